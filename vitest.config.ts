@@ -1,0 +1,37 @@
+// How `npm test` runs: every file in its own process, two at a time, because end-to-end and property files
+// start real servers with several threads each. Long files come first so that the tail is short.
+import { defineConfig } from "vitest/config";
+
+const SERVER_FILES = ["test/e2e/**/*.test.ts", "test/property/**/*.test.ts", "test/crash/**/*.test.ts"];
+
+export default defineConfig({
+  test: {
+    pool: "forks",
+    maxWorkers: 2,
+    reporters: ["default"],
+    teardownTimeout: 10_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "servers",
+          include: SERVER_FILES,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "parts",
+          include: ["test/**/*.test.ts"],
+          exclude: SERVER_FILES,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
