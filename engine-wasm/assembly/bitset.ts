@@ -1,0 +1,120 @@
+// Sets of rows, one bit each in u64 words. Bits at and beyond `rows` are always zero, so that counting and
+// walking need no mask. Scratch bitsets are padded to 16 bytes; bitsets inside a segment are not.
+import { scratch, scratchZeroed } from "./arena";
+import { Mem } from "./mem";
+
+export abstract class Bits {
+  @inline static words(rows: u32): u32 { return (rows + 63) >> 6; }
+  @inline static bytes(rows: u32): usize { return <usize>Bits.words(rows) << 3; }
+  @inline static word(bits: usize, word: u32): u64 { return Mem.u64At(bits + (<usize>word << 3)); }
+  @inline static putWord(bits: usize, word: u32, value: u64): void { Mem.putU64(bits + (<usize>word << 3), value); }
+
+  @inline static has(bits: usize, row: u32): bool {
+    return ((Mem.u8At(bits + <usize>(row >> 3)) >> (row & 7)) & 1) != 0;
+  }
+
+  @inline static add(bits: usize, row: u32): void {
+    const at = bits + <usize>(row >> 3);
+    Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
+  }
+}
+
+/** The bits of the last word that stand for rows. */
+function lastMask(rows: u32): u64 {
+  const used = rows & 63;
+  return used == 0 ? ~(<u64>0) : ((<u64>1) << used) - 1;
+}
+
+export function bitsNone(rows: u32): usize { return scratchZeroed(Bits.bytes(rows)); }
+
+/** Sets all rows of `to`. */
+export function bitsFill(to: usize, rows: u32): void {
+  if (rows == 0) return;
+  Mem.fill(to, 0xff, Bits.bytes(rows));
+  Bits.putWord(to, Bits.words(rows) - 1, lastMask(rows));
+}
+
+export function bitsAll(rows: u32): usize {
+  const bits = scratch(Bits.bytes(rows));
+  bitsFill(bits, rows);
+  return bits;
+}
+
+export function bitsCopy(to: usize, from: usize, rows: u32): void { Mem.copy(to, from, Bits.bytes(rows)); }
+
+/** to = to AND with. */
+export function bitsAnd(to: usize, other: usize, rows: u32): void {
+  const bytes = Bits.bytes(rows);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) Mem.putV128(to + i, v128.and(Mem.v128At(to + i), Mem.v128At(other + i)));
+  if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & Mem.u64At(other + i));
+}
+
+/** to = to OR with. */
+export function bitsOr(to: usize, other: usize, rows: u32): void {
+  const bytes = Bits.bytes(rows);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) Mem.putV128(to + i, v128.or(Mem.v128At(to + i), Mem.v128At(other + i)));
+  if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) | Mem.u64At(other + i));
+}
+
+/** to = to AND NOT other. */
+export function bitsRemove(to: usize, other: usize, rows: u32): void {
+  const bytes = Bits.bytes(rows);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) Mem.putV128(to + i, v128.andnot(Mem.v128At(to + i), Mem.v128At(other + i)));
+  if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & ~Mem.u64At(other + i));
+}
+
+/** The complement within `rows`. */
+export function bitsNot(to: usize, rows: u32): void {
+  if (rows == 0) return;
+  const words = Bits.words(rows);
+  for (let i: u32 = 0; i < words; i++) Bits.putWord(to, i, ~Bits.word(to, i));
+  Bits.putWord(to, words - 1, Bits.word(to, words - 1) & lastMask(rows));
+}
+
+export function bitsCount(bits: usize, rows: u32): u32 {
+  const words = Bits.words(rows);
+  let count: u64 = 0;
+  for (let i: u32 = 0; i < words; i++) count += popcnt(Bits.word(bits, i));
+  return <u32>count;
+}
+
+/** False when a bit at or beyond `rows` is set. */
+export function bitsEndClean(bits: usize, rows: u32): bool {
+  return rows == 0 || (Bits.word(bits, Bits.words(rows) - 1) & ~lastMask(rows)) == 0;
+}
+
+/** The first set row >= `from`, or `rows`. */
+export function bitsNext(bits: usize, from: u32, rows: u32): u32 {
+  if (from >= rows) return rows;
+  const words = Bits.words(rows);
+  let word = from >> 6;
+  let rest = Bits.word(bits, word) & (~(<u64>0) << (from & 63));
+  while (rest == 0) {
+    if (++word >= words) return rows;
+    rest = Bits.word(bits, word);
+  }
+  return (word << 6) + <u32>ctz(rest);
+}
+
+/** Rows set in [from, to); `from` is a multiple of 64, `to` as well unless no row is set from it on. */
+export function bitsCountIn(bits: usize, from: u32, to: u32): u32 {
+  const end = Bits.words(to);
+  let count: u64 = 0;
+  for (let word = from >> 6; word < end; word++) count += popcnt(Bits.word(bits, word));
+  return <u32>count;
+}
+
+/** One more than the last set row < `end`, or 0. */
+export function bitsPrevious(bits: usize, end: u32): u32 {
+  if (end == 0) return 0;
+  let word = (end - 1) >> 6;
+  let rest = Bits.word(bits, word) & (~(<u64>0) >> <u64>(63 - ((end - 1) & 63)));
+  while (rest == 0) {
+    if (word == 0) return 0;
+    rest = Bits.word(bits, --word);
+  }
+  return (word << 6) + 64 - <u32>clz(rest);
+}

@@ -1,0 +1,189 @@
+// Runs the filter of a search program on one segment: every operation leaves a bitset of rows on a stack.
+// Scans write whole words; rows without a value drop out by the field's "present" bitset.
+import { scratch } from "./arena";
+import { Bits, bitsAnd, bitsFill, bitsNot, bitsOr, bitsCopy } from "./bitset";
+import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "./columns";
+import { foldedBound } from "./dictionary";
+import { Operation, operationAt, operationCount } from "./filter-program";
+import { hash64 } from "./hash";
+import {
+  OP_ALL, OP_AND, OP_EQUALS, OP_FLOAT_RANGE, OP_IDS, OP_INT_RANGE, OP_NOT, OP_OR, STATUS_BAD_PROGRAM, TYPE_BOOL,
+  TYPE_INT32, TYPE_INT32S, TYPE_STRINGS,
+} from "./layout";
+import { idFirst } from "./lookup";
+import { Mem } from "./mem";
+import { addTokens } from "./phrase";
+import { Field, Seg, findField, isArrayType, isFloatType, isStringType } from "./segment";
+import { fail, failed } from "./status";
+
+let segment: usize = 0;
+let rows: u32 = 0;
+let field: usize = 0; // entry of the operation's slot, 0 = no document has a value
+
+/** Bitset of the rows that pass, in scratch; 0 when the program has no filter. */
+export function filterRows(filtered: usize): usize {
+  segment = filtered;
+  rows = Seg.rows(filtered);
+  if (operationCount == 0) return 0;
+  let stack: usize = 0; // the bitsets lie one behind the other
+  const step = (Bits.bytes(rows) + 15) & ~15;
+  let depth: i32 = 0;
+  let deepest: i32 = 0;
+  for (let i: u32 = 0; i < operationCount; i++) {
+    const code = operationAt(i).code;
+    depth += code == OP_AND || code == OP_OR ? -1 : code == OP_NOT ? 0 : 1;
+    deepest = max(deepest, depth);
+  }
+  stack = scratch(step * <usize>deepest);
+  let top = stack - step; // the topmost bitset
+  for (let i: u32 = 0; i < operationCount && !failed(); i++) {
+    const operation = operationAt(i);
+    if (operation.code == OP_AND || operation.code == OP_OR) {
+      top -= step;
+      if (operation.code == OP_AND) bitsAnd(top, top + step, rows);
+      else bitsOr(top, top + step, rows);
+    } else if (operation.code == OP_NOT) {
+      bitsNot(top, rows);
+    } else {
+      top += step;
+      runLeaf(operation, top);
+    }
+  }
+  return stack;
+}
+
+function runLeaf(operation: Operation, to: usize): void {
+  if (operation.code == OP_ALL) return bitsFill(to, rows);
+  Mem.fill(to, 0, Bits.bytes(rows));
+  if (operation.code == OP_IDS) return addIds(operation, to);
+  field = findField(segment, operation.slot);
+  if (field == 0) return;
+  const type = Field.type(field);
+  switch (operation.code) {
+    case OP_INT_RANGE:
+      if (isStringType(type) || isFloatType(type)) fail(STATUS_BAD_PROGRAM);
+      else if (Field.values(segment, field) != 0) addIntRange(operation, type, to);
+      return;
+    case OP_FLOAT_RANGE:
+      if (!isFloatType(type)) fail(STATUS_BAD_PROGRAM);
+      else if (Field.values(segment, field) != 0) addFloatRange(operation, type, to);
+      return;
+    case OP_EQUALS:
+      if (!isStringType(type)) fail(STATUS_BAD_PROGRAM);
+      else addEqual(operation, type, to);
+      return;
+    default:
+      if (!isStringType(type)) fail(STATUS_BAD_PROGRAM);
+      else if (operation.count == 0) bitsCopy(to, Field.present(segment, field), rows);
+      else addTokens(segment, operation.at, operation.count, operation.slot, type == TYPE_STRINGS, to);
+  }
+}
+
+function onlyPresent(to: usize): void { bitsAnd(to, Field.present(segment, field), rows); }
+
+function addIntRange(operation: Operation, type: u32, to: usize): void {
+  const values = Field.values(segment, field);
+  const low = operation.lowInt;
+  const high = operation.highInt;
+  if (low > high) return;
+  if (type == TYPE_BOOL) {
+    scanBool(values, rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
+    return onlyPresent(to);
+  }
+  if (type != TYPE_INT32 && type != TYPE_INT32S) {
+    scanInt64(values, rows, low, high, to);
+    return onlyPresent(to);
+  }
+  if (low > i32.MAX_VALUE || high < i32.MIN_VALUE) return;
+  const least = <i32>max<i64>(low, i32.MIN_VALUE);
+  const most = <i32>min<i64>(high, i32.MAX_VALUE);
+  if (type == TYPE_INT32) {
+    scanInt32(values, rows, least, most, to);
+    return onlyPresent(to);
+  }
+  const offsets = Field.offsets(segment, field);
+  for (let row: u32 = 0; row < rows; row++) {
+    const end = elementEnd(offsets, row);
+    for (let i = elementStart(offsets, row); i < end; i++) {
+      const value = Mem.i32At(values + (<usize>i << 2));
+      if (value < least || value > most) continue;
+      Bits.add(to, row);
+      break;
+    }
+  }
+}
+
+function elementStart(offsets: usize, row: u32): u32 { return Mem.u32At(offsets + (<usize>row << 2)); }
+function elementEnd(offsets: usize, row: u32): u32 { return Mem.u32At(offsets + (<usize>row << 2) + 4); }
+
+function addFloatRange(operation: Operation, type: u32, to: usize): void {
+  const values = Field.values(segment, field);
+  const low = operation.lowFloat;
+  const high = operation.highFloat;
+  if (!isArrayType(type)) {
+    scanFloat(values, rows, low, high, to);
+    return onlyPresent(to);
+  }
+  const offsets = Field.offsets(segment, field);
+  for (let row: u32 = 0; row < rows; row++) {
+    const end = elementEnd(offsets, row);
+    for (let i = elementStart(offsets, row); i < end; i++) {
+      const value = Mem.f64At(values + (<usize>i << 3));
+      if (!(value >= low && value <= high)) continue;
+      Bits.add(to, row);
+      break;
+    }
+  }
+}
+
+function addEqual(operation: Operation, type: u32, to: usize): void {
+  const dictionary = Field.dictionary(segment, field);
+  if (dictionary == 0) return addEqualHash(operation, type, to);
+  const first = foldedBound(dictionary, operation.at, operation.count, false);
+  const end = foldedBound(dictionary, operation.at, operation.count, true);
+  if (first >= end) return;
+  const ordinals = Field.ordinals(segment, field);
+  if (!isArrayType(type)) {
+    scanOrdinals(ordinals, rows, first, end, to);
+    return onlyPresent(to);
+  }
+  const offsets = Field.offsets(segment, field);
+  for (let row: u32 = 0; row < rows; row++) {
+    const last = elementEnd(offsets, row);
+    for (let i = elementStart(offsets, row); i < last; i++) {
+      if (Mem.u32At(ordinals + (<usize>i << 2)) - first >= end - first) continue;
+      Bits.add(to, row);
+      break;
+    }
+  }
+}
+
+function addEqualHash(operation: Operation, type: u32, to: usize): void {
+  const hashes = Field.hashes(segment, field);
+  if (hashes == 0) return;
+  const hash = hash64(operation.at, operation.count);
+  if (!isArrayType(type)) {
+    scanHashes(hashes, rows, hash, to);
+    return onlyPresent(to);
+  }
+  const offsets = Field.offsets(segment, field);
+  for (let row: u32 = 0; row < rows; row++) {
+    const last = elementEnd(offsets, row);
+    for (let i = elementStart(offsets, row); i < last; i++) {
+      if (Mem.u64At(hashes + (<usize>i << 3)) != hash) continue;
+      Bits.add(to, row);
+      break;
+    }
+  }
+}
+
+function addIds(operation: Operation, to: usize): void {
+  const hashes = Seg.idHashes(segment);
+  const idRows = Seg.idRows(segment);
+  for (let i: usize = 0; i < <usize>operation.count; i++) {
+    const hash = Mem.u64At(operation.at + (i << 3));
+    for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + (<usize>j << 3)) == hash; j++) {
+      Bits.add(to, Mem.u32At(idRows + (<usize>j << 2)));
+    }
+  }
+}

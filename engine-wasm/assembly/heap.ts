@@ -1,0 +1,47 @@
+// A binary heap of addresses, the worst on top, and the sort that empties it. The order comes as a function,
+// so the heap knows nothing about what the addresses lead to.
+import { Mem } from "./mem";
+
+/** True when a comes before b in the final order. Must be total: never true both ways. */
+type Before = (a: usize, b: usize) => bool;
+
+function at(heap: usize, i: u32): usize { return <usize>Mem.u32At(heap + (<usize>i << 2)); }
+function put(heap: usize, i: u32, address: usize): void { Mem.putU32(heap + (<usize>i << 2), <u32>address); }
+
+/** Lets the last of `count` addresses rise to its place. */
+export function heapRise(heap: usize, count: u32, before: Before): void {
+  let i = count - 1;
+  const held = at(heap, i);
+  while (i > 0) {
+    const parent = (i - 1) >> 1;
+    if (!before(at(heap, parent), held)) break;
+    put(heap, i, at(heap, parent));
+    i = parent;
+  }
+  put(heap, i, held);
+}
+
+/** Lets the top of `count` addresses sink to its place. */
+export function heapSink(heap: usize, count: u32, before: Before): void {
+  let i: u32 = 0;
+  const held = at(heap, 0);
+  while (true) {
+    let child: u32 = 2 * i + 1;
+    if (child >= count) break;
+    if (child + 1 < count && before(at(heap, child), at(heap, child + 1))) child++;
+    if (!before(held, at(heap, child))) break;
+    put(heap, i, at(heap, child));
+    i = child;
+  }
+  put(heap, i, held);
+}
+
+/** Turns the heap into an array, best first. */
+export function heapSort(heap: usize, count: u32, before: Before): void {
+  for (let left = count; left > 1; left--) {
+    const worst = at(heap, 0);
+    put(heap, 0, at(heap, left - 1));
+    put(heap, left - 1, worst);
+    heapSink(heap, left - 1, before);
+  }
+}

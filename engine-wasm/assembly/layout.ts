@@ -1,0 +1,212 @@
+// Every number the engine shares with the outside: byte offsets of a segment, codes of the binary
+// query programs, status codes. Compiled by asc and by tsc, so it holds only `export const N = <int>`.
+// The pictures are in docs/FORMATS.md. ON DISK numbers are never renumbered.
+
+// --- Segment header (ON DISK). All offsets are u32, relative to the segment's first byte, 8-aligned.
+export const SEGMENT_MAGIC = 0x47534b53; // "SKSG"
+export const SEGMENT_VERSION = 1;
+export const SEG_MAGIC = 0;
+export const SEG_VERSION = 4;
+export const SEG_BYTES = 8; // length of the whole segment
+export const SEG_ROWS = 12;
+export const SEG_TERMS = 16;
+export const SEG_FIELDS = 20; // entries in the field table
+export const SEG_SEQS = 24; // -> u64[rows], strictly ascending: the document's sequence number
+export const SEG_ID_HASHES = 28; // -> u64[rows], ascending
+export const SEG_ID_ROWS = 32; // -> u32[rows], the row of each hash
+export const SEG_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
+export const SEG_TERM_BYTES = 40; // -> terms, UTF-8, sorted by bytes
+export const SEG_TERM_LCP = 44; // -> u8[terms], bytes shared with the previous term
+export const SEG_TERM_LISTS = 48; // -> u32[terms + 1] into the lists
+export const SEG_LISTS = 52; // -> posting lists
+export const SEG_FIELD_TABLE = 56; // -> field entries
+export const SEG_HEADER_BYTES = 64;
+
+// --- Field entry of a segment (ON DISK), sorted by slot. Offset 0 means "no such section".
+export const FIELD_SLOT = 0; // u16, permanent number of the field in its index
+export const FIELD_TYPE = 2; // u8, TYPE_*
+export const FIELD_FLAGS = 3; // u8, FLAG_*
+export const FIELD_NORMS = 4; // -> u8[rows], length in tokens, see norm encoding (text fields)
+export const FIELD_PRESENT = 8; // -> u64[ceil(rows / 64)], bit set where the document has a value
+export const FIELD_VALUES = 12; // -> numbers: i32[], i64[], f64[]; bool: u8[] (0 or 1)
+export const FIELD_OFFSETS = 16; // -> u32[rows + 1], arrays only: elements of row r are offsets[r]..offsets[r + 1]
+export const FIELD_ORDINALS = 20; // -> u32[elements], index into the dictionary (FACET or SORT)
+export const FIELD_DICTIONARY = 24; // -> dictionary of the distinct values (FACET or SORT)
+export const FIELD_HASHES = 28; // -> u64[elements], hash of the folded value (string without dictionary)
+export const FIELD_ELEMENTS = 32; // u32, number of elements (rows for single-valued fields)
+export const FIELD_DOCUMENTS = 36; // u32, rows with at least one token (text fields)
+export const FIELD_LENGTHS = 40; // f64, decoded lengths of all rows summed (text fields)
+export const FIELD_ENTRY_BYTES = 48;
+
+export const TYPE_STRING = 0;
+export const TYPE_INT32 = 1;
+export const TYPE_INT64 = 2;
+export const TYPE_FLOAT = 3;
+export const TYPE_BOOL = 4;
+export const TYPE_STRINGS = 5;
+export const TYPE_INT32S = 6;
+export const TYPE_FLOATS = 7;
+
+export const FLAG_FACET = 1;
+export const FLAG_SORT = 2;
+export const FLAG_INDEX = 4; // filterable; strings also searchable
+export const FLAG_REQUIRED = 8;
+
+export const NO_ORDINAL = -1; // 0xffffffff in an ordinal column: the row has no value
+
+// --- Dictionary of a column (ON DISK). Strings are sorted by (folded bytes, raw bytes), numbers ascending.
+export const DICT_COUNT = 0; // u32
+export const DICT_RAW_OFFSETS = 4; // strings: -> u32[count + 1] (offsets relative to the dictionary's first byte)
+export const DICT_FOLDED_OFFSETS = 8; // strings: -> u32[count + 1]
+export const DICT_VALUES = 12; // numbers: -> 8 bytes each: i64 (int32, int64, bool) or f64 (float)
+export const DICT_HEADER_BYTES = 16;
+
+// --- Posting list (ON DISK). See docs/FORMATS.md for the picture.
+export const BLOCK_ROWS = 128;
+export const BLOCK_LAST_ROW = 0; // u32
+export const BLOCK_DATA = 4; // u32, offset of the packed rows, from the first byte after the block directory
+export const BLOCK_POSITIONS = 8; // u32, offset into the list's positions
+export const BLOCK_MAX_TF = 12; // u8, min(255, largest tf)
+export const BLOCK_MIN_NORM = 13; // u8, smallest norm byte
+export const BLOCK_ROW_BITS = 14; // u8, 0..32
+export const BLOCK_TF_BITS = 15; // u8, 0..32
+export const BLOCK_ENTRY_BYTES = 16;
+export const LIST_TAIL_BYTES = 8; // after the directory, only when there are blocks: u32 tail data, u32 tail positions
+
+export const TERM_BYTES_MAX = 120;
+export const ELEMENT_GAP = 8; // positions between two elements of a string[]
+
+// --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live}. live = 0: all rows live,
+// else -> u64 bitset.
+export const SNAP_COUNT = 0;
+export const SNAP_ENTRIES = 4;
+export const SNAP_ENTRY_BYTES = 8;
+
+// --- Programs and results start with these.
+export const PROGRAM_VERSION = 1;
+export const PROGRAM_EXPAND = 1;
+export const PROGRAM_SEARCH = 2;
+
+export const WORD_EXACT = 1; // expand flags
+export const WORD_PREFIX = 2;
+export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
+export const PREFIX_TERMS_LISTED = 64; // an expansion lists the terms of a prefix up to this many
+
+export const MATCH_ALL = 0;
+export const MATCH_ANY = 1;
+
+export const TERM_WHOLE = 0;
+export const TERM_PREFIX = 1;
+
+export const ALT_EXACT = 0; // alternative kinds, best first
+export const ALT_SYNONYM = 1;
+export const ALT_PREFIX = 2;
+export const ALT_TYPO = 3;
+
+export const OP_ALL = 0; // filter operations, postfix
+export const OP_AND = 1;
+export const OP_OR = 2;
+export const OP_NOT = 3;
+export const OP_INT_RANGE = 4; // u16 slot, i64 low, i64 high, both inclusive (int32, int64, bool)
+export const OP_FLOAT_RANGE = 5; // u16 slot, f64 low, f64 high, u8 bits: 1 low exclusive, 2 high exclusive
+export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
+export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in this order in one element
+export const OP_IDS = 8; // u32 count, count x u64 id hash
+
+export const SORT_RELEVANCE = 0;
+export const SORT_FIELD = 1;
+export const SORT_SEQ = 2;
+
+// --- Status codes of kernels.
+export const STATUS_OK = 0;
+export const STATUS_BAD_PROGRAM = 1;
+export const STATUS_DAMAGED = 2; // segment bytes that do not hold together
+export const STATUS_NO_MEMORY = 3;
+
+// --- Status codes of one document.
+export const DOC_OK = 0;
+export const DOC_BAD_JSON = 1;
+export const DOC_NOT_OBJECT = 2;
+export const DOC_NO_ID = 3;
+export const DOC_BAD_ID = 4;
+export const DOC_LONE_SURROGATE = 5;
+export const DOC_TOO_DEEP = 6;
+export const DOC_WRONG_TYPE = 7; // of the field named by the slot
+export const DOC_OUT_OF_RANGE = 8;
+export const DOC_MISSING_FIELD = 9;
+export const DOC_BAD_EMBEDDING = 10;
+export const DOC_BAD_UTF8 = 11;
+
+export const JSON_DEPTH_MAX = 64;
+export const ID_BYTES_MAX = 512;
+export const EMBEDDING_SIZE = 512;
+
+// --- Documents that the build kernel refused, in its result.
+export const REFUSED_INDEX = 0; // u32, position in the input
+export const REFUSED_CODE = 4; // u32, DOC_*
+export const REFUSED_SLOT = 8; // u32, 0xffffffff when no field is to blame
+export const REFUSED_AT = 12; // u32, byte position in the document
+export const REFUSED_BYTES = 16;
+
+// --- Result of splitting a batch body or a piece of an NDJSON stream. Positions count from the first byte.
+// Decoded ids and names lie in the kernel's input, at the place of the text they came from.
+export const DOC_ID_ONLY = 12; // the element is a string: an id to delete
+export const SPLIT_STATUS = 0; // u32, DOC_* of the whole body
+export const SPLIT_AT = 4; // u32, position of the trouble
+export const SPLIT_CONSUMED = 8; // u32, bytes that need not be sent again (NDJSON)
+export const SPLIT_MEMBERS = 12; // u32, top-level members (batch body)
+export const SPLIT_MEMBERS_AT = 16; // u32, -> member entries, relative to the result's first byte
+export const SPLIT_DOCUMENTS = 20; // u32, number of document entries
+export const SPLIT_DOCUMENTS_AT = 24; // u32, -> document entries
+export const SPLIT_HEADER_BYTES = 32;
+
+export const SPLIT_DOC_START = 0; // u32
+export const SPLIT_DOC_END = 4; // u32
+export const SPLIT_DOC_STATUS = 8; // u32, DOC_*
+export const SPLIT_DOC_AT = 12; // u32, position of the trouble
+export const SPLIT_DOC_ID = 16; // u32, position of the decoded id
+export const SPLIT_DOC_ID_BYTES = 20; // u32
+export const SPLIT_DOC_HASH = 24; // u64, hash of the id
+export const SPLIT_DOC_BYTES = 32;
+
+export const MEMBER_NAME = 0; // u32, position of the decoded name
+export const MEMBER_NAME_BYTES = 4; // u32
+export const MEMBER_START = 8; // u32, of the opening quote of the name
+export const MEMBER_VALUE = 12; // u32
+export const MEMBER_VALUE_END = 16; // u32
+export const MEMBER_KIND = 20; // u32: 0 null, 1 false, 2 true, 3 number, 4 string, 5 array, 6 object
+export const MEMBER_BYTES = 32;
+
+// --- Tokens that the analyse kernel reports: u32 start, u32 end, u32 term bytes, then the term.
+export const TOKEN_START = 0;
+export const TOKEN_END = 4;
+export const TOKEN_TERM_BYTES = 8;
+export const TOKEN_TERM = 12;
+
+// --- Analysis overrides: u32 entries, ascending by code point: the code point, plus this bit for a separator.
+export const OVERRIDE_SEPARATOR = 0x40000000;
+
+// --- Unicode table (ON DISK, engine-wasm/unicode/fold.bin). Two stages: u16 block number of each run of code
+// points, then u32 entries. Entry: class in bits 0..2, bytes of the folding in bits 3..8 (0: folds to itself),
+// its place in the folding bytes from bit 9.
+export const FOLD_MAGIC = 0x46554b53; // "SKUF"
+export const FOLD_VERSION = 1;
+export const FOLD_MAGIC_AT = 0;
+export const FOLD_VERSION_AT = 4;
+export const FOLD_BYTES_AT = 8; // u32, length of the whole table
+export const FOLD_ENTRIES_AT = 12; // u32, -> u32[] entries
+export const FOLD_POOL_AT = 16; // u32, -> UTF-8 bytes of the foldings
+export const FOLD_GROWTH_AT = 20; // u32, a text's folding is at most this many times as long
+export const FOLD_UNICODE_AT = 24; // u32, ten times the Unicode version it was made from
+export const FOLD_STAGE1_AT = 28; // the block numbers start here
+export const FOLD_BLOCK_SHIFT = 6;
+export const FOLD_LENGTH_SHIFT = 3;
+export const FOLD_PLACE_SHIFT = 9;
+
+export const CLASS_SEPARATOR = 0;
+export const CLASS_LETTER = 1;
+export const CLASS_DIGIT = 2;
+export const CLASS_IGNORED = 3; // dropped inside a word, never splits
+export const CLASS_IDEOGRAPH = 4; // a token of its own
+export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
+export const CLASS_VOICING = 6; // belongs to the ideograph (kana) before it; ignored elsewhere

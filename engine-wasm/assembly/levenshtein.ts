@@ -1,0 +1,233 @@
+// All terms of a sorted dictionary within a few typos of a word. The distance is optimal string alignment
+// (insertion, deletion, substitution, adjacent transposition), counted in code points.
+//
+// The automaton is the bit-parallel one of Wu and Manber, with Hyyro's transposition, cut to the diagonal
+// band: after d characters of a term, bit i of lane e says that the first d - k + i characters of the word
+// are at most e edits away (k = largest distance, i = 0..2k). Five lanes of 12 bits share one u64, so a step
+// costs some twenty operations. Terms are walked in order; the state is kept per character, a shared prefix
+// is never walked twice, and when the automaton has died the terms that share the dead prefix are skipped by
+// their shared-prefix bytes, 16 at a time.
+import { scratch, scratchZeroed } from "./arena";
+import { SEG_TERM_LCP, TERM_BYTES_MAX } from "./layout";
+import { Mem } from "./mem";
+import { Seg } from "./segment";
+import { pointAt, pointBytes } from "./utf8";
+
+const LANE: u64 = 12;
+const MASK_BYTES: usize = 32; // one bit for each character of the word, behind a margin for the band
+const MASK_MARGIN: u32 = 8;
+const ASCII: u32 = 128;
+const NEVER: u32 = 255; // a distance beyond all limits
+const DEPTHS: usize = TERM_BYTES_MAX + 1;
+const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is farther than the largest limit from all terms
+
+// The word.
+let limit: u32 = 0; // k
+let wordPoints: u32 = 0;
+let tooLong: bool = false; // no term can be near
+let prefixes: bool = false;
+let asciiMasks: usize = 0;
+let otherPoints: usize = 0; // u32 code point per mask
+let otherMasks: usize = 0;
+let otherCount: u32 = 0;
+let noMask: usize = 0;
+let band: u64 = 0; // 2k + 1 bits
+let lanes: u64 = 0; // bit 0 of every lane
+// The path to the current term.
+let states: usize = 0; // u64 by depth in characters
+let masks: usize = 0; // address of the mask of the character that led to the depth
+let bests: usize = 0; // u8: smallest distance of the word to a non-empty prefix up to the depth
+let depths: usize = 0; // u8: depth by byte offset
+// The walk.
+let segment: usize = 0;
+let term: u32 = 0;
+let terms: u32 = 0;
+let walkedBytes: u32 = 0; // bytes of the path that have a state
+let deadBytes: u32 = 0; // 0, or bytes of the prefix that killed the automaton
+let deadBest: u32 = NEVER;
+
+/** What `typoNext` found. */
+export let typoTerm: u32 = 0;
+export let typoDistance: u32 = 0;
+export let typoIsPrefix: bool = false;
+
+/** Prepares a word for any number of walks. `maxTypos` is 1..4. Takes scratch. */
+export function typoWord(word: usize, bytes: u32, maxTypos: u32, matchPrefixes: bool): void {
+  limit = maxTypos;
+  prefixes = matchPrefixes;
+  band = ((<u64>1) << (2 * limit + 1)) - 1;
+  lanes = 0;
+  for (let e: u32 = 0; e <= limit; e++) lanes |= (<u64>1) << (LANE * <u64>e);
+  tooLong = bytes > WORD_POINTS_MAX * 4;
+  if (tooLong) return;
+  asciiMasks = scratchZeroed(<usize>ASCII * MASK_BYTES);
+  otherPoints = scratch(<usize>bytes << 2);
+  otherMasks = scratchZeroed(<usize>bytes * MASK_BYTES);
+  noMask = scratchZeroed(MASK_BYTES);
+  otherCount = 0;
+  wordPoints = 0;
+  states = scratchZeroed((DEPTHS + 1) << 3);
+  masks = scratchZeroed((DEPTHS + 1) << 2);
+  bests = scratchZeroed(DEPTHS + 1);
+  depths = scratchZeroed(DEPTHS + 1);
+  const end = word + bytes;
+  while (word < end) {
+    const point = characterAt(word, end);
+    word += pointBytes;
+    const bit = wordPoints + MASK_MARGIN;
+    wordPoints++;
+    tooLong = wordPoints > WORD_POINTS_MAX;
+    if (tooLong) return;
+    const mask = maskEntry(point);
+    Mem.putU8(mask + <usize>(bit >> 3), Mem.u8At(mask + <usize>(bit >> 3)) | (1 << (bit & 7)));
+  }
+}
+
+/** Malformed bytes are characters of their own. */
+function characterAt(at: usize, end: usize): u32 {
+  const point = pointAt(at, end);
+  return point >= 0 ? point : 0x110000 + Mem.u8At(at);
+}
+
+function maskEntry(point: u32): usize {
+  const found = maskOf(point);
+  if (found != noMask) return found;
+  Mem.putU32(otherPoints + (<usize>otherCount << 2), point);
+  otherCount++;
+  return otherMasks + <usize>(otherCount - 1) * MASK_BYTES;
+}
+
+function maskOf(point: u32): usize {
+  if (point < ASCII) return asciiMasks + <usize>point * MASK_BYTES;
+  for (let i: usize = 0; i < <usize>otherCount; i++) {
+    if (Mem.u32At(otherPoints + (i << 2)) == point) return otherMasks + i * MASK_BYTES;
+  }
+  return noMask;
+}
+
+/** Starts a walk over the terms of a segment. */
+export function typoStart(walked: usize): void {
+  segment = walked;
+  terms = tooLong ? 0 : Seg.terms(walked);
+  term = 0;
+  if (terms == 0) return;
+  term = Seg.termLength(walked, 0) == 0 ? 1 : 0;
+  walkedBytes = 0;
+  deadBytes = 0;
+  let start: u64 = 0;
+  for (let e: u32 = 0; e <= limit; e++) {
+    const bits = ((<u64>1) << (min(e, wordPoints) + 1)) - 1;
+    start |= (bits << limit) << (LANE * <u64>e);
+  }
+  Mem.putU64(states, start);
+  Mem.putU8(bests, NEVER);
+  Mem.putU8(depths, 0);
+}
+
+/** Moves to the next term within the distance, in byte order: typoTerm, typoDistance, typoIsPrefix. */
+export function typoNext(): bool {
+  while (term < terms) {
+    const lcp = Mem.u8At(Seg.at(segment, SEG_TERM_LCP) + term);
+    if (deadBytes != 0 && lcp >= deadBytes) {
+      if (!prefixes || deadBest == NEVER || deadBest == 0) {
+        skipDead();
+        continue;
+      }
+      typoTerm = term++;
+      typoDistance = deadBest;
+      typoIsPrefix = true;
+      return true;
+    }
+    const found = walk(term, min(lcp, walkedBytes));
+    typoTerm = term++;
+    if (found) return true;
+  }
+  return false;
+}
+
+/** Skips the terms that share the dead prefix. */
+function skipDead(): void {
+  const lcps = Seg.at(segment, SEG_TERM_LCP);
+  const dead = i8x16.splat(<i8>deadBytes);
+  while (term + 16 <= terms) {
+    const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
+    if (alive != 0) {
+      term += ctz(alive);
+      return;
+    }
+    term += 16;
+  }
+  while (term < terms && Mem.u8At(lcps + term) >= deadBytes) term++;
+}
+
+/** Walks one term whose first `shared` bytes have states already; true when it is within the distance. */
+function walk(number: u32, shared: u32): bool {
+  const start = Seg.termAt(segment, number);
+  const bytes = Seg.termLength(segment, number);
+  while (shared > 0 && shared < bytes && (Mem.u8At(start + shared) & 0xc0) == 0x80) shared--;
+  const end = start + bytes;
+  let depth = Mem.u8At(depths + shared);
+  let at = start + shared;
+  deadBytes = 0;
+  while (at < end) {
+    const mask = maskOf(characterAt(at, end));
+    at += pointBytes;
+    const state = step(depth, mask);
+    if (state == 0) {
+      deadBytes = <u32>(at - start);
+      deadBest = Mem.u8At(bests + depth);
+      walkedBytes = deadBytes - pointBytes;
+      return report(NEVER, deadBest);
+    }
+    const previousBest = Mem.u8At(bests + depth);
+    depth++;
+    Mem.putU64(states + (<usize>depth << 3), state);
+    Mem.putU32(masks + (<usize>depth << 2), <u32>mask);
+    Mem.putU8(bests + depth, min(previousBest, distance(state, depth)));
+    Mem.putU8(depths + (at - start), depth);
+  }
+  walkedBytes = bytes;
+  return report(distance(Mem.u64At(states + (<usize>depth << 3)), depth), Mem.u8At(bests + depth));
+}
+
+function report(whole: u32, best: u32): bool {
+  if (prefixes && best == 0) return false;
+  typoIsPrefix = whole == NEVER;
+  typoDistance = typoIsPrefix ? best : whole;
+  if (typoIsPrefix && !prefixes) return false;
+  return typoDistance != 0 && typoDistance != NEVER;
+}
+
+/** Distance of the whole word to the first `depth` characters of the term, NEVER beyond the limit. */
+function distance(state: u64, depth: u32): u32 {
+  const bit = <i32>(wordPoints + limit) - <i32>depth;
+  if (bit < 0 || bit > <i32>(2 * limit)) return NEVER;
+  const accepting = (state >> <u64>bit) & lanes;
+  return accepting == 0 ? NEVER : <u32>(ctz(accepting) / LANE);
+}
+
+/** The bits of a character's mask from word index (depth - limit) + shift on, for one band. */
+function window(mask: usize, depth: u32, shift: u32): u64 {
+  const bit = MASK_MARGIN + depth - limit - shift;
+  return (<u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7))) & band;
+}
+
+/** State after one more character: 0 when every alignment costs more than the limit. */
+function step(depth: u32, mask: usize): u64 {
+  const next = depth + 1;
+  const valid = <i32>(wordPoints + limit) - <i32>next; // highest bit that is a prefix of the word
+  if (valid < 0) return 0;
+  const before = Mem.u64At(states + (<usize>depth << 3));
+  const spread = band * lanes;
+  let state = before & (window(mask, next, 1) * lanes); // the same character
+  let cheaper = ((before >> 1) & ((band >> 1) * lanes)) | before; // inserted, substituted
+  if (depth > 0) {
+    const previous = <usize>Mem.u32At(masks + (<usize>depth << 2));
+    const swapped = window(mask, next, 2) & window(previous, next, 1);
+    cheaper |= Mem.u64At(states + (<usize>(depth - 1) << 3)) & (swapped * lanes);
+  }
+  state |= (cheaper << LANE) & spread;
+  for (let e: u32 = 0; e < limit; e++) state |= ((state << 1) & spread) << LANE & spread; // deleted
+  if (valid < <i32>(2 * limit)) state &= (((<u64>1) << (valid + 1)) - 1) * lanes;
+  return state;
+}

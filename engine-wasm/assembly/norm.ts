@@ -1,0 +1,21 @@
+// Field lengths in one byte: Lucene's SmallFloat.intToByte4, exact up to 39, then four significant bits.
+
+const FREE_VALUES: u32 = 24; // lengths below take a code of their own
+
+/** Norm byte of a field of `length` tokens. Ascending in `length`. */
+export function encodeNorm(length: u32): u32 {
+  if (length < FREE_VALUES) return length;
+  const rest = length - FREE_VALUES;
+  const bits: u32 = 32 - clz(rest);
+  if (bits < 4) return FREE_VALUES + rest;
+  const shift = bits - 4;
+  return FREE_VALUES + (((rest >> shift) & 7) | ((shift + 1) << 3));
+}
+
+/** Length that a norm byte stands for: the smallest of its class. */
+export function decodeNorm(norm: u32): u32 {
+  if (norm < FREE_VALUES) return norm;
+  const code = norm - FREE_VALUES;
+  if (code < 8) return FREE_VALUES + code;
+  return FREE_VALUES + (((code & 7) | 8) << ((code >> 3) - 1));
+}

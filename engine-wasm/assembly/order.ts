@@ -1,0 +1,133 @@
+// Ordering: byte strings by their bytes, numbers by value, and a stable merge sort over 16-byte records
+// {u64 key, u32 entry}. Keys are the first 8 bytes of a string, big-endian, or a number mapped to unsigned.
+import { Mem } from "./mem";
+import { scratch } from "./arena";
+
+export const RECORD_KEY = 0;
+export const RECORD_ENTRY = 8;
+export const RECORD_BYTES: usize = 16;
+
+/** No span to compare: equal keys keep their order. */
+export const NO_SPAN: i32 = -1;
+
+/** First 8 bytes as a big-endian number, zeros behind the end: orders like the bytes themselves. */
+export function prefixKey(at: usize, length: u32): u64 {
+  if (length >= 8) return bswap<u64>(Mem.u64At(at));
+  let key: u64 = 0;
+  for (let i: u32 = 0; i < length; i++) key |= <u64>Mem.u8At(at + i) << (56 - (i << 3));
+  return key;
+}
+
+/** The prefixKey of a {u32 address, u32 length} span. */
+export function spanKey(span: usize): u64 { return prefixKey(Mem.u32At(span), Mem.u32At(span + 4)); }
+
+/** Signed order as unsigned order. */
+export function intKey(value: i64): u64 { return <u64>value ^ 0x8000000000000000; }
+
+/** Order of finite floats as unsigned order. */
+export function floatKey(bits: u64): u64 { return <i64>bits < 0 ? ~bits : bits ^ 0x8000000000000000; }
+
+/** Negative, 0 or positive; a prefix comes before its continuations. */
+export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
+  const shared = min(aLength, bLength);
+  let i: u32 = 0;
+  for (; i + 8 <= shared; i += 8) {
+    const x = Mem.u64At(a + i);
+    const y = Mem.u64At(b + i);
+    if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
+  }
+  for (; i < shared; i++) {
+    const difference = <i32>Mem.u8At(a + i) - <i32>Mem.u8At(b + i);
+    if (difference != 0) return difference;
+  }
+  return aLength < bLength ? -1 : aLength > bLength ? 1 : 0;
+}
+
+export function equalBytes(a: usize, b: usize, length: u32): bool {
+  let i: u32 = 0;
+  for (; i + 8 <= length; i += 8) if (Mem.u64At(a + i) != Mem.u64At(b + i)) return false;
+  for (; i < length; i++) if (Mem.u8At(a + i) != Mem.u8At(b + i)) return false;
+  return true;
+}
+
+/** Compares the {u32 address, u32 length} spans at offset `at` of two entries. */
+export function compareSpans(a: usize, b: usize, at: usize): i32 {
+  return compareBytes(Mem.u32At(a + at), Mem.u32At(a + at + 4), Mem.u32At(b + at), Mem.u32At(b + at + 4));
+}
+
+const RUN: usize = 16; // records sorted by insertion before merging starts
+
+let spare: usize = 0;
+let tieFirst: i32 = NO_SPAN;
+let tieSecond: i32 = NO_SPAN;
+let tieTag: i32 = NO_SPAN;
+
+function comesAfter(a: usize, b: usize): bool {
+  const x = Mem.u64At(a);
+  const y = Mem.u64At(b);
+  if (x != y) return x > y;
+  if (tieFirst < 0) return false;
+  const left = <usize>Mem.u32At(a + RECORD_ENTRY);
+  const right = <usize>Mem.u32At(b + RECORD_ENTRY);
+  let order = compareSpans(left, right, <usize>tieFirst);
+  if (order == 0 && tieSecond >= 0) order = compareSpans(left, right, <usize>tieSecond);
+  if (order == 0 && tieTag >= 0) return Mem.u32At(left + tieTag) > Mem.u32At(right + tieTag);
+  return order > 0;
+}
+
+function sortShort(records: usize, count: usize): void {
+  for (let i: usize = 1; i < count; i++) {
+    const at = records + i * RECORD_BYTES;
+    const held = Mem.v128At(at);
+    let to = at;
+    Mem.putV128(spare, held);
+    while (to > records && comesAfter(to - RECORD_BYTES, spare)) {
+      Mem.putV128(to, Mem.v128At(to - RECORD_BYTES));
+      to -= RECORD_BYTES;
+    }
+    Mem.putV128(to, held);
+  }
+}
+
+function mergeRuns(from: usize, middle: usize, end: usize, to: usize): void {
+  let left = from;
+  let right = middle;
+  while (left < middle && right < end) {
+    if (comesAfter(left, right)) {
+      Mem.putV128(to, Mem.v128At(right));
+      right += RECORD_BYTES;
+    } else {
+      Mem.putV128(to, Mem.v128At(left));
+      left += RECORD_BYTES;
+    }
+    to += RECORD_BYTES;
+  }
+  Mem.copy(to, left, middle - left);
+  Mem.copy(to + (middle - left), right, end - right);
+}
+
+/**
+ * Sorts `count` records by key; equal keys by the spans at `first` and then `second` of their entries,
+ * then by the u32 at `tag` (each an offset in the entry or NO_SPAN), then by their order before. Uses as
+ * much scratch again. Returns where the sorted records are.
+ */
+export function sortRecords(records: usize, count: usize, first: i32, second: i32, tag: i32): usize {
+  spare = scratch(RECORD_BYTES);
+  tieFirst = first;
+  tieSecond = second;
+  tieTag = tag;
+  for (let i: usize = 0; i < count; i += RUN) sortShort(records + i * RECORD_BYTES, min(RUN, count - i));
+  let from = records;
+  let to = count > RUN ? scratch(count * RECORD_BYTES) : records;
+  for (let run = RUN; run < count; run <<= 1) {
+    for (let i: usize = 0; i < count; i += run << 1) {
+      const middle = from + min(i + run, count) * RECORD_BYTES;
+      const end = from + min(i + (run << 1), count) * RECORD_BYTES;
+      mergeRuns(from + i * RECORD_BYTES, middle, end, to + i * RECORD_BYTES);
+    }
+    const other = from;
+    from = to;
+    to = other;
+  }
+  return from;
+}

@@ -1,0 +1,156 @@
+// Rows in which terms stand in a given order in one field: next to each other (phrases), or one after the
+// other inside one element (the filter on tokens). The rows that hold all terms are found by leapfrogging over
+// the posting lists, their positions are read only then.
+import { scratch, scratchMark, scratchRewind } from "./arena";
+import { Bits } from "./bitset";
+import { termIs, termLowerBound } from "./dictionary";
+import { Mem } from "./mem";
+import { positionsAt, positionsRead, positionsReset, positionsUsed } from "./positions";
+import {
+  CURSOR_BYTES, Cursor, TERMINATED, cursorAddTo, cursorSeek, listOpen,
+} from "./postings";
+import { termAt } from "./program-terms";
+import { Seg } from "./segment";
+import { failed } from "./status";
+
+const RUN_BYTES: usize = 12; // positions of one term: u32 first, u32 end (indices), u32 next
+
+let segment: usize = 0;
+let cursors: usize = 0;
+let count: u32 = 0;
+let runs: usize = 0;
+let elementCursor: Cursor = changetype<Cursor>(0); // of the empty term, whose positions are element starts
+
+function cursorAt(i: u32): Cursor { return changetype<Cursor>(cursors + <usize>i * CURSOR_BYTES); }
+function runAt(i: u32): usize { return runs + <usize>i * RUN_BYTES; }
+
+/** Adds the rows with these terms at consecutive positions of the slot to `bits`. */
+export function addPhrase(from: usize, terms: usize, termCount: u32, slot: u32, bits: usize): void {
+  const mark = scratchMark();
+  if (open(from, terms, termCount, slot)) {
+    if (termCount == 1) cursorAddTo(cursorAt(0), bits);
+    else leap(bits, false, false);
+  }
+  scratchRewind(mark);
+}
+
+/** Adds the rows with these terms in this order in one element of the slot to `bits`. */
+export function addTokens(
+  from: usize, terms: usize, termCount: u32, slot: u32, hasElements: bool, bits: usize,
+): void {
+  const mark = scratchMark();
+  if (open(from, terms, termCount, slot)) {
+    if (termCount == 1) {
+      cursorAddTo(cursorAt(0), bits);
+    } else {
+      elementCursor = changetype<Cursor>(scratch(CURSOR_BYTES));
+      if (!hasElements || openTerm(elementCursor, 0, 0, slot)) leap(bits, true, hasElements);
+    }
+  }
+  scratchRewind(mark);
+}
+
+/** Opens a cursor on every term's list of the slot; false when one has none. */
+function open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
+  segment = from;
+  count = termCount;
+  cursors = scratch(<usize>count * CURSOR_BYTES);
+  runs = scratch(<usize>count * RUN_BYTES);
+  positionsReset(true);
+  for (let i: u32 = 0; i < count; i++) {
+    const term = termAt(terms, i);
+    if (!openTerm(cursorAt(i), term.at, term.length, slot)) return false;
+  }
+  return true;
+}
+
+/** Puts a cursor on a term's list of one slot; false when there is none. */
+function openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
+  const term = termLowerBound(segment, at, length);
+  if (!termIs(segment, term, at, length)) return false;
+  const end = Seg.listsAt(segment, term + 1);
+  let list = Seg.listsAt(segment, term);
+  while (list < end) {
+    list = listOpen(cursor, list, end, Seg.rows(segment));
+    if (list == 0) return false;
+    if (cursor.slot == slot) return true;
+  }
+  return false;
+}
+
+/** Visits the rows that all cursors share, led by the shortest list. */
+function leap(bits: usize, ordered: bool, hasElements: bool): void {
+  let lead: u32 = 0;
+  for (let i: u32 = 1; i < count; i++) if (cursorAt(i).count < cursorAt(lead).count) lead = i;
+  let row = cursorSeek(cursorAt(lead), 0);
+  while (row != TERMINATED && !failed()) {
+    let next = row;
+    for (let i: u32 = 0; i < count && next == row; i++) next = cursorSeek(cursorAt(i), row);
+    if (next == row) {
+      if (standsAt(row, ordered, hasElements)) Bits.add(bits, row);
+      next = row + 1;
+    }
+    if (next == TERMINATED) return;
+    row = cursorSeek(cursorAt(lead), next);
+  }
+}
+
+/** Reads the positions of all terms in the row and looks for one match. */
+function standsAt(row: u32, ordered: bool, hasElements: bool): bool {
+  positionsReset(false);
+  for (let i: u32 = 0; i < count; i++) {
+    const first = positionsUsed();
+    positionsRead(cursorAt(i));
+    if (failed()) return false;
+    Mem.putU32(runAt(i), first);
+    Mem.putU32(runAt(i) + 4, positionsUsed());
+    Mem.putU32(runAt(i) + 8, first);
+  }
+  if (!ordered) return adjacent();
+  if (!hasElements) return inOrder(0, 0xffffffff);
+  if (cursorSeek(elementCursor, row) != row) return false;
+  const firstElement = positionsUsed();
+  const elements = positionsRead(elementCursor);
+  for (let i: u32 = 0; i < elements && !failed(); i++) {
+    const start = Mem.u32At(positionsAt(firstElement + i));
+    const end = i + 1 < elements ? Mem.u32At(positionsAt(firstElement + i + 1)) : 0xffffffff;
+    if (inOrder(start, end)) return true;
+  }
+  return false;
+}
+
+/** Moves a term's run to its first position >= from; 0xffffffff when there is none. */
+function advance(i: u32, from: u32): u32 {
+  const run = runAt(i);
+  const end = Mem.u32At(run + 4);
+  let next = Mem.u32At(run + 8);
+  while (next < end && Mem.u32At(positionsAt(next)) < from) next++;
+  Mem.putU32(run + 8, next);
+  return next < end ? Mem.u32At(positionsAt(next)) : 0xffffffff;
+}
+
+function adjacent(): bool {
+  let start = advance(0, 0);
+  while (start != 0xffffffff) {
+    let i: u32 = 1;
+    let found = start;
+    for (; i < count; i++) {
+      found = advance(i, start + i);
+      if (found != start + i) break;
+    }
+    if (i == count) return true;
+    if (found == 0xffffffff) return false;
+    start = advance(0, max(start + 1, found - i));
+  }
+  return false;
+}
+
+/** Earliest occurrences one after the other, all in [from, to). Runs only move forward. */
+function inOrder(from: u32, to: u32): bool {
+  for (let i: u32 = 0; i < count; i++) {
+    const position = advance(i, from);
+    if (position >= to) return false;
+    from = position + 1;
+  }
+  return true;
+}

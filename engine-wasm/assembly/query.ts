@@ -1,0 +1,217 @@
+// A search program, checked and laid out as tables for the kernels that run it. After `queryRead` without
+// failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
+import { scratch } from "./arena";
+import {
+  ALT_TYPO, MATCH_ANY, PROGRAM_SEARCH, SORT_FIELD, SORT_SEQ, TERM_PREFIX,
+} from "./layout";
+import { Mem } from "./mem";
+import { decodeNorm } from "./norm";
+import { operationsRead } from "./filter-program";
+import {
+  countWithin, programBad, programEnd, programOpen, readU16, readU32, readU8, readWeight,
+} from "./program";
+import { TERM_BYTES, TERM_LEAST, readTermInto, readTerms, termAt, termsRead } from "./program-terms";
+import { slotPut, slotsBegin, slotsEnd } from "./slots";
+import { failed } from "./status";
+
+@unmanaged export class Alternative {
+  boost: f64;
+  kind: u32;
+  typos: u32;
+  near: u32; // its positions count for closeness
+  terms: usize;
+  termCount: u32;
+  lists: usize; // cursors in the segment at hand, in scoring order
+  listCount: u32;
+  padding: u32;
+}
+
+@unmanaged export class Word {
+  weight: f64;
+  alternatives: usize;
+  alternativeCount: u32;
+  nearLists: usize; // cursors of the segment at hand, for closeness
+  nearCount: u32;
+  nearLinks: usize; // u32 by row: chain of the near lists that have it; 0 = none made
+  padding: u32;
+}
+
+@unmanaged export class Phrase {
+  terms: usize;
+  count: u32;
+}
+
+@unmanaged export class SortKey {
+  by: u32; // SORT_*
+  descending: u32;
+  slot: u32;
+  kind: u32; // KIND_* over the whole snapshot
+  type: u32; // of the segment at hand
+  present: usize; // bitset, 0 = no value anywhere
+  values: usize; // numbers
+  ordinals: usize; // strings
+  dictionary: usize;
+  padding: u32;
+}
+
+@unmanaged export class Facet {
+  slot: u32;
+  limit: u32;
+  kind: u32; // KIND_* over the whole snapshot
+  entries: usize;
+  entryCount: u32;
+}
+
+const ALTERNATIVE_BYTES: usize = 48;
+const WORD_BYTES: usize = 32;
+const PHRASE_BYTES: usize = 8;
+const SORT_KEY_BYTES: usize = 48;
+const FACET_BYTES: usize = 32;
+const NORMS: u32 = 256;
+const SLOT_BYTES: usize = 8 + (NORMS << 3);
+
+const SORT_KEYS_MAX: u32 = 64;
+
+// Fewest bytes that one of them takes in a program.
+const SLOT_LEAST: usize = 18;
+const WORD_LEAST: usize = 10;
+const ALTERNATIVE_LEAST: usize = 13;
+const PHRASE_LEAST: usize = 2;
+
+export let anyWord: bool = false; // one matching word is enough
+export let rowsWanted: u32 = 0;
+export let saturation: f64 = 0; // k1
+export let proximityWeight: f64 = 0;
+export let slotCount: u32 = 0;
+export let wordCount: u32 = 0;
+export let phraseCount: u32 = 0;
+export let excludeCount: u32 = 0;
+export let sortCount: u32 = 0;
+export let facetCount: u32 = 0;
+let slotTables: usize = 0;
+let words: usize = 0;
+let phrases: usize = 0;
+let excludes: usize = 0;
+let sortKeys: usize = 0;
+let facets: usize = 0;
+
+export function wordAt(i: u32): Word { return changetype<Word>(words + <usize>i * WORD_BYTES); }
+export function phraseAt(i: u32): Phrase { return changetype<Phrase>(phrases + <usize>i * PHRASE_BYTES); }
+export function excludeAt(i: u32): Phrase { return changetype<Phrase>(excludes + <usize>i * PHRASE_BYTES); }
+export function sortKeyAt(i: u32): SortKey { return changetype<SortKey>(sortKeys + <usize>i * SORT_KEY_BYTES); }
+export function facetAt(i: u32): Facet { return changetype<Facet>(facets + <usize>i * FACET_BYTES); }
+
+export function alternativeAt(word: Word, i: u32): Alternative {
+  return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
+}
+
+export function slotWeight(index: u32): f64 { return Mem.f64At(slotTables + <usize>index * SLOT_BYTES); }
+
+/** f64 by norm byte: what a term frequency is divided by in a field of that length. */
+export function slotDivisors(index: u32): usize { return slotTables + <usize>index * SLOT_BYTES + 8; }
+
+/** Reads and checks the whole program; look at `failed()` afterwards. */
+export function queryRead(program: usize, bytes: usize): void {
+  programOpen(program, bytes, PROGRAM_SEARCH);
+  const mode = readU8();
+  anyWord = mode == MATCH_ANY;
+  if (mode > <u32>MATCH_ANY) programBad();
+  rowsWanted = readU32();
+  saturation = readWeight();
+  const lengthShare = readWeight();
+  if (lengthShare > 1) programBad();
+  proximityWeight = readWeight();
+  readSlots(lengthShare);
+  readWords();
+  phraseCount = countWithin(readU16(), PHRASE_LEAST);
+  phrases = readPhrases(phraseCount);
+  excludeCount = countWithin(readU16(), PHRASE_LEAST);
+  excludes = readPhrases(excludeCount);
+  operationsRead();
+  readSort();
+  readFacets();
+  programEnd();
+}
+
+function readSlots(lengthShare: f64): void {
+  slotCount = countWithin(readU16(), SLOT_LEAST);
+  slotsBegin(slotCount);
+  slotTables = scratch(<usize>slotCount * SLOT_BYTES);
+  for (let i: u32 = 0; i < slotCount; i++) {
+    slotPut(i, readU16());
+    Mem.putF64(slotTables + <usize>i * SLOT_BYTES, readWeight());
+    const average = readWeight();
+    const divisors = slotDivisors(i);
+    for (let norm: u32 = 0; norm < NORMS; norm++) {
+      const ratio = average == 0 ? lengthShare : lengthShare * <f64>decodeNorm(norm) / average;
+      Mem.putF64(divisors + (<usize>norm << 3), 1 - lengthShare + ratio);
+    }
+  }
+  slotsEnd(slotCount);
+}
+
+function readWords(): void {
+  wordCount = countWithin(readU16(), WORD_LEAST);
+  words = scratch(<usize>wordCount * WORD_BYTES);
+  for (let i: u32 = 0; i < wordCount && !failed(); i++) {
+    const word = wordAt(i);
+    word.weight = readWeight();
+    word.alternativeCount = countWithin(readU16(), ALTERNATIVE_LEAST);
+    word.alternatives = scratch(<usize>word.alternativeCount * ALTERNATIVE_BYTES);
+    for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) readAlternative(alternativeAt(word, j));
+  }
+}
+
+function readAlternative(alternative: Alternative): void {
+  alternative.kind = readU8();
+  alternative.typos = readU8();
+  alternative.near = readU8();
+  alternative.boost = readWeight();
+  alternative.termCount = countWithin(readU16(), TERM_LEAST + 1);
+  alternative.terms = scratch(<usize>alternative.termCount * TERM_BYTES);
+  if (alternative.kind > <u32>ALT_TYPO || alternative.near > 1) programBad();
+  for (let i: u32 = 0; i < alternative.termCount; i++) {
+    const prefix = readU8();
+    if (prefix > <u32>TERM_PREFIX) programBad();
+    readTermInto(termAt(alternative.terms, i), prefix);
+  }
+}
+
+function readPhrases(count: u32): usize {
+  const table = scratch(<usize>count * PHRASE_BYTES);
+  for (let i: usize = 0; i < <usize>count && !failed(); i++) {
+    const phrase = changetype<Phrase>(table + i * PHRASE_BYTES);
+    phrase.terms = readTerms();
+    phrase.count = termsRead;
+    if (termsRead == 0) programBad();
+  }
+  return table;
+}
+
+function readSort(): void {
+  sortCount = readU8();
+  if (sortCount > SORT_KEYS_MAX) {
+    sortCount = 0;
+    return programBad();
+  }
+  sortKeys = scratch(<usize>sortCount * SORT_KEY_BYTES);
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const key = sortKeyAt(i);
+    key.by = readU8();
+    key.descending = readU8();
+    key.slot = readU16();
+    if (key.by > <u32>SORT_SEQ || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0)) programBad();
+  }
+}
+
+function readFacets(): void {
+  facetCount = readU8();
+  facets = scratch(<usize>facetCount * FACET_BYTES);
+  for (let i: u32 = 0; i < facetCount; i++) {
+    const facet = facetAt(i);
+    facet.slot = readU16();
+    facet.limit = readU32();
+    facet.entries = 0;
+    facet.entryCount = 0;
+  }
+}

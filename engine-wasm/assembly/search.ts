@@ -1,0 +1,108 @@
+// The search kernel: one program on one snapshot. Segments are visited newest first, so that among equal rows
+// the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
+import { bitsCount, bitsNext, bitsPrevious } from "./bitset";
+import { facetAdd, facetFinish, facetWrite } from "./facets";
+import { SORT_FIELD, SORT_RELEVANCE, SORT_SEQ } from "./layout";
+import { matchRows, matchSetUp } from "./match";
+import { facetAt, facetCount, queryRead, rowsWanted, sortCount, sortKeyAt, wordCount } from "./query";
+import {
+  putResultBytes, putResultF64, putResultU32, putResultU64, putResultU8, resultClose, resultOpen,
+} from "./result";
+import { scoreRows, scoreSetUp } from "./score";
+import { Seg, Snap } from "./segment";
+import { KIND_STRING, kindsSetUp, numberOfKey, sortKeysUse } from "./sort-keys";
+import { failed, status, statusReset } from "./status";
+import { topCount, topFinish, topFull, topHasKey, topKey, topOffer, topReset, topSeq, topTextMatch, topUse } from "./topk";
+
+// The order in which browsing (no words) meets the rows.
+const BY_KEYS: u32 = 0; // any
+const NEWEST_FIRST: u32 = 1; // the sort is by descending sequence number: rows come best first
+const OLDEST_FIRST: u32 = 2; // the same, ascending
+
+/** Runs a search program on a snapshot. Returns the address of the result, or -STATUS_*. */
+export function search(snapshot: usize, program: usize, bytes: usize): i32 {
+  statusReset();
+  queryRead(program, bytes);
+  if (failed()) return -status();
+  kindsSetUp(snapshot);
+  const order = browseOrder();
+  topReset(order != BY_KEYS);
+  matchSetUp();
+  scoreSetUp();
+  const segments = Snap.count(snapshot);
+  let found: u32 = 0;
+  for (let i: u32 = 0; i < segments && !failed(); i++) {
+    found += visit(snapshot, order == OLDEST_FIRST ? i : segments - 1 - i, order);
+  }
+  if (failed()) return -status();
+  topFinish();
+  for (let i: u32 = 0; i < facetCount; i++) facetFinish(facetAt(i));
+  return write(found);
+}
+
+/** Without words the text match of all rows is 0, so keys by relevance decide nothing. */
+function browseOrder(): u32 {
+  if (wordCount > 0) return BY_KEYS;
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const key = sortKeyAt(i);
+    if (key.by == SORT_RELEVANCE) continue;
+    if (key.by != SORT_SEQ) return BY_KEYS;
+    return key.descending != 0 ? NEWEST_FIRST : OLDEST_FIRST;
+  }
+  return NEWEST_FIRST;
+}
+
+/** Matches, counts and ranks the rows of one segment. Returns how many match. */
+function visit(snapshot: usize, entry: u32, order: u32): u32 {
+  const segment = Snap.segment(snapshot, entry);
+  const bits = matchRows(segment, Snap.live(snapshot, entry));
+  if (failed()) return 0;
+  const found = bitsCount(bits, Seg.rows(segment));
+  if (found == 0) return 0;
+  for (let i: u32 = 0; i < facetCount; i++) facetAdd(facetAt(i), segment, bits);
+  if (rowsWanted == 0) return found;
+  topUse(segment);
+  sortKeysUse(segment);
+  if (wordCount > 0) scoreRows(segment, bits);
+  else browse(bits, Seg.rows(segment), order);
+  return found;
+}
+
+function browse(bits: usize, rows: u32, order: u32): void {
+  if (order == NEWEST_FIRST) {
+    for (let end = bitsPrevious(bits, rows); end > 0 && !topFull(); end = bitsPrevious(bits, end - 1)) {
+      topOffer(end - 1, 0);
+    }
+    return;
+  }
+  for (let row = bitsNext(bits, 0, rows); row < rows; row = bitsNext(bits, row + 1, rows)) {
+    if (order == OLDEST_FIRST && topFull()) return;
+    topOffer(row, 0);
+  }
+}
+
+function write(found: u32): i32 {
+  resultOpen();
+  putResultU32(found);
+  putResultU32(topCount());
+  putResultU8(sortCount);
+  for (let i: u32 = 0; i < topCount(); i++) putResultF64(topSeq(i));
+  for (let i: u32 = 0; i < topCount(); i++) {
+    putResultF64(topTextMatch(i));
+    for (let key: u32 = 0; key < sortCount; key++) writeKey(i, key);
+  }
+  for (let i: u32 = 0; i < facetCount; i++) facetWrite(facetAt(i));
+  return <i32>resultClose();
+}
+
+function writeKey(i: u32, number: u32): void {
+  const key = sortKeyAt(number);
+  const present = topHasKey(i, number);
+  putResultU8(present ? 1 : 0);
+  if (!present) return;
+  if (key.by != SORT_FIELD) return putResultF64(key.by == SORT_RELEVANCE ? topTextMatch(i) : topSeq(i));
+  const value = topKey(i, number);
+  if (key.kind != KIND_STRING) return putResultU64(numberOfKey(key, value));
+  putResultU32(<u32>value);
+  putResultBytes(<usize>(value >> 32), <usize><u32>value);
+}

@@ -1,0 +1,16 @@
+// The outcome of the running kernel. Deep code reports trouble here and goes on with empty data; the kernel
+// looks once at the end. The first trouble wins.
+import { STATUS_OK } from "./layout";
+
+let current: i32 = STATUS_OK;
+
+export function statusReset(): void { current = STATUS_OK; }
+
+/** Notes `status` (STATUS_*) unless something failed before. Returns false for `return fail(...)`. */
+export function fail(status: i32): bool {
+  if (current == STATUS_OK) current = status;
+  return false;
+}
+
+export function failed(): bool { return current != STATUS_OK; }
+export function status(): i32 { return current; }

@@ -1,0 +1,101 @@
+// The best rows found so far: at most k, compared by the query's sort keys, then by sequence number, larger
+// first. Memory grows with the rows that are kept, never with k.
+//
+//   row: | u64 seq | f64 text match | u64 presence bits | u64 key ... |
+import { scratch } from "./arena";
+import { SORT_RELEVANCE } from "./layout";
+import { Mem } from "./mem";
+import { heapRise, heapSink, heapSort } from "./heap";
+import { rowsWanted, sortCount, sortKeyAt } from "./query";
+import { Seg } from "./segment";
+import { compareSortKeys, sortKeysOf } from "./sort-keys";
+
+const ROW_SEQ: usize = 0;
+const ROW_TEXT_MATCH: usize = 8;
+const ROW_PRESENCE: usize = 16;
+const ROW_KEYS: usize = 24;
+const HEAP_FIRST: u32 = 256;
+
+let rowBytes: usize = 0;
+let heap: usize = 0; // u32 addresses of rows
+let capacity: u32 = 0;
+let kept: u32 = 0;
+let candidate: usize = 0; // a row that is not in the heap
+let segment: usize = 0;
+let ordered: bool = false; // rows come best first already
+let byRelevance: bool = false; // the first key is the text match, larger first
+
+/** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
+export function topReset(bestFirst: bool): void {
+  rowBytes = ROW_KEYS + (<usize>sortCount << 3);
+  capacity = 0;
+  kept = 0;
+  heap = 0;
+  ordered = bestFirst;
+  byRelevance = sortCount > 0 && sortKeyAt(0).by == SORT_RELEVANCE && sortKeyAt(0).descending != 0;
+  candidate = scratch(rowBytes);
+}
+
+/** Names the segment whose rows are offered next. */
+export function topUse(used: usize): void { segment = used; }
+
+/** True when a new row must displace another. */
+export function topFull(): bool { return kept == rowsWanted; }
+export function topCount(): u32 { return kept; }
+
+function before(a: usize, b: usize): bool {
+  const order = compareSortKeys(
+    a + ROW_KEYS, Mem.u64At(a + ROW_PRESENCE), b + ROW_KEYS, Mem.u64At(b + ROW_PRESENCE),
+  );
+  return order != 0 ? order > 0 : Mem.u64At(a + ROW_SEQ) > Mem.u64At(b + ROW_SEQ);
+}
+
+function fillCandidate(row: u32, textMatch: f64): void {
+  Mem.putU64(candidate + ROW_SEQ, Seg.seq(segment, row));
+  Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
+  Mem.putU64(candidate + ROW_PRESENCE, sortKeysOf(row, textMatch, candidate + ROW_KEYS));
+}
+
+/** False when a row with this text match could not enter. */
+export function topWouldEnter(row: u32, textMatch: f64): bool {
+  if (!topFull()) return true;
+  if (kept == 0) return false;
+  if (byRelevance && textMatch < Mem.f64At(<usize>Mem.u32At(heap) + ROW_TEXT_MATCH)) return false;
+  fillCandidate(row, textMatch);
+  return before(candidate, <usize>Mem.u32At(heap));
+}
+
+/** Offers a row; it is kept when it is among the best. */
+export function topOffer(row: u32, textMatch: f64): void {
+  if (topFull()) {
+    if (!topWouldEnter(row, textMatch)) return;
+    const worst = <usize>Mem.u32At(heap);
+    Mem.putU32(heap, <u32>candidate);
+    candidate = worst;
+    return heapSink(heap, kept, before);
+  }
+  fillCandidate(row, textMatch);
+  if (kept == capacity) growHeap();
+  Mem.putU32(heap + (<usize>kept << 2), <u32>candidate);
+  kept++;
+  candidate = scratch(rowBytes);
+  if (!ordered) heapRise(heap, kept, before);
+}
+
+function growHeap(): void {
+  capacity = max(HEAP_FIRST, capacity * 2);
+  const grown = scratch(<usize>capacity << 2);
+  Mem.copy(grown, heap, <usize>kept << 2);
+  heap = grown;
+}
+
+/** Puts the rows in order, best first; no row may be offered afterwards. */
+export function topFinish(): void {
+  if (!ordered) heapSort(heap, kept, before);
+}
+
+function rowAt(i: u32): usize { return <usize>Mem.u32At(heap + (<usize>i << 2)); }
+export function topSeq(i: u32): f64 { return <f64>Mem.u64At(rowAt(i) + ROW_SEQ); }
+export function topTextMatch(i: u32): f64 { return Mem.f64At(rowAt(i) + ROW_TEXT_MATCH); }
+export function topHasKey(i: u32, key: u32): bool { return (Mem.u64At(rowAt(i) + ROW_PRESENCE) << key) >> 63 != 0; }
+export function topKey(i: u32, key: u32): u64 { return Mem.u64At(rowAt(i) + ROW_KEYS + (<usize>key << 3)); }

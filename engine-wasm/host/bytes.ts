@@ -1,0 +1,168 @@
+// Little-endian bytes in sequence: a writer that grows and a reader that checks every step. The engine's
+// programs and results are made of these; nothing here knows what they mean.
+
+const FIRST_BYTES = 1024;
+const encoder = new TextEncoder();
+
+/** Appends numbers and strings to a growing buffer. `finish` hands the bytes over and ends the writer. */
+export class ByteWriter {
+  #bytes = new Uint8Array(FIRST_BYTES);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  u8(value: number): void {
+    const at = this.#room(1);
+    this.#view.setUint8(at, value);
+  }
+
+  u16(value: number): void {
+    const at = this.#room(2);
+    this.#view.setUint16(at, value, true);
+  }
+
+  u32(value: number): void {
+    const at = this.#room(4);
+    this.#view.setUint32(at, value, true);
+  }
+
+  i64(value: bigint): void {
+    const at = this.#room(8);
+    this.#view.setBigInt64(at, value, true);
+  }
+
+  u64(value: bigint): void {
+    const at = this.#room(8);
+    this.#view.setBigUint64(at, value, true);
+  }
+
+  f64(value: number): void {
+    const at = this.#room(8);
+    this.#view.setFloat64(at, value, true);
+  }
+
+  bytes(value: Uint8Array): void {
+    const at = this.#room(value.length);
+    this.#bytes.set(value, at);
+  }
+
+  /** UTF-8 bytes after their u16 length. Throws a RangeError beyond 65,535 bytes. */
+  string16(value: string | Uint8Array): void {
+    const bytes = typeof value === "string" ? encoder.encode(value) : value;
+    if (bytes.length > 0xffff)
+      throw new RangeError(`a string of ${bytes.length} bytes does not fit a u16 length`);
+    this.u16(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** UTF-8 bytes after their u32 length. */
+  string32(value: string | Uint8Array): void {
+    const bytes = typeof value === "string" ? encoder.encode(value) : value;
+    this.u32(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** A count that must fit u16; `what` names it in the error. */
+  count16(count: number, what: string): void {
+    if (count > 0xffff) throw new RangeError(`${count} ${what}: at most 65535 fit a program`);
+    this.u16(count);
+  }
+
+  /** A view of all that was written. The writer must not be used afterwards. */
+  finish(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #room(bytes: number): number {
+    const at = this.#length;
+    const end = at + bytes;
+    if (end > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(end, this.#bytes.length * 2));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+      this.#view = new DataView(grown.buffer);
+    }
+    this.#length = end;
+    return at;
+  }
+}
+
+/** Reads what a ByteWriter or the engine wrote. Reading beyond the end throws a RangeError. */
+export class ByteReader {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get remaining(): number {
+    return this.#view.byteLength - this.#at;
+  }
+
+  u8(): number {
+    const value = this.#view.getUint8(this.#at);
+    this.#at += 1;
+    return value;
+  }
+
+  u16(): number {
+    const value = this.#view.getUint16(this.#at, true);
+    this.#at += 2;
+    return value;
+  }
+
+  u32(): number {
+    const value = this.#view.getUint32(this.#at, true);
+    this.#at += 4;
+    return value;
+  }
+
+  i64(): bigint {
+    const value = this.#view.getBigInt64(this.#at, true);
+    this.#at += 8;
+    return value;
+  }
+
+  u64(): bigint {
+    const value = this.#view.getBigUint64(this.#at, true);
+    this.#at += 8;
+    return value;
+  }
+
+  f64(): number {
+    const value = this.#view.getFloat64(this.#at, true);
+    this.#at += 8;
+    return value;
+  }
+
+  /** A view of the next `length` bytes; it shares memory with the input. */
+  bytes(length: number): Uint8Array {
+    const end = this.#end(length);
+    const view = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return view;
+  }
+
+  string16(): string {
+    return this.#string(this.u16());
+  }
+
+  string32(): string {
+    return this.#string(this.u32());
+  }
+
+  #string(length: number): string {
+    const end = this.#end(length);
+    const text = this.#bytes.toString("utf8", this.#at, end);
+    this.#at = end;
+    return text;
+  }
+
+  #end(length: number): number {
+    const end = this.#at + length;
+    if (end > this.#view.byteLength) throw new RangeError("the bytes end in the middle of a value");
+    return end;
+  }
+}

@@ -1,0 +1,44 @@
+// The one error that the engine's host binding throws. Match on `code`.
+import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_NO_MEMORY } from "../assembly/layout.js";
+
+/**
+ * `trap`: the instance ran into an unreachable state and must not be used again · `unusable`: it did so earlier ·
+ * `damaged`: stored bytes do not hold together · `program`: a query program is malformed · `memory`: the limit of
+ * linear memory is reached · `json`: `documentStatus` and `at` tell what is wrong with the text ·
+ * `mismatch`: the WASM module is not the one this binding was written for.
+ */
+export type EngineErrorCode = "trap" | "unusable" | "damaged" | "program" | "memory" | "json" | "mismatch";
+
+export class EngineError extends Error {
+  readonly code: EngineErrorCode;
+  /** DOC_* for `json`, else 0. */
+  readonly documentStatus: number;
+  /** Byte position of the trouble for `json`, else 0. */
+  readonly at: number;
+
+  constructor(
+    code: EngineErrorCode,
+    message: string,
+    options?: { cause?: unknown; documentStatus?: number; at?: number },
+  ) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "EngineError";
+    this.code = code;
+    this.documentStatus = options?.documentStatus ?? 0;
+    this.at = options?.at ?? 0;
+  }
+}
+
+/** The error for a kernel's negative answer. */
+export function statusError(answer: number): EngineError {
+  switch (-answer) {
+    case STATUS_BAD_PROGRAM:
+      return new EngineError("program", "The query program is malformed");
+    case STATUS_DAMAGED:
+      return new EngineError("damaged", "The stored bytes are damaged: their parts do not hold together");
+    case STATUS_NO_MEMORY:
+      return new EngineError("memory", "The engine's memory is full");
+    default:
+      return new EngineError("mismatch", `A kernel answered with the unknown status ${answer}`);
+  }
+}

@@ -1,0 +1,107 @@
+// One WebAssembly instance and its linear memory: the only place that makes views over it. A view is good until
+// the next kernel call, since memory may grow; whatever must last is copied out. After a trap the memory's
+// contents are unknown, so the instance refuses all further work.
+import { EngineError, statusError } from "./engine-error.js";
+import { type Kernels, kernelsOf } from "./kernels.js";
+
+const MEMORY_PAGES = 2; // asconfig.json: initialMemory
+const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
+const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything else an address
+
+export class EngineInstance {
+  readonly #memory: WebAssembly.Memory;
+  readonly #kernels: Kernels;
+  #view: Buffer;
+  #trapped = false;
+
+  /** Instantiates synchronously; small modules and worker threads may do so. Throws EngineError("memory"). */
+  constructor(module: WebAssembly.Module) {
+    try {
+      this.#memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES_MAX });
+    } catch (cause) {
+      throw new EngineError("memory", "No room for another WebAssembly memory", { cause });
+    }
+    const imports = {
+      memory: this.#memory,
+      parseNumber: (p: number, bytes: number) =>
+        Number(this.view().toString("latin1", p >>> 0, (p >>> 0) + bytes)),
+    };
+    this.#kernels = kernelsOf(new WebAssembly.Instance(module, { env: imports }).exports);
+    this.#view = Buffer.from(this.#memory.buffer);
+  }
+
+  /** False once a kernel has trapped. */
+  get usable(): boolean {
+    return !this.#trapped;
+  }
+
+  /** Size of the linear memory, which never shrinks. */
+  memoryBytes(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  /** The whole memory. The view is valid until the next kernel call. */
+  view(): Buffer {
+    if (this.#view.buffer !== this.#memory.buffer) this.#view = Buffer.from(this.#memory.buffer);
+    return this.#view;
+  }
+
+  /** Calls kernels. A trap becomes EngineError("trap") and ends the instance. */
+  run<T>(call: (kernels: Kernels) => T): T {
+    if (this.#trapped)
+      throw new EngineError("unusable", "This engine instance has trapped before and must be replaced");
+    try {
+      return call(this.#kernels);
+    } catch (cause) {
+      if (!(cause instanceof WebAssembly.RuntimeError || cause instanceof RangeError)) throw cause;
+      this.#trapped = true;
+      throw new EngineError("trap", `The engine trapped: ${cause.message}`, { cause });
+    }
+  }
+
+  /** Copies bytes into fresh scratch, the input of one kernel call. Returns their address. */
+  input(bytes: Uint8Array): number {
+    const p = this.run((kernels) => kernels.scratchReset(bytes.length)) >>> 0;
+    this.view().set(bytes, p);
+    return p;
+  }
+
+  /** Copies bytes into a region that lives until `release`. Ends all scratch. Returns the address. */
+  region(bytes: Uint8Array): number {
+    const p = this.run((kernels) => kernels.reserve(bytes.length)) >>> 0;
+    this.view().set(bytes, p);
+    return p;
+  }
+
+  /**
+   * Copies regions of this instance, each {address, bytes}, into another one of the same module, one after the
+   * other. Returns their addresses there.
+   */
+  copyRegions(to: EngineInstance, regions: readonly { address: number; bytes: number }[]): number[] {
+    return regions.map(({ address, bytes }) => to.region(this.view().subarray(address, address + bytes)));
+  }
+
+  /** Gives a region back. */
+  release(region: number): void {
+    this.run((kernels) => kernels.release(region));
+  }
+
+  /** An address that a kernel answered. Throws EngineError for a status. */
+  address(answer: number): number {
+    if (answer < 0 && answer >= LOWEST_STATUS) throw statusError(answer);
+    return answer >>> 0;
+  }
+
+  /** A copy of the result (u32 length + bytes) that a kernel answered. Throws EngineError for a status. */
+  result(answer: number): Uint8Array {
+    const p = this.address(answer);
+    const view = this.view();
+    return new Uint8Array(view.buffer.slice(p + 4, p + 4 + view.readUInt32LE(p)));
+  }
+
+  /** Input, one kernel call, result. */
+  exchange(input: Uint8Array, kernel: (kernels: Kernels, p: number, bytes: number) => number): Uint8Array {
+    const p = this.input(input);
+    return this.result(this.run((kernels) => kernel(kernels, p, input.length)));
+  }
+}

@@ -1,0 +1,92 @@
+// The engine's answer to a search program: rows best first with their sort values, and facet counts.
+// Decoding needs the program, whose keys and facets name the types of the values.
+import { TYPE_FLOAT, TYPE_FLOATS, TYPE_INT64, TYPE_STRING, TYPE_STRINGS } from "../assembly/layout.js";
+import { ByteReader } from "./bytes.js";
+import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
+
+/**
+ * What a row is sorted by: bigint for int64, number for int32, bool (0, 1), float, text match and seq,
+ * folded UTF-8 bytes for strings (compare bytewise), null when the document has no value (always last).
+ */
+export type SortValue = bigint | number | Uint8Array | null;
+
+export interface SearchRow {
+  readonly seq: number;
+  /** Integer, 0 <= textMatch < 2^53. */
+  readonly textMatch: number;
+  /** In the order of the program's sort keys. */
+  readonly keys: readonly SortValue[];
+}
+
+/** string for strings, bigint for int64, number for int32, bool (0, 1) and float. */
+export type FacetValue = string | bigint | number;
+
+export interface FacetCount {
+  readonly value: FacetValue;
+  /** Matching documents with this value, at least 1. */
+  readonly count: number;
+}
+
+export interface SearchResult {
+  /** All matching documents of the shard. */
+  readonly found: number;
+  readonly rows: readonly SearchRow[];
+  /** In the order of the program's facets. */
+  readonly facets: readonly (readonly FacetCount[])[];
+}
+
+/** Sequence numbers of the rows [offset, offset + count) that the answer has, without decoding the rest. */
+export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
+  const reader = new ByteReader(bytes);
+  reader.u32(); // found
+  const rows = reader.u32();
+  reader.u8(); // sort keys
+  const seqs = new Float64Array(Math.max(0, Math.min(rows - offset, count)));
+  if (seqs.length > 0) reader.bytes(offset * 8);
+  for (let i = 0; i < seqs.length; i++) seqs[i] = reader.f64();
+  return seqs;
+}
+
+/** Throws a RangeError when the bytes are not the answer to `program`. */
+export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): SearchResult {
+  const reader = new ByteReader(bytes);
+  const found = reader.u32();
+  const rowCount = reader.u32();
+  const keyCount = reader.u8();
+  if (keyCount !== program.sort.length)
+    throw new RangeError("the result has other sort keys than the program");
+  const seqs = Array.from({ length: rowCount }, () => reader.f64());
+  const rows = seqs.map((seq): SearchRow => {
+    const textMatch = reader.f64();
+    return { seq, textMatch, keys: program.sort.map((key) => decodeSortValue(reader, key)) };
+  });
+  const facets = program.facets.map((facet) => decodeFacet(reader, facet));
+  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the search result`);
+  return { found, rows, facets };
+}
+
+function decodeSortValue(reader: ByteReader, key: SortKey): SortValue {
+  if (reader.u8() === 0) return null;
+  if (key.by !== "field") return reader.f64();
+  if (isString(key.type)) return reader.bytes(reader.u32());
+  return decodeNumber(reader, key.type);
+}
+
+function decodeFacet(reader: ByteReader, facet: FacetRequest): FacetCount[] {
+  const counts: FacetCount[] = new Array(reader.u32());
+  for (let i = 0; i < counts.length; i++) {
+    const count = reader.u32();
+    counts[i] = { count, value: isString(facet.type) ? reader.string32() : decodeNumber(reader, facet.type) };
+  }
+  return counts;
+}
+
+function isString(type: number): boolean {
+  return type === TYPE_STRING || type === TYPE_STRINGS;
+}
+
+function decodeNumber(reader: ByteReader, type: number): number | bigint {
+  if (type === TYPE_FLOAT || type === TYPE_FLOATS) return reader.f64();
+  const value = reader.i64();
+  return type === TYPE_INT64 ? value : Number(value);
+}

@@ -1,0 +1,19 @@
+// The part of the WebAssembly JavaScript API that the host binding uses. The compiler's own declarations come
+// only with the browser's DOM library, and @types/node 20 has none.
+declare namespace WebAssembly {
+  class Module {
+    private constructor();
+  }
+  class Memory {
+    constructor(descriptor: { initial: number; maximum: number });
+    readonly buffer: ArrayBuffer;
+  }
+  type Imports = Record<string, Record<string, Memory | ((...numbers: number[]) => number | undefined)>>;
+  type Exports = Readonly<Record<string, unknown>>;
+  class Instance {
+    constructor(module: Module, imports: Imports);
+    readonly exports: Exports;
+  }
+  class RuntimeError extends Error {}
+  function compile(bytes: Uint8Array<ArrayBuffer>): Promise<Module>;
+}
