@@ -1,0 +1,153 @@
+// One index in one shard: ties its reader, writer and maintenance to one state and one engine instance. Its
+// owner replaces it as a whole after a fault.
+
+import { discardMemory } from "../../engine-wasm/host/discards.js";
+import type { Engine } from "../../engine-wasm/host/engine.js";
+import type { IndexStats, OpenReply, ShardSchema } from "../protocol/control.js";
+import type { AllSeqsRequest } from "../protocol/export.js";
+import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
+import type { PageReply, PageRequest } from "../protocol/page.js";
+import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
+import type { WriteReply, WriteRequest } from "../protocol/write.js";
+import { Lane } from "./lane.js";
+import { Maintenance } from "./maintenance.js";
+import { changeSchema, openIndex } from "./open-index.js";
+import { Reader } from "./reader.js";
+import type { IndexHome, IndexState } from "./state.js";
+import type { Turns } from "./turns.js";
+import { Writer } from "./writer.js";
+
+export interface IndexOptions {
+  home: IndexHome;
+  /** A fresh instance of which the index becomes the only user. */
+  engine: Engine;
+  turns: Turns;
+  /** A background job failed; it will be tried again unless the index is closed. */
+  onFault(error: unknown): void;
+}
+
+export class IndexShard {
+  readonly #state: IndexState;
+  readonly #reader: Reader;
+  readonly #writer: Writer;
+  readonly #maintenance: Maintenance;
+  readonly #lane = new Lane();
+
+  private constructor(state: IndexState, { turns, onFault }: IndexOptions) {
+    this.#state = state;
+    this.#reader = new Reader(state);
+    this.#maintenance = new Maintenance({ state, lane: this.#lane, turns }, onFault);
+    this.#writer = new Writer(state, {
+      lane: this.#lane,
+      room: () => this.#maintenance.room(),
+      pause: () => turns.next(),
+      committed: () => this.#maintenance.written(),
+    });
+  }
+
+  /** Opens the index from the database or creates it. Throws the errors of openIndex. */
+  static async open(uid: number, schema: ShardSchema, options: IndexOptions): Promise<IndexShard> {
+    const state = await openIndex(options.home, options.engine, uid, schema);
+    const index = new IndexShard(state, options);
+    index.#maintenance.wake();
+    return index;
+  }
+
+  /** Where numbering goes on. */
+  get status(): OpenReply {
+    const { liveDocs, maxSeq, generation } = this.#state;
+    return { liveDocs, maxSeq, generation };
+  }
+
+  get schema(): ShardSchema {
+    return this.#state.schema;
+  }
+
+  expand(request: ProgramRequest): Uint8Array {
+    this.#seen(request.oldestGeneration);
+    return this.#reader.expand(request);
+  }
+
+  search(request: ProgramRequest): Uint8Array {
+    this.#seen(request.oldestGeneration);
+    const result = this.#reader.search(request);
+    this.#maintenance.answered();
+    return result;
+  }
+
+  async searchPage(request: PageRequest): Promise<PageReply> {
+    this.#seen(request.oldestGeneration);
+    const page = await this.#reader.searchPage(request);
+    this.#maintenance.answered();
+    return page;
+  }
+
+  fetch(request: FetchRequest): Promise<FetchedDocument[]> {
+    return this.#reader.fetch(request.seqs, request);
+  }
+
+  get(request: GetRequest): Uint8Array {
+    return this.#reader.get(request);
+  }
+
+  exportLines(seqs: readonly number[]): Promise<Uint8Array> {
+    return this.#reader.exportLines(seqs);
+  }
+
+  allSeqs(request: AllSeqsRequest): Promise<number[]> {
+    return this.#reader.allSeqs(request);
+  }
+
+  write(request: WriteRequest): Promise<WriteReply> {
+    this.#seen(request.oldestGeneration);
+    return this.#writer.write(request);
+  }
+
+  deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
+    this.#seen(request.oldestGeneration);
+    return this.#writer.deleteWhere(request);
+  }
+
+  /** A newer schema: new writes use it at once, older segments follow in the background. */
+  async changeSchema(schema: ShardSchema): Promise<void> {
+    await this.#lane.run(() => changeSchema(this.#state, schema));
+    this.#maintenance.wake();
+  }
+
+  stats(): IndexStats {
+    const { entries, liveDocs, engine } = this.#state;
+    const segments = entries.map(({ segment }) => segment);
+    const sum = (value: (segment: (typeof segments)[number]) => number): number =>
+      segments.reduce((total, segment) => total + value(segment), 0);
+    return {
+      liveDocs,
+      deletedRows: sum((segment) => this.#state.deletedCount(segment)),
+      segments: segments.length,
+      segmentBytes: sum(({ record }) => record.bytes),
+      memoryBytes: engine.memoryBytes(),
+      terms: sum(({ terms }) => terms),
+      staleSegments: segments.filter((segment) => this.#state.isStale(segment)).length,
+      merging: this.#maintenance.running,
+      queuedBytes: this.#writer.queuedBytes,
+    };
+  }
+
+  /** No more background work: it has failed too often. Reads and writes go on. */
+  stopMaintenance(): void {
+    void this.#maintenance.stop();
+  }
+
+  /** Ends background work, refuses waiting writes and waits for the one under way. Idempotent. */
+  async close(): Promise<void> {
+    this.#state.closed = true;
+    this.#writer.close();
+    await this.#maintenance.stop();
+    await this.#lane.idle();
+    discardMemory(this.#state.engine.memoryBytes());
+  }
+
+  #seen(oldestGeneration: number): void {
+    if (this.#state.snapshots.retire(oldestGeneration)) this.#maintenance.released();
+    this.#maintenance.seen(oldestGeneration);
+  }
+}

@@ -1,0 +1,153 @@
+// Opens one index from the database, or creates it: manifest, segments into the engine, deleted rows, and what
+// a crash may have left behind. Nothing is rebuilt.
+import { pack, unpack } from "msgpackr";
+import { discardMemory } from "../../engine-wasm/host/discards.js";
+import type { Engine } from "../../engine-wasm/host/engine.js";
+import { checkSchema, type ShardSchema } from "../protocol/control.js";
+import { DeadDocuments, decodeDeadDocuments } from "../segments/dead-documents.js";
+import { DeletedRows } from "../segments/deleted-rows.js";
+import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
+import { liveOf, OpenSegment, type SnapshotEntry } from "../segments/open-segment.js";
+import { deleteUnfinished, readSegment, summarize } from "../segments/segment-pieces.js";
+import { Snapshots } from "../segments/snapshots.js";
+import { DamagedBytesError, ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";
+import {
+  deadDocumentsRange,
+  deletedRowsKey,
+  documentKey,
+  indexRange,
+  manifestKey,
+  numberOfKey,
+  schemaKey,
+} from "../storage/keyspace.js";
+import type { Store, StoreOp } from "../storage/store.js";
+import { type IndexHome, IndexState } from "./state.js";
+
+const SCHEMA_VERSION = 1;
+
+function putSchema(uid: number, schema: ShardSchema): StoreOp {
+  return { type: "put", key: schemaKey(uid), value: seal(ENVELOPE_SCHEMA, SCHEMA_VERSION, pack(schema)) };
+}
+
+/**
+ * The index as it was last committed, or a new one with this schema. The schema in force is the newer one of
+ * the stored and the given. Throws the envelope's errors and EngineError("damaged").
+ */
+export async function openIndex(
+  home: IndexHome,
+  engine: Engine,
+  uid: number,
+  schema: ShardSchema,
+): Promise<IndexState> {
+  const { store } = home;
+  const stored = await store.get(manifestKey(uid));
+  if (stored === undefined) return create(home, engine, uid, schema);
+  const manifest = decodeManifest(stored, `index ${uid}, manifest`);
+  await deleteUnfinished(store, uid);
+  await deleteDeadDocuments(store, uid);
+  const deleted = new Map<number, DeletedRows>();
+  const entries: SnapshotEntry[] = [];
+  for (const record of manifest.segments) {
+    const segment = attach(engine, record, await readSegment(store, uid, record), uid);
+    discardMemory(record.bytes);
+    const rows = await readDeletedRows(store, uid, record);
+    if (rows !== null) deleted.set(record.id, rows);
+    entries.push({ segment, live: rows === null ? null : liveOf(engine, rows, segment) });
+  }
+  const known = await readSchema(store, uid);
+  const state = new IndexState({
+    uid,
+    home,
+    engine,
+    schema: known,
+    generation: manifest.generation,
+    maxSeq: manifest.maxSeq,
+    nextSegment: manifest.nextSegment,
+    deleted,
+    snapshots: new Snapshots(engine, manifest.generation, entries, manifest.maxSeq),
+    dead: new DeadDocuments(),
+  });
+  if (schema.version > known.version) await changeSchema(state, schema);
+  return state;
+}
+
+/** Commits a newer schema; segments of older versions are stale from then on. To be run in the index's lane. */
+export async function changeSchema(state: IndexState, schema: ShardSchema): Promise<void> {
+  if (schema.version <= state.schema.version) return;
+  const { generation, maxSeq, deleted } = state;
+  const segments = state.entries.map(({ segment }) => segment);
+  await state.commit([putSchema(state.uid, schema)], { schema, generation, maxSeq, segments, deleted });
+  state.schema = schema;
+}
+
+async function create(
+  home: IndexHome,
+  engine: Engine,
+  uid: number,
+  schema: ShardSchema,
+): Promise<IndexState> {
+  await home.store.clear(indexRange(uid));
+  const manifest: Manifest = {
+    generation: 0,
+    maxSeq: 0,
+    nextSegment: 1,
+    schemaVersion: schema.version,
+    segments: [],
+  };
+  const value = encodeManifest(manifest);
+  await home.store.batch([putSchema(uid, schema), { type: "put", key: manifestKey(uid), value }], {
+    sync: home.sync,
+  });
+  return new IndexState({
+    uid,
+    home,
+    engine,
+    schema,
+    generation: 0,
+    maxSeq: 0,
+    nextSegment: 1,
+    deleted: new Map(),
+    snapshots: new Snapshots(engine, 0, [], 0),
+    dead: new DeadDocuments(),
+  });
+}
+
+async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
+  const what = `index ${uid}, schema`;
+  const stored = await store.get(schemaKey(uid));
+  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
+  return checkSchema(unpack(unseal(ENVELOPE_SCHEMA, SCHEMA_VERSION, stored, what)));
+}
+
+function attach(engine: Engine, record: SegmentRecord, bytes: Uint8Array, uid: number): OpenSegment {
+  const what = `index ${uid}, segment ${record.id}`;
+  const { rows, terms, firstSeq, lastSeq } = summarize(bytes, what);
+  if (rows !== record.rows || firstSeq !== record.firstSeq || lastSeq !== record.lastSeq) {
+    throw new DamagedBytesError(`${what}: not the one the manifest names`);
+  }
+  return new OpenSegment(engine, engine.attach(bytes), record, terms);
+}
+
+async function readDeletedRows(
+  store: Store,
+  uid: number,
+  record: SegmentRecord,
+): Promise<DeletedRows | null> {
+  if (record.deleted === 0) return null;
+  const what = `index ${uid}, deleted rows of segment ${record.id}`;
+  const stored = await store.get(deletedRowsKey(uid, record.id));
+  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
+  const rows = DeletedRows.decode(stored, record.rows, what);
+  if (rows.count !== record.deleted) throw new DamagedBytesError(`${what}: ${rows.count} rows`);
+  return rows;
+}
+
+/** After a restart no read can ask for a document that had died. */
+async function deleteDeadDocuments(store: Store, uid: number): Promise<void> {
+  for await (const [key, value] of store.entries(deadDocumentsRange(uid))) {
+    const ops: StoreOp[] = [{ type: "del", key }];
+    const what = `index ${uid}, dead documents of generation ${numberOfKey(key)}`;
+    for (const seq of decodeDeadDocuments(value, what)) ops.push({ type: "del", key: documentKey(uid, seq) });
+    await store.batch(ops, { sync: false });
+  }
+}

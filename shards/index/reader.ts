@@ -1,0 +1,112 @@
+// The read side of one index: programs to the engine, stored documents out. Reads never wait for writes; each
+// sees one snapshot.
+import { seqsOfResult } from "../../engine-wasm/host/search-result.js";
+import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { AllSeqsRequest } from "../protocol/export.js";
+import type { FetchedDocument, FetchOptions, GetRequest } from "../protocol/fetch.js";
+import type { PageReply, PageRequest } from "../protocol/page.js";
+import type { ProgramRequest } from "../protocol/program.js";
+import { Highlighter } from "../query/highlight.js";
+import { FETCH_DIRECT_MAX } from "../query/limits.js";
+import { project, projectionOf, WHOLE } from "../query/project.js";
+import { decodeDocument } from "../segments/document-record.js";
+import { documentKey, documentRange, numberOfKey } from "../storage/keyspace.js";
+import type { IndexState } from "./state.js";
+import { readVersion } from "./stored-versions.js";
+
+const NOTHING = new Uint8Array(0);
+const LINE_END = Buffer.from("\n");
+
+export class Reader {
+  readonly #state: IndexState;
+
+  constructor(state: IndexState) {
+    this.#state = state;
+  }
+
+  get #workbench(): Workbench {
+    return this.#state.home.workbench();
+  }
+
+  expand({ generation, program }: ProgramRequest): Uint8Array {
+    return this.#state.engine.expand(this.#state.snapshots.at(generation).address, program);
+  }
+
+  search({ generation, program }: ProgramRequest): Uint8Array {
+    return this.#state.engine.search(this.#state.snapshots.at(generation).address, program);
+  }
+
+  async searchPage(request: PageRequest): Promise<PageReply> {
+    const result = this.search(request);
+    const seqs = seqsOfResult(result, request.offset, request.count);
+    return { result, documents: await this.fetch(Array.from(seqs), request.options) };
+  }
+
+  /** In the order of the seqs; a document that is not stored is empty. */
+  async fetch(
+    seqs: readonly number[],
+    { fields, excludeFields, highlight }: FetchOptions,
+  ): Promise<FetchedDocument[]> {
+    const projection = projectionOf(fields, excludeFields);
+    const workbench = this.#workbench;
+    const highlighter =
+      highlight === undefined ? null : new Highlighter(highlight, this.#state.schema.analysis, workbench);
+    return (await this.#stored(seqs)).map((value) => {
+      if (value === undefined) return { document: NOTHING, highlight: NOTHING };
+      const record = decodeDocument(value);
+      return {
+        document: project(record, projection, workbench),
+        highlight: highlighter === null ? NOTHING : highlighter.highlight(record.raw),
+      };
+    });
+  }
+
+  /** The newest committed version of a document, empty when there is none. */
+  get(request: GetRequest): Uint8Array {
+    const value = readVersion(this.#state, this.#state.snapshots.newest, request);
+    return value === undefined ? NOTHING : project(decodeDocument(value), WHOLE, this.#workbench);
+  }
+
+  /** NDJSON of the documents that are stored. */
+  async exportLines(seqs: readonly number[]): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    for (const value of await this.#stored(seqs)) {
+      if (value === undefined) continue;
+      const document = project(decodeDocument(value), WHOLE, this.#workbench);
+      parts.push(document.includes(0x0a) ? oneLine(document) : document, LINE_END);
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Seqs of the live documents of a generation, ascending. */
+  async allSeqs({ generation, afterSeq, limit }: AllSeqsRequest): Promise<number[]> {
+    const { uid, home, snapshots, dead } = this.#state;
+    const snapshot = snapshots.at(generation);
+    const seqs: number[] = [];
+    if (limit === 0 || afterSeq >= snapshot.maxSeq) return seqs;
+    dead.beginListing();
+    try {
+      for await (const key of home.store.keys(documentRange(uid, afterSeq + 1, snapshot.maxSeq))) {
+        const seq = numberOfKey(key);
+        if (dead.isDead(seq, snapshot.generation)) continue;
+        seqs.push(seq);
+        if (seqs.length === limit) break;
+      }
+    } finally {
+      dead.endListing();
+    }
+    return seqs;
+  }
+
+  #stored(seqs: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+    const { uid, home } = this.#state;
+    const keys = seqs.map((seq) => documentKey(uid, seq));
+    if (keys.length > FETCH_DIRECT_MAX) return home.store.getMany(keys);
+    return Promise.resolve(keys.map((key) => home.store.getSync(key)));
+  }
+}
+
+/** JSON with its line breaks as blanks: they can only stand between tokens. */
+function oneLine(document: Uint8Array): Uint8Array {
+  return document.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte));
+}

@@ -1,0 +1,124 @@
+// Puts other segments in the place of neighbouring ones: the end of a merge and of a re-index. Rows deleted
+// since the work began are found again by their seq and deleted in the new segments. Answers do not change.
+import { fault } from "../fault.js";
+import { DeletedRows } from "../segments/deleted-rows.js";
+import {
+  dropEntries,
+  engineEntries,
+  liveOf,
+  type OpenSegment,
+  type SnapshotEntry,
+  takeEntries,
+} from "../segments/open-segment.js";
+import { deletePieces, finishedOp, putPieces, writePiecesAhead } from "../segments/segment-pieces.js";
+import { deletedRowsKey } from "../storage/keyspace.js";
+import type { StoreOp } from "../storage/store.js";
+import { BATCH_SEGMENT_BYTES } from "./limits.js";
+import { type IndexState, putDeletedRows } from "./state.js";
+
+/** Notes which rows of some segments writes delete while those segments are being worked on. */
+export class KillWatch {
+  readonly #state: IndexState;
+  readonly seqs: number[] = [];
+
+  constructor(state: IndexState, entries: readonly SnapshotEntry[]) {
+    this.#state = state;
+    const watched = new Set(entries.map(({ segment }) => segment));
+    state.onKilled = (segment, seq) => {
+      if (watched.has(segment)) this.seqs.push(seq);
+    };
+  }
+
+  end(): void {
+    this.#state.onKilled = () => undefined;
+  }
+}
+
+/** A segment ready to be switched in, with the operations that make it durable. */
+export interface Replacement {
+  segment: OpenSegment;
+  ops: StoreOp[];
+}
+
+/** Writes the pieces of a new segment ahead when there are many. */
+export async function prepareReplacement(state: IndexState, segment: OpenSegment): Promise<Replacement> {
+  const { id, bytes } = segment.record;
+  const view = (): Uint8Array => state.engine.segmentView(segment.address);
+  if (bytes <= BATCH_SEGMENT_BYTES) return { segment, ops: putPieces(state.uid, id, view()) };
+  fault("merge.before-pieces");
+  await writePiecesAhead(state.home.store, state.uid, id, view, state.home.sync);
+  fault("merge.after-pieces");
+  return { segment, ops: [finishedOp(state.uid, id)] };
+}
+
+/**
+ * Commits and publishes the switch. `replaced` are neighbours in the newest snapshot; `replacements` hold their
+ * live rows as of the start of the watch (none: no row lived). To be run in the index's lane.
+ */
+export async function switchSegments(
+  state: IndexState,
+  replaced: readonly SnapshotEntry[],
+  replacements: readonly Replacement[],
+  watch: KillWatch,
+): Promise<void> {
+  const first = state.entries.findIndex(({ segment }) => segment === replaced[0]!.segment);
+  const fresh = replacements.map(({ segment }) => segment);
+  const deleted = deletedSince(state, fresh, watch.seqs);
+  const gone = new Set(replaced.map(({ segment }) => segment.record.id));
+  const segments = state.entries.map(({ segment }) => segment);
+  segments.splice(first, replaced.length, ...fresh);
+  const ops: StoreOp[] = replacements.flatMap((replacement) => replacement.ops);
+  for (const { segment } of replaced) {
+    ops.push(...deletePieces(state.uid, segment.record.id, segment.record.pieces));
+    if (state.deletedCount(segment) > 0)
+      ops.push({ type: "del", key: deletedRowsKey(state.uid, segment.record.id) });
+  }
+  ops.push(...putDeletedRows(state.uid, deleted));
+  const kept = [...state.deleted].filter(([id]) => !gone.has(id));
+  const { schema, generation, maxSeq } = state;
+  const next = { schema, generation, maxSeq, segments, deleted: new Map([...kept, ...deleted]) };
+  fault("merge.before-switch");
+  await state.commit(ops, next);
+  fault("merge.after-switch");
+  state.deleted = next.deleted;
+  const entries = [...state.entries];
+  entries.splice(first, replaced.length, ...fresh.map((segment) => freshEntry(state, segment, deleted)));
+  state.snapshots.publish(generation, entries, maxSeq);
+}
+
+function freshEntry(
+  state: IndexState,
+  segment: OpenSegment,
+  deleted: ReadonlyMap<number, DeletedRows>,
+): SnapshotEntry {
+  const rows = deleted.get(segment.record.id);
+  return { segment, live: rows === undefined ? null : liveOf(state.engine, rows, segment) };
+}
+
+/** The rows of the new segments that hold these seqs. */
+function deletedSince(
+  state: IndexState,
+  fresh: readonly OpenSegment[],
+  seqs: readonly number[],
+): Map<number, DeletedRows> {
+  const rows = new Map<number, number[]>();
+  if (seqs.length > 0 && fresh.length > 0) {
+    const entries = fresh.map((segment): SnapshotEntry => ({ segment, live: null }));
+    takeEntries(entries);
+    const snapshot = state.engine.setSnapshot(engineEntries(entries));
+    for (const { entry, row } of state.engine.locate(snapshot, Float64Array.from(seqs))) {
+      if (entry < 0) continue;
+      const list = rows.get(entry);
+      if (list === undefined) rows.set(entry, [row]);
+      else list.push(row);
+    }
+    state.engine.releaseSnapshot(snapshot);
+    dropEntries(entries);
+  }
+  return new Map(
+    Array.from(rows, ([entry, dead]) => {
+      const { id, rows: count } = fresh[entry]!.record;
+      return [id, DeletedRows.none(count).with(dead)];
+    }),
+  );
+}

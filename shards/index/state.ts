@@ -1,0 +1,157 @@
+// Everything that changes in one open index: its segments, deleted rows, snapshots, counters and dead
+// documents. A change is made durable by one batch that carries the new manifest, then applied here; readers
+// see it all at once. Decides nothing: writes, merges and re-indexing do.
+
+import type { Engine } from "../../engine-wasm/host/engine.js";
+import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import { fault } from "../fault.js";
+import type { ShardSchema } from "../protocol/control.js";
+import { SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "../protocol/errors.js";
+import type { DeadDocuments } from "../segments/dead-documents.js";
+import { DeletedRows } from "../segments/deleted-rows.js";
+import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
+import type { OpenSegment, SnapshotEntry } from "../segments/open-segment.js";
+import type { Snapshots } from "../segments/snapshots.js";
+import { deletedRowsKey, manifestKey } from "../storage/keyspace.js";
+import type { Store, StoreOp } from "../storage/store.js";
+
+/** What an index gets from its shard. */
+export interface IndexHome {
+  store: Store;
+  /** Whether commits wait for the disk. */
+  sync: boolean;
+  /** Length of one uninterrupted slice of merging. */
+  mergeSliceMs: number;
+  /** An update may not make a document longer than this. */
+  documentBytesMax: number;
+  /** The thread's workbench: a getter, since it is replaced after a fault. */
+  workbench(): Workbench;
+}
+
+export interface IndexParts {
+  uid: number;
+  home: IndexHome;
+  engine: Engine;
+  schema: ShardSchema;
+  generation: number;
+  maxSeq: number;
+  nextSegment: number;
+  /** Of the newest snapshot, by segment id; none: every row lives. */
+  deleted: Map<number, DeletedRows>;
+  snapshots: Snapshots;
+  dead: DeadDocuments;
+}
+
+/** The state after a change: what its manifest says. */
+export interface NextState {
+  schema: ShardSchema;
+  generation: number;
+  maxSeq: number;
+  segments: OpenSegment[];
+  deleted: Map<number, DeletedRows>;
+}
+
+export class IndexState {
+  readonly uid: number;
+  readonly home: IndexHome;
+  readonly engine: Engine;
+  readonly snapshots: Snapshots;
+  readonly dead: DeadDocuments;
+  /** Called with the rows that a committed write deleted from older segments, by seq. */
+  onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
+  schema: ShardSchema;
+  generation: number;
+  maxSeq: number;
+  deleted: Map<number, DeletedRows>;
+  closed = false;
+  #nextSegment: number;
+
+  constructor(parts: IndexParts) {
+    this.uid = parts.uid;
+    this.home = parts.home;
+    this.engine = parts.engine;
+    this.schema = parts.schema;
+    this.generation = parts.generation;
+    this.maxSeq = parts.maxSeq;
+    this.#nextSegment = parts.nextSegment;
+    this.deleted = parts.deleted;
+    this.snapshots = parts.snapshots;
+    this.dead = parts.dead;
+  }
+
+  /** The entries of the newest snapshot. */
+  get entries(): readonly SnapshotEntry[] {
+    return this.snapshots.newest.entries;
+  }
+
+  get liveDocs(): number {
+    return this.entries.reduce(
+      (sum, { segment }) => sum + segment.record.rows - this.deletedCount(segment),
+      0,
+    );
+  }
+
+  deletedCount(segment: OpenSegment): number {
+    return this.deleted.get(segment.record.id)?.count ?? 0;
+  }
+
+  deletedRows(segment: OpenSegment): DeletedRows {
+    return this.deleted.get(segment.record.id) ?? DeletedRows.none(segment.record.rows);
+  }
+
+  isStale(segment: OpenSegment): boolean {
+    return segment.record.schemaVersion < this.schema.version;
+  }
+
+  /** An id for a new segment; never given twice, also when the segment is not used in the end. */
+  takeSegmentId(): number {
+    return this.#nextSegment++;
+  }
+
+  checkOpen(): void {
+    if (this.closed) throw new ShardError(SHARD_UNAVAILABLE, `index ${this.uid} is closing`);
+  }
+
+  /**
+   * Writes the operations and the manifest of `next` as one batch. On return it is durable; on an error
+   * (SHARD_STORAGE) nothing has changed. The caller then updates this state.
+   */
+  async commit(ops: StoreOp[], next: NextState): Promise<void> {
+    this.checkOpen();
+    const segments = next.segments.map(({ record }): SegmentRecord => {
+      return { ...record, deleted: next.deleted.get(record.id)?.count ?? 0 };
+    });
+    const manifest = encodeManifest({
+      generation: next.generation,
+      maxSeq: next.maxSeq,
+      nextSegment: this.#nextSegment,
+      schemaVersion: next.schema.version,
+      segments,
+    });
+    const all: StoreOp[] = [...ops, { type: "put", key: manifestKey(this.uid), value: manifest }];
+    try {
+      await this.home.store.batch(all, { sync: this.home.sync });
+    } catch (cause) {
+      throw new ShardError(SHARD_STORAGE, `index ${this.uid}: the database refused a write`, { cause });
+    }
+  }
+
+  /** Deletes the stored documents that no read of `oldestGeneration` or later can see. */
+  async purge(oldestGeneration: number): Promise<void> {
+    const generations = this.dead.releasable(oldestGeneration);
+    if (generations.length === 0) return;
+    fault("purge.before-batch");
+    await this.home.store.batch(this.dead.deletes(this.uid, generations), { sync: false });
+    this.dead.forget(generations);
+  }
+}
+
+/** Puts of the deleted-rows records of these segments. */
+export function putDeletedRows(
+  uid: number,
+  deleted: Iterable<[segment: number, rows: DeletedRows]>,
+): StoreOp[] {
+  return Array.from(deleted, ([segment, rows]) => {
+    return { type: "put", key: deletedRowsKey(uid, segment), value: rows.encode() };
+  });
+}

@@ -1,0 +1,169 @@
+// Sequential little-endian reading and writing of message bytes. Every read is checked against the end of
+// the message: a short or long message is a ShardError, never a wrong value. Knows no message.
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+
+/** Sequence numbers, generations and counts that may pass 2^32 travel as f64 and must be whole. */
+function checkWhole(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) {
+    throw new ShardError(SHARD_BAD_MESSAGE, `not a whole number: ${value}`);
+  }
+  return value;
+}
+
+/** Appends values; grows as needed. `finish` gives bytes with an ArrayBuffer of their own, ready to transfer. */
+export class ByteWriter {
+  #bytes: Buffer;
+  #at = 0;
+
+  /** `capacity`: expected length in bytes; when it is exact nothing is copied. */
+  constructor(capacity = 256) {
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(capacity, 16));
+  }
+
+  #room(bytes: number): number {
+    const at = this.#at;
+    const end = at + bytes;
+    if (end > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(end, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, at);
+      this.#bytes = larger;
+    }
+    this.#at = end;
+    return at;
+  }
+
+  u8(value: number): this {
+    const at = this.#room(1);
+    this.#bytes.writeUInt8(value, at);
+    return this;
+  }
+
+  u16(value: number): this {
+    const at = this.#room(2);
+    this.#bytes.writeUInt16LE(value, at);
+    return this;
+  }
+
+  u32(value: number): this {
+    const at = this.#room(4);
+    this.#bytes.writeUInt32LE(value, at);
+    return this;
+  }
+
+  u64(value: bigint): this {
+    const at = this.#room(8);
+    this.#bytes.writeBigUInt64LE(value, at);
+    return this;
+  }
+
+  /** A whole number below 2^53, as f64. */
+  whole(value: number): this {
+    const at = this.#room(8);
+    this.#bytes.writeDoubleLE(checkWhole(value), at);
+    return this;
+  }
+
+  bytes(value: Uint8Array): this {
+    const at = this.#room(value.length);
+    this.#bytes.set(value, at);
+    return this;
+  }
+
+  /** u32 length, then the bytes. */
+  block(value: Uint8Array): this {
+    return this.u32(value.length).bytes(value);
+  }
+
+  /** u16 length, then UTF-8. Longer text than 65,535 bytes is a RangeError. */
+  text(value: string): this {
+    const length = Buffer.byteLength(value, "utf8");
+    this.u16(length);
+    const at = this.#room(length);
+    this.#bytes.write(value, at, "utf8");
+    return this;
+  }
+
+  finish(): Uint8Array<ArrayBuffer> {
+    const buffer = this.#bytes.buffer as ArrayBuffer;
+    return this.#at === buffer.byteLength
+      ? new Uint8Array(buffer)
+      : new Uint8Array(buffer.slice(0, this.#at));
+  }
+}
+
+/** Reads values in the order in which they were written. Byte results are views into the message. */
+export class ByteReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  #take(bytes: number): number {
+    const at = this.#at;
+    if (bytes > this.#bytes.length - at) {
+      throw new ShardError(
+        SHARD_BAD_MESSAGE,
+        `message ends at byte ${this.#bytes.length}, wanted ${at + bytes}`,
+      );
+    }
+    this.#at = at + bytes;
+    return at;
+  }
+
+  u8(): number {
+    return this.#bytes.readUInt8(this.#take(1));
+  }
+
+  u16(): number {
+    return this.#bytes.readUInt16LE(this.#take(2));
+  }
+
+  u32(): number {
+    return this.#bytes.readUInt32LE(this.#take(4));
+  }
+
+  u64(): bigint {
+    return this.#bytes.readBigUInt64LE(this.#take(8));
+  }
+
+  whole(): number {
+    return checkWhole(this.#bytes.readDoubleLE(this.#take(8)));
+  }
+
+  bytes(length: number): Uint8Array {
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  block(): Uint8Array {
+    return this.bytes(this.u32());
+  }
+
+  text(): string {
+    const length = this.u16();
+    const at = this.#take(length);
+    return this.#bytes.toString("utf8", at, at + length);
+  }
+
+  /** A count of items that take at least `itemBytes` each; refuses one that cannot fit into the rest. */
+  count(itemBytes: number): number {
+    const count = this.u32();
+    if (count * itemBytes > this.#bytes.length - this.#at) {
+      throw new ShardError(SHARD_BAD_MESSAGE, `message too short for ${count} items`);
+    }
+    return count;
+  }
+
+  rest(): Uint8Array {
+    return this.bytes(this.#bytes.length - this.#at);
+  }
+
+  /** Nothing may follow. */
+  end(): void {
+    if (this.#at !== this.#bytes.length) {
+      throw new ShardError(SHARD_BAD_MESSAGE, `${this.#bytes.length - this.#at} bytes too many`);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+// Control messages: op byte, then msgpack. Rare, so clarity goes before speed.
+//   OPEN {uid, schema} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
+//   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
+import { pack, unpack } from "msgpackr";
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op } from "./ops.js";
+import { encodeOk, openReply } from "./reply.js";
+
+export interface ShardField {
+  /** u16, permanent number of the field in its index. */
+  slot: number;
+  name: string;
+  /** TYPE_* of engine-wasm/assembly/layout.ts. */
+  type: number;
+  /** FLAG_* of engine-wasm/assembly/layout.ts. */
+  flags: number;
+}
+
+export interface ShardSchema {
+  /** Goes up with every change; segments of lower versions are re-indexed in the background. */
+  version: number;
+  fields: ShardField[];
+  analysis: { symbolsToIndex: string; tokenSeparators: string };
+}
+
+export interface OpenRequest {
+  uid: number;
+  schema: ShardSchema;
+}
+
+export interface OpenReply {
+  liveDocs: number;
+  /** Largest sequence number ever committed here, 0 for none: the next one must be larger. */
+  maxSeq: number;
+  /** Generation of the last committed write, 0 for none. */
+  generation: number;
+}
+
+export interface IndexStats {
+  liveDocs: number;
+  /** Rows of deleted or replaced documents that a merge has not removed yet. */
+  deletedRows: number;
+  segments: number;
+  segmentBytes: number;
+  /** Size of the WASM memory in bytes. */
+  memoryBytes: number;
+  /** Terms summed over the segments (a term of two segments counts twice). */
+  terms: number;
+  /** Segments of an older schema version that wait to be re-indexed. */
+  staleSegments: number;
+  /** A merge or re-index is under way. */
+  merging: boolean;
+  /** Bytes of the request documents that wait for their commit. */
+  queuedBytes: number;
+}
+
+type Fields = Record<string, unknown>;
+
+function encode(op: Op, body: object): Uint8Array<ArrayBuffer> {
+  const packed = pack(body);
+  return new ByteWriter(1 + packed.length).u8(op).bytes(packed).finish();
+}
+
+/** The rest of a message as a msgpack object. */
+export function readObject(reader: ByteReader): Fields {
+  let body: unknown;
+  try {
+    body = unpack(reader.rest());
+  } catch (cause) {
+    throw new ShardError(SHARD_BAD_MESSAGE, "not msgpack", { cause });
+  }
+  if (typeof body !== "object" || body === null) {
+    throw new ShardError(SHARD_BAD_MESSAGE, "not a msgpack object");
+  }
+  return body as Fields;
+}
+
+function whole(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw new ShardError(SHARD_BAD_MESSAGE, `${name} is not a whole number`);
+  }
+  return value;
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== "string") throw new ShardError(SHARD_BAD_MESSAGE, `${name} is not a string`);
+  return value;
+}
+
+/** Checks a schema that came from outside the process part (a message, the database). */
+export function checkSchema(value: unknown): ShardSchema {
+  if (typeof value !== "object" || value === null) {
+    throw new ShardError(SHARD_BAD_MESSAGE, "schema is not an object");
+  }
+  const schema = value as Fields;
+  const { fields, analysis } = schema;
+  if (!Array.isArray(fields) || typeof analysis !== "object" || analysis === null) {
+    throw new ShardError(SHARD_BAD_MESSAGE, "schema without fields or analysis");
+  }
+  return {
+    version: whole(schema, "version"),
+    fields: fields.map((field: Fields) => ({
+      slot: whole(field, "slot"),
+      name: text(field, "name"),
+      type: whole(field, "type"),
+      flags: whole(field, "flags"),
+    })),
+    analysis: {
+      symbolsToIndex: text(analysis as Fields, "symbolsToIndex"),
+      tokenSeparators: text(analysis as Fields, "tokenSeparators"),
+    },
+  };
+}
+
+export function encodeOpen(request: OpenRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.OPEN, request);
+}
+
+export function encodeSchema(request: OpenRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.SCHEMA, request);
+}
+
+/** Payload of OPEN or SCHEMA, after the op byte. */
+export function decodeOpen(reader: ByteReader): OpenRequest {
+  const fields = readObject(reader);
+  return { uid: whole(fields, "uid"), schema: checkSchema(fields.schema) };
+}
+
+export function encodeClose(uid: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.CLOSE, { uid });
+}
+
+export function encodeDrop(uid: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.DROP, { uid });
+}
+
+export function encodeStats(uid: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.STATS, { uid });
+}
+
+/** Payload of CLOSE, DROP or STATS, after the op byte. */
+export function decodeUid(reader: ByteReader): number {
+  return whole(readObject(reader), "uid");
+}
+
+export function encodePing(): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(1).u8(Op.PING).finish();
+}
+
+export function encodeShutdown(): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(1).u8(Op.SHUTDOWN).finish();
+}
+
+export function encodeOpenReply(reply: OpenReply): Uint8Array<ArrayBuffer> {
+  return encodeOk(pack(reply));
+}
+
+export function decodeOpenReply(reply: Uint8Array): OpenReply {
+  const fields = readObject(openReply(reply));
+  return {
+    liveDocs: whole(fields, "liveDocs"),
+    maxSeq: whole(fields, "maxSeq"),
+    generation: whole(fields, "generation"),
+  };
+}
+
+export function encodeStatsReply(stats: IndexStats): Uint8Array<ArrayBuffer> {
+  return encodeOk(pack(stats));
+}
+
+export function decodeStatsReply(reply: Uint8Array): IndexStats {
+  const fields = readObject(openReply(reply));
+  return {
+    liveDocs: whole(fields, "liveDocs"),
+    deletedRows: whole(fields, "deletedRows"),
+    segments: whole(fields, "segments"),
+    segmentBytes: whole(fields, "segmentBytes"),
+    memoryBytes: whole(fields, "memoryBytes"),
+    terms: whole(fields, "terms"),
+    staleSegments: whole(fields, "staleSegments"),
+    merging: fields.merging === true,
+    queuedBytes: whole(fields, "queuedBytes"),
+  };
+}

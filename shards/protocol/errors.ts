@@ -1,0 +1,46 @@
+// What can go wrong between a shard and the server: a code to match on and a sentence for the log.
+
+/** The index was closed by a fault and is being reopened, or the shard is going down: try again. */
+export const SHARD_UNAVAILABLE = "SK-SE-503";
+/** The index is not open in this shard: send OPEN first. */
+export const SHARD_NOT_OPEN = "SHARD-NOT-OPEN";
+/** The message or query program does not hold together: a defect of the sender. */
+export const SHARD_BAD_MESSAGE = "SHARD-BAD-MESSAGE";
+/** Stored bytes failed their checks: the index cannot be opened without repair. */
+export const SHARD_DAMAGED = "SHARD-DAMAGED";
+/** The database refused a write; nothing changed. */
+export const SHARD_STORAGE = "SHARD-STORAGE";
+/** Anything unforeseen. */
+export const SHARD_INTERNAL = "SHARD-INTERNAL";
+
+export type ShardErrorCode =
+  | typeof SHARD_UNAVAILABLE
+  | typeof SHARD_NOT_OPEN
+  | typeof SHARD_BAD_MESSAGE
+  | typeof SHARD_DAMAGED
+  | typeof SHARD_STORAGE
+  | typeof SHARD_INTERNAL;
+
+export class ShardError extends Error {
+  readonly code: ShardErrorCode;
+
+  constructor(code: ShardErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ShardError";
+    this.code = code;
+  }
+}
+
+const CODES: ReadonlySet<string> = new Set([
+  SHARD_UNAVAILABLE,
+  SHARD_NOT_OPEN,
+  SHARD_BAD_MESSAGE,
+  SHARD_DAMAGED,
+  SHARD_STORAGE,
+  SHARD_INTERNAL,
+]);
+
+/** The code as one of ours; anything else is SHARD_INTERNAL. */
+export function shardErrorCode(code: unknown): ShardErrorCode {
+  return typeof code === "string" && CODES.has(code) ? (code as ShardErrorCode) : SHARD_INTERNAL;
+}

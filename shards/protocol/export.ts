@@ -1,0 +1,80 @@
+// ALL_SEQS: the sequence numbers of a generation, page by page; EXPORT: documents as NDJSON. A caller that
+// pages must keep the generation among those it reports as in use (oldestGeneration).
+//   ALL_SEQS request  u8 op, u32 uid, f64 generation, f64 afterSeq, u32 limit
+//            reply    u8 0, u32 count, count x f64 seq
+//   EXPORT   request  u8 op, u32 uid, u32 count, count x f64 seq
+//            reply    u8 0, NDJSON bytes (each line ends in \n)
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
+
+export interface AllSeqsRequest {
+  uid: number;
+  generation: number;
+  /** Only seqs larger than this; 0 to begin. */
+  afterSeq: number;
+  limit: number;
+}
+
+export interface ExportRequest {
+  uid: number;
+  seqs: number[];
+}
+
+export function encodeAllSeqs(request: AllSeqsRequest): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(1 + 4 + 8 + 8 + 4)
+    .u8(Op.ALL_SEQS)
+    .u32(request.uid)
+    .whole(request.generation)
+    .whole(request.afterSeq)
+    .u32(request.limit)
+    .finish();
+}
+
+/** Payload after the op byte. */
+export function decodeAllSeqs(reader: ByteReader): AllSeqsRequest {
+  const request = {
+    uid: reader.u32(),
+    generation: reader.whole(),
+    afterSeq: reader.whole(),
+    limit: reader.u32(),
+  };
+  reader.end();
+  return request;
+}
+
+export function encodeAllSeqsReply(seqs: readonly number[]): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + 4 + seqs.length * 8).u8(REPLY_OK).u32(seqs.length);
+  for (const seq of seqs) writer.whole(seq);
+  return writer.finish();
+}
+
+/** Ascending; fewer than the limit means there are no more. */
+export function decodeAllSeqsReply(reply: Uint8Array): number[] {
+  const reader = openReply(reply);
+  const seqs: number[] = [];
+  for (let left = reader.count(8); left > 0; left--) seqs.push(reader.whole());
+  reader.end();
+  return seqs;
+}
+
+export function encodeExport(request: ExportRequest): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + 4 + 4 + request.seqs.length * 8);
+  writer.u8(Op.EXPORT).u32(request.uid).u32(request.seqs.length);
+  for (const seq of request.seqs) writer.whole(seq);
+  return writer.finish();
+}
+
+/** Payload after the op byte. */
+export function decodeExport(reader: ByteReader): ExportRequest {
+  const uid = reader.u32();
+  const seqs: number[] = [];
+  for (let left = reader.count(8); left > 0; left--) seqs.push(reader.whole());
+  reader.end();
+  return { uid, seqs };
+}
+
+/** NDJSON of the documents asked for that exist, in that order; a view into the reply. */
+export function decodeExportReply(reply: Uint8Array): Uint8Array {
+  return openReply(reply).rest();
+}

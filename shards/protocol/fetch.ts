@@ -1,0 +1,160 @@
+// FETCH: stored documents by sequence number, projected and highlighted; GET: one document by id.
+//   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, msgpack FetchOptions
+//         reply    u8 0, u32 count, count x {u32 + document, u32 + highlight}
+//   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
+//         reply    u8 0, document (nothing: no such id)
+import { pack } from "msgpackr";
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { readObject } from "./control.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
+
+export interface HighlightRequest {
+  /** Names of string or string[] fields. */
+  fields: string[];
+  /** Folded terms that mark a whole token. */
+  terms: string[];
+  /** Folded prefixes: a token that starts with one is marked as far as the prefix goes. */
+  prefixes: string[];
+  /** Tokens shown of a longer field, 0: all. */
+  snippetTokens: number;
+  startTag: string;
+  endTag: string;
+  /** Escape &, <, > and quotes of the text (never the tags). */
+  escapeHtml: boolean;
+}
+
+export interface FetchOptions {
+  /** Top-level members to keep, beside `id`. When given, excludeFields is ignored. */
+  fields?: string[];
+  excludeFields?: string[];
+  highlight?: HighlightRequest;
+}
+
+export interface FetchRequest extends FetchOptions {
+  uid: number;
+  seqs: number[];
+}
+
+export interface FetchedDocument {
+  /** JSON bytes without internal members; empty when the seq is unknown. */
+  document: Uint8Array;
+  /** JSON object keyed by field: {snippet, matched_tokens}; empty when no highlight was asked for. */
+  highlight: Uint8Array;
+}
+
+export interface GetRequest {
+  uid: number;
+  id: string;
+  /** hash64 of the id's UTF-8. */
+  hash: bigint;
+}
+
+export function packFetchOptions({ fields, excludeFields, highlight }: FetchOptions): Uint8Array {
+  return pack({ fields, excludeFields, highlight });
+}
+
+export function encodeFetch(request: FetchRequest): Uint8Array<ArrayBuffer> {
+  const options = packFetchOptions(request);
+  const writer = new ByteWriter(1 + 4 + 4 + request.seqs.length * 8 + options.length);
+  writer.u8(Op.FETCH).u32(request.uid).u32(request.seqs.length);
+  for (const seq of request.seqs) writer.whole(seq);
+  return writer.bytes(options).finish();
+}
+
+function texts(value: unknown, name: string): string[] {
+  if (!Array.isArray(value) || value.some((entry) => typeof entry !== "string")) {
+    throw new ShardError(SHARD_BAD_MESSAGE, `${name} is not a list of strings`);
+  }
+  return value as string[];
+}
+
+function checkHighlight(value: object): HighlightRequest {
+  const { fields, terms, prefixes, snippetTokens, startTag, endTag, escapeHtml } = value as Record<
+    string,
+    unknown
+  >;
+  if (typeof snippetTokens !== "number" || typeof startTag !== "string" || typeof endTag !== "string") {
+    throw new ShardError(SHARD_BAD_MESSAGE, "highlight without snippetTokens, startTag or endTag");
+  }
+  return {
+    fields: texts(fields, "highlight.fields"),
+    terms: texts(terms, "highlight.terms"),
+    prefixes: texts(prefixes, "highlight.prefixes"),
+    snippetTokens,
+    startTag,
+    endTag,
+    escapeHtml: escapeHtml === true,
+  };
+}
+
+/** Payload after the op byte. */
+export function decodeFetch(reader: ByteReader): FetchRequest {
+  const uid = reader.u32();
+  const seqs: number[] = [];
+  for (let left = reader.count(8); left > 0; left--) seqs.push(reader.whole());
+  return { uid, seqs, ...readFetchOptions(reader) };
+}
+
+/** The rest of a message. */
+export function readFetchOptions(reader: ByteReader): FetchOptions {
+  const { fields, excludeFields, highlight } = readObject(reader);
+  const options: FetchOptions = {};
+  if (fields !== undefined && fields !== null) options.fields = texts(fields, "fields");
+  if (excludeFields !== undefined && excludeFields !== null) {
+    options.excludeFields = texts(excludeFields, "excludeFields");
+  }
+  if (typeof highlight === "object" && highlight !== null) options.highlight = checkHighlight(highlight);
+  return options;
+}
+
+export function encodeFetchReply(documents: readonly FetchedDocument[]): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + documentsBytes(documents)).u8(REPLY_OK);
+  return putDocuments(writer, documents).finish();
+}
+
+/** In the order of the seqs asked for; byte arrays are views into the reply. */
+export function decodeFetchReply(reply: Uint8Array): FetchedDocument[] {
+  return readDocuments(openReply(reply));
+}
+
+/** Bytes that `putDocuments` will write. */
+export function documentsBytes(documents: readonly FetchedDocument[]): number {
+  return documents.reduce((sum, { document, highlight }) => sum + 8 + document.length + highlight.length, 4);
+}
+
+export function putDocuments(writer: ByteWriter, documents: readonly FetchedDocument[]): ByteWriter {
+  writer.u32(documents.length);
+  for (const { document, highlight } of documents) writer.block(document).block(highlight);
+  return writer;
+}
+
+/** The rest of a reply. */
+export function readDocuments(reader: ByteReader): FetchedDocument[] {
+  const documents: FetchedDocument[] = [];
+  for (let left = reader.count(8); left > 0; left--) {
+    documents.push({ document: reader.block(), highlight: reader.block() });
+  }
+  reader.end();
+  return documents;
+}
+
+export function encodeGet(request: GetRequest): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(64).u8(Op.GET).u32(request.uid).u64(request.hash).text(request.id).finish();
+}
+
+/** Payload after the op byte. */
+export function decodeGet(reader: ByteReader): GetRequest {
+  const uid = reader.u32();
+  const hash = reader.u64();
+  const id = reader.text();
+  reader.end();
+  return { uid, hash, id };
+}
+
+/** The document's JSON bytes without internal members, or null. */
+export function decodeGetReply(reply: Uint8Array): Uint8Array | null {
+  const document = openReply(reply).rest();
+  return document.length === 0 ? null : document;
+}

@@ -1,0 +1,41 @@
+// The numbers of the protocol between threads: request codes, write actions, failure codes. Both sides run
+// the same build, so these may change with a release; the bytes are drawn in docs/FORMATS.md.
+
+/** First byte of a request. */
+export const Op = {
+  OPEN: 1,
+  CLOSE: 2,
+  DROP: 3,
+  SCHEMA: 4,
+  STATS: 5,
+  PING: 6,
+  SHUTDOWN: 7,
+  WRITE: 8,
+  DELETE_WHERE: 9,
+  EXPAND: 10,
+  SEARCH: 11,
+  FETCH: 12,
+  GET: 13,
+  EXPORT: 14,
+  ALL_SEQS: 15,
+  TOGETHER: 16,
+  SEARCH_PAGE: 17,
+} as const;
+export type Op = (typeof Op)[keyof typeof Op];
+
+/** First byte of a reply. */
+export const REPLY_OK = 0;
+export const REPLY_ERROR = 1;
+
+/** What a write does with its documents. */
+export const Action = { UPSERT: 0, CREATE: 1, UPDATE: 2, EMPLACE: 3, DELETE: 4 } as const;
+export type Action = (typeof Action)[keyof typeof Action];
+
+/** Failure codes of a document beside the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */
+export const DOC_EXISTS = 100; // create: the id is taken
+export const DOC_MISSING = 101; // update, delete: no such id
+export const DOC_TOO_LARGE = 102; // the document, or what an update would make of it
+export const DOC_BATCH_TOO_LARGE = 103; // the updates of the request would rewrite too many bytes
+
+/** `slot` of a failure that is not about one field. */
+export const NO_SLOT = 0xffff;

@@ -1,0 +1,72 @@
+// SEARCH_PAGE: a search and the stored documents of one page of its rows, for an index that lives in one shard
+// only: nobody else can have a better row.
+//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u32 offset, u32 count, u32 + program,
+//            msgpack FetchOptions
+//   reply    u8 0, u32 + result, u32 documents, documents x {u32 + document, u32 + highlight}
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import {
+  documentsBytes,
+  type FetchedDocument,
+  type FetchOptions,
+  packFetchOptions,
+  putDocuments,
+  readDocuments,
+  readFetchOptions,
+} from "./fetch.js";
+import { Op, REPLY_OK } from "./ops.js";
+import type { ProgramRequest } from "./program.js";
+import { openReply } from "./reply.js";
+
+export interface PageRequest extends ProgramRequest {
+  /** Rows of the answer whose documents are wanted: [offset, offset + count). */
+  offset: number;
+  count: number;
+  options: FetchOptions;
+}
+
+export interface PageReply {
+  /** The engine's result bytes. */
+  result: Uint8Array;
+  /** In the order of the rows; fewer than asked for at the end. */
+  documents: FetchedDocument[];
+}
+
+const HEAD_BYTES = 1 + 4 + 8 + 8 + 4 + 4 + 4;
+
+export function encodePage(request: PageRequest): Uint8Array<ArrayBuffer> {
+  const options = packFetchOptions(request.options);
+  return new ByteWriter(HEAD_BYTES + request.program.length + options.length)
+    .u8(Op.SEARCH_PAGE)
+    .u32(request.uid)
+    .whole(request.generation)
+    .whole(request.oldestGeneration)
+    .u32(request.offset)
+    .u32(request.count)
+    .block(request.program)
+    .bytes(options)
+    .finish();
+}
+
+/** Payload after the op byte. The program is a view into the message. */
+export function decodePage(reader: ByteReader): PageRequest {
+  return {
+    uid: reader.u32(),
+    generation: reader.whole(),
+    oldestGeneration: reader.whole(),
+    offset: reader.u32(),
+    count: reader.u32(),
+    program: reader.block(),
+    options: readFetchOptions(reader),
+  };
+}
+
+export function encodePageReply({ result, documents }: PageReply): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + 4 + result.length + documentsBytes(documents)).u8(REPLY_OK).block(result);
+  return putDocuments(writer, documents).finish();
+}
+
+/** Byte arrays are views into the reply. */
+export function decodePageReply(reply: Uint8Array): PageReply {
+  const reader = openReply(reply);
+  return { result: reader.block(), documents: readDocuments(reader) };
+}

@@ -1,0 +1,72 @@
+// EXPAND, SEARCH, DELETE_WHERE: an engine program for one index and generation. The program and the results
+// of EXPAND and SEARCH are the engine's bytes, passed through untouched.
+//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, program
+//   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
+
+export interface ProgramRequest {
+  uid: number;
+  /** Reads: the newest snapshot with a generation <= this answers. DELETE_WHERE: the write's own generation. */
+  generation: number;
+  /** Lowest generation that a read may still ask for. */
+  oldestGeneration: number;
+  /** EXPAND or SEARCH program. For DELETE_WHERE a SEARCH program; its k and sort keys are not used. */
+  program: Uint8Array;
+}
+
+export interface DeleteWhereReply {
+  deleted: number;
+  liveDocs: number;
+}
+
+const HEAD_BYTES = 1 + 4 + 8 + 8;
+
+function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(HEAD_BYTES + request.program.length)
+    .u8(op)
+    .u32(request.uid)
+    .whole(request.generation)
+    .whole(request.oldestGeneration)
+    .bytes(request.program)
+    .finish();
+}
+
+export function encodeExpand(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.EXPAND, request);
+}
+
+export function encodeSearch(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.SEARCH, request);
+}
+
+export function encodeDeleteWhere(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.DELETE_WHERE, request);
+}
+
+/** Payload after the op byte. The program is a view into the message. */
+export function decodeProgram(reader: ByteReader): ProgramRequest {
+  return {
+    uid: reader.u32(),
+    generation: reader.whole(),
+    oldestGeneration: reader.whole(),
+    program: reader.rest(),
+  };
+}
+
+/** The engine's result bytes of EXPAND or SEARCH, a view into the reply. */
+export function decodeResult(reply: Uint8Array): Uint8Array {
+  return openReply(reply).rest();
+}
+
+export function encodeDeleteWhereReply(reply: DeleteWhereReply): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(17).u8(REPLY_OK).whole(reply.deleted).whole(reply.liveDocs).finish();
+}
+
+export function decodeDeleteWhereReply(reply: Uint8Array): DeleteWhereReply {
+  const reader = openReply(reply);
+  const decoded = { deleted: reader.whole(), liveDocs: reader.whole() };
+  reader.end();
+  return decoded;
+}

@@ -1,0 +1,40 @@
+// The frame of every reply: a status byte, then the payload or a msgpack {code, message}.
+import { pack, unpack } from "msgpackr";
+import { ByteReader, ByteWriter } from "./bytes.js";
+import { SHARD_BAD_MESSAGE, SHARD_INTERNAL, ShardError, shardErrorCode } from "./errors.js";
+import { REPLY_ERROR, REPLY_OK } from "./ops.js";
+
+/** A successful reply that is complete with these bytes. */
+export function encodeOk(payload: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(1 + payload.length).u8(REPLY_OK).bytes(payload).finish();
+}
+
+/** Turns anything thrown into an error reply. */
+export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
+  const code = error instanceof ShardError ? error.code : SHARD_INTERNAL;
+  const message = error instanceof Error ? error.message : String(error);
+  const body = pack({ code, message });
+  return new ByteWriter(1 + body.length).u8(REPLY_ERROR).bytes(body).finish();
+}
+
+/** A reader behind the status byte. Throws the ShardError that an error reply carries. */
+export function openReply(reply: Uint8Array): ByteReader {
+  const reader = new ByteReader(reply);
+  const status = reader.u8();
+  if (status === REPLY_OK) return reader;
+  if (status !== REPLY_ERROR) throw new ShardError(SHARD_BAD_MESSAGE, `reply status ${status}`);
+  const body: unknown = unpack(reader.rest());
+  if (typeof body !== "object" || body === null || !("code" in body) || !("message" in body)) {
+    throw new ShardError(SHARD_BAD_MESSAGE, "error reply without code and message");
+  }
+  throw new ShardError(shardErrorCode(body.code), String(body.message));
+}
+
+/** Reply without content (CLOSE, DROP, SCHEMA, PING, SHUTDOWN), or throws what it carries. */
+export function decodeEmptyReply(reply: Uint8Array): void {
+  openReply(reply).end();
+}
+
+export function encodeEmptyReply(): Uint8Array<ArrayBuffer> {
+  return encodeOk(new Uint8Array(0));
+}

@@ -1,0 +1,135 @@
+// WRITE: a batch of documents for one index. Its reply comes when the batch is durable.
+//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
+//            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
+//   reply    u8 0, f64 liveDocs, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at}
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Action, Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
+
+export interface WriteDocument {
+  /** Position in the client's request; failures name it. */
+  index: number;
+  /** Ascending within a request and larger than every seq sent before. */
+  seq: number;
+  id: string;
+  /** hash64 of the id's UTF-8. */
+  hash: bigint;
+  /** The document's JSON bytes; empty for deletes. */
+  raw: Uint8Array;
+}
+
+export interface WriteRequest {
+  uid: number;
+  /** Grows from write to write; visible to reads of this or a later generation. */
+  generation: number;
+  /** Lowest generation that a read may still ask for. */
+  oldestGeneration: number;
+  action: Action;
+  /** Applied in order: of several documents with the same id the last one stays. */
+  documents: WriteDocument[];
+}
+
+export interface WriteFailure {
+  index: number;
+  /** DOC_* of the engine, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE or DOC_BATCH_TOO_LARGE. */
+  code: number;
+  /** Slot of the field concerned, NO_SLOT for none. */
+  slot: number;
+  /** Byte offset in the raw document, 0 when unknown. */
+  at: number;
+}
+
+export interface WriteReply {
+  failures: WriteFailure[];
+  /** Live documents of this shard after the write. */
+  liveDocs: number;
+}
+
+const HEAD_BYTES = 1 + 4 + 8 + 8 + 1 + 4;
+const DOCUMENT_HEAD_BYTES = 4 + 8 + 8 + 2 + 4;
+const FAILURE_BYTES = 4 + 1 + 2 + 4;
+
+function checkAction(action: number): Action {
+  if (action > Action.DELETE) throw new ShardError(SHARD_BAD_MESSAGE, `unknown action ${action}`);
+  return action as Action;
+}
+
+export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
+  let bytes = HEAD_BYTES;
+  for (const document of request.documents) {
+    bytes += DOCUMENT_HEAD_BYTES + Buffer.byteLength(document.id, "utf8") + document.raw.length;
+  }
+  const writer = new ByteWriter(bytes);
+  writer.u8(Op.WRITE).u32(request.uid).whole(request.generation).whole(request.oldestGeneration);
+  writer.u8(request.action).u32(request.documents.length);
+  for (const { index, seq, hash, id, raw } of request.documents) {
+    writer.u32(index).whole(seq).u64(hash).text(id).block(raw);
+  }
+  return writer.finish();
+}
+
+/** What a message that was encoded ahead of its turn gets just before it is sent. */
+export interface WriteStamp {
+  uid: number;
+  generation: number;
+  oldestGeneration: number;
+  /** Added to every seq of the message. */
+  firstSeq: number;
+}
+
+/** Fills in the header and makes the relative seqs of an encoded WRITE absolute. */
+export function stampWrite(
+  message: Uint8Array,
+  { uid, generation, oldestGeneration, firstSeq }: WriteStamp,
+): void {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  bytes.writeUInt32LE(uid, 1);
+  bytes.writeDoubleLE(generation, 1 + 4);
+  bytes.writeDoubleLE(oldestGeneration, 1 + 4 + 8);
+  let at = HEAD_BYTES;
+  while (at < bytes.length) {
+    bytes.writeDoubleLE(bytes.readDoubleLE(at + 4) + firstSeq, at + 4);
+    at += 4 + 8 + 8;
+    at += 2 + bytes.readUInt16LE(at);
+    at += 4 + bytes.readUInt32LE(at);
+  }
+}
+
+/** Payload after the op byte. The raw documents are views into the message. */
+export function decodeWrite(reader: ByteReader): WriteRequest {
+  const uid = reader.u32();
+  const generation = reader.whole();
+  const oldestGeneration = reader.whole();
+  const action = checkAction(reader.u8());
+  const documents: WriteDocument[] = [];
+  let previous = -1;
+  for (let left = reader.count(DOCUMENT_HEAD_BYTES); left > 0; left--) {
+    const index = reader.u32();
+    const seq = reader.whole();
+    const hash = reader.u64();
+    if (seq <= previous) throw new ShardError(SHARD_BAD_MESSAGE, `seq ${seq} after ${previous}`);
+    previous = seq;
+    documents.push({ index, seq, hash, id: reader.text(), raw: reader.block() });
+  }
+  reader.end();
+  return { uid, generation, oldestGeneration, action, documents };
+}
+
+export function encodeWriteReply(reply: WriteReply): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + 8 + 4 + reply.failures.length * FAILURE_BYTES);
+  writer.u8(REPLY_OK).whole(reply.liveDocs).u32(reply.failures.length);
+  for (const { index, code, slot, at } of reply.failures) writer.u32(index).u8(code).u16(slot).u32(at);
+  return writer.finish();
+}
+
+export function decodeWriteReply(reply: Uint8Array): WriteReply {
+  const reader = openReply(reply);
+  const liveDocs = reader.whole();
+  const failures: WriteFailure[] = [];
+  for (let left = reader.count(FAILURE_BYTES); left > 0; left--) {
+    failures.push({ index: reader.u32(), code: reader.u8(), slot: reader.u16(), at: reader.u32() });
+  }
+  reader.end();
+  return { liveDocs, failures };
+}

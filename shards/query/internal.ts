@@ -1,0 +1,19 @@
+// Members that no answer may show: `embedding` and everything that starts with an underscore.
+import type { Workbench } from "../../engine-wasm/host/workbench.js";
+
+const EMBEDDING = "embedding";
+const UNDERSCORE_NAME = Buffer.from('"_');
+const EMBEDDING_NAME = Buffer.from(`"${EMBEDDING}"`);
+const ESCAPED_ASCII = Buffer.from("\\u00");
+
+export function isInternal(name: string): boolean {
+  return name === EMBEDDING || name.startsWith("_");
+}
+
+/** Whether a document has such top-level members. Scans the JSON only when the bytes hold a hint of one. */
+export function hasInternalMembers(raw: Uint8Array, workbench: Workbench): boolean {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  const hinted =
+    text.includes(UNDERSCORE_NAME) || text.includes(EMBEDDING_NAME) || text.includes(ESCAPED_ASCII);
+  return hinted && workbench.topLevel(raw).some(({ name }) => isInternal(name));
+}

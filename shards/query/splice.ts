@@ -1,0 +1,48 @@
+// Partial updates: members of one JSON object put into another by copying bytes, so that what is not touched
+// stays exactly as it was written (numbers beyond 2^53, spacing inside values, member order).
+import type { Member } from "../../engine-wasm/host/split-result.js";
+import type { Workbench } from "../../engine-wasm/host/workbench.js";
+
+const OPEN = Buffer.from("{");
+const CLOSE = Buffer.from("}");
+const COMMA = Buffer.from(",");
+
+/** An object of these members: each is the bytes from its name to the end of its value. */
+export function joinMembers(members: readonly Uint8Array[]): Uint8Array {
+  const parts: Uint8Array[] = [OPEN];
+  for (const [i, member] of members.entries()) {
+    if (i > 0) parts.push(COMMA);
+    parts.push(member);
+  }
+  parts.push(CLOSE);
+  return Buffer.concat(parts);
+}
+
+function bytesOf(raw: Uint8Array, member: Member): Uint8Array {
+  return raw.subarray(member.nameStart, member.valueEnd);
+}
+
+/**
+ * `base` with the top-level members of `patch` in the place of its own of the same name, new ones at the end.
+ * `id` stays that of the base. Of a name given twice the last value counts.
+ */
+export function spliceMembers(base: Uint8Array, patch: Uint8Array, workbench: Workbench): Uint8Array {
+  const changes = new Map<string, Uint8Array>();
+  for (const member of workbench.topLevel(patch)) {
+    if (member.name !== "id") changes.set(member.name, bytesOf(patch, member));
+  }
+  const members = new Map<string, Uint8Array>();
+  for (const member of workbench.topLevel(base)) members.set(member.name, bytesOf(base, member));
+  for (const [name, bytes] of changes) members.set(name, bytes);
+  return joinMembers([...members.values()]);
+}
+
+/** The object without the top-level members of these names. */
+export function withoutMembers(
+  raw: Uint8Array,
+  names: ReadonlySet<string>,
+  workbench: Workbench,
+): Uint8Array {
+  const kept = workbench.topLevel(raw).filter(({ name }) => !names.has(name));
+  return joinMembers(kept.map((member) => bytesOf(raw, member)));
+}

@@ -1,0 +1,101 @@
+// Which neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers by size; a
+// run of neighbours of one tier or below is merged, smallest tier first, when it is long enough and its largest
+// segment does not dwarf the others: then every copy of a document leads into a much larger segment, and a
+// document is copied a logarithmic number of times.
+
+const MIB = 1024 * 1024;
+const TIER_BASE_BYTES = MIB;
+const TIER_FACTOR = 4;
+const RUN_MAX = 12;
+const MERGED_BYTES_MAX = 512 * MIB;
+const DELETED_SHARE_MAX = 0.3;
+
+export interface MergeCandidate {
+  bytes: number;
+  rows: number;
+  deleted: number;
+  /** Waits for re-indexing; never merged with others. */
+  stale: boolean;
+}
+
+export interface MergeChoice {
+  first: number;
+  count: number;
+}
+
+/** Bytes that stay once deleted rows are gone, by the share of rows. */
+function liveBytes({ bytes, rows, deleted }: MergeCandidate): number {
+  return rows === 0 ? 0 : bytes * (1 - deleted / rows);
+}
+
+function tierOf(candidate: MergeCandidate): number {
+  let tier = 0;
+  for (let limit = TIER_BASE_BYTES; liveBytes(candidate) >= limit; limit *= TIER_FACTOR) tier++;
+  return tier;
+}
+
+/** Cuts a run so that the merged segment stays within the limits; 0 when its first two are too large already. */
+function fitting(candidates: readonly MergeCandidate[], first: number, end: number): number {
+  let bytes = 0;
+  let count = 0;
+  while (first + count < end && count < RUN_MAX) {
+    bytes += liveBytes(candidates[first + count]!);
+    if (bytes > MERGED_BYTES_MAX) break;
+    count++;
+  }
+  return count;
+}
+
+/** When a run of neighbours is worth merging. */
+export interface MergeEagerness {
+  /** Neighbours needed, at least 2. */
+  runMin: number;
+  /** Size of all but the largest, as a share of the largest. */
+  othersMin: number;
+}
+
+/** The next merge, or null. A single segment is chosen when many of its rows are deleted. */
+export function chooseMerge(
+  candidates: readonly MergeCandidate[],
+  eagerness: MergeEagerness,
+): MergeChoice | null {
+  const tiers = candidates.map((candidate) =>
+    candidate.stale ? Number.POSITIVE_INFINITY : tierOf(candidate),
+  );
+  const levels = [...new Set(tiers.filter(Number.isFinite))].sort((a, b) => a - b);
+  for (const level of levels) {
+    const run = runUpTo(candidates, tiers, level, eagerness);
+    if (run !== null) return run;
+  }
+  const first = candidates.findIndex(
+    ({ stale, rows, deleted }) => !stale && deleted > 0 && deleted >= rows * DELETED_SHARE_MAX,
+  );
+  return first < 0 ? null : { first, count: 1 };
+}
+
+/** The first run of neighbours of a tier <= level that is worth merging. */
+function runUpTo(
+  candidates: readonly MergeCandidate[],
+  tiers: readonly number[],
+  level: number,
+  eagerness: MergeEagerness,
+): MergeChoice | null {
+  let first = 0;
+  while (first < tiers.length) {
+    let end = first;
+    while (end < tiers.length && tiers[end]! <= level) end++;
+    for (; end - first >= eagerness.runMin; first++) {
+      const count = fitting(candidates, first, end);
+      if (worthwhile(candidates.slice(first, first + count), eagerness)) return { first, count };
+    }
+    first = Math.max(first, end) + 1;
+  }
+  return null;
+}
+
+function worthwhile(run: readonly MergeCandidate[], { runMin, othersMin }: MergeEagerness): boolean {
+  if (run.length < runMin) return false;
+  const sizes = run.map(liveBytes);
+  const largest = Math.max(...sizes);
+  return sizes.reduce((sum, size) => sum + size, 0) - largest >= largest * othersMin;
+}

@@ -1,0 +1,114 @@
+// A segment in an engine's memory and the bitsets that say which of its rows live. Both are shared by the
+// snapshots that name them and freed with the last one; an Engine knows nothing of sharing. They move when the
+// engine is renewed. Of an engine that has trapped nothing is freed any more: it is thrown away as a whole.
+
+import { type Engine, liveBytes } from "../../engine-wasm/host/engine.js";
+import type { DeletedRows } from "./deleted-rows.js";
+import type { SegmentRecord } from "./manifest.js";
+
+/** A region of engine memory with a count of its holders. */
+class Shared {
+  readonly bytes: number;
+  readonly #free: (address: number) => unknown;
+  #address: number;
+  #holders = 0;
+
+  constructor(address: number, bytes: number, free: (address: number) => unknown) {
+    this.#address = address;
+    this.bytes = bytes;
+    this.#free = free;
+  }
+
+  /** Where it is now; ends with the engine's next renewal. */
+  get address(): number {
+    return this.#address;
+  }
+
+  /** The engine was renewed and took it along. */
+  moved(address: number): void {
+    this.#address = address;
+  }
+
+  take(): void {
+    this.#holders++;
+  }
+
+  /** Frees the region when the last holder leaves. */
+  drop(): void {
+    this.#holders--;
+    if (this.#holders === 0) this.#free(this.#address);
+  }
+}
+
+export class OpenSegment extends Shared {
+  readonly record: Readonly<SegmentRecord>;
+  readonly terms: number;
+
+  /** `address`: what `engine.attach` returned; freed by `engine.detach`. */
+  constructor(engine: Engine, address: number, record: SegmentRecord, terms: number) {
+    super(address, record.bytes, (handle) => engine.usable && engine.detach(handle));
+    this.record = record;
+    this.terms = terms;
+  }
+}
+
+class LiveRows extends Shared {
+  /** Takes over a bitset of `engine.liveAll` or `engine.liveCopy`. */
+  constructor(engine: Engine, address: number, rows: number) {
+    super(address, liveBytes(rows), (live) => engine.usable && engine.liveRelease(live));
+  }
+}
+
+/** A segment as one snapshot sees it. `live` null: every row lives. */
+export interface SnapshotEntry {
+  segment: OpenSegment;
+  live: LiveRows | null;
+}
+
+/** The live rows of a segment after `rows` are deleted as well; null while there are none to delete. */
+export function killRows(engine: Engine, entry: SnapshotEntry, rows: Iterable<number>): LiveRows | null {
+  let copy = 0;
+  const count = entry.segment.record.rows;
+  for (const row of rows) {
+    if (copy === 0) {
+      copy = entry.live === null ? engine.liveAll(count) : engine.liveCopy(entry.live.address, count);
+    }
+    engine.kill(copy, row);
+  }
+  return copy === 0 ? entry.live : new LiveRows(engine, copy, count);
+}
+
+export function liveOf(engine: Engine, deleted: DeletedRows, segment: OpenSegment): LiveRows | null {
+  return killRows(engine, { segment, live: null }, deleted.rows());
+}
+
+/** Takes hold of the segments and bitsets of these entries until `dropEntries`. */
+export function takeEntries(entries: readonly SnapshotEntry[]): void {
+  for (const { segment, live } of entries) {
+    segment.take();
+    live?.take();
+  }
+}
+
+export function dropEntries(entries: readonly SnapshotEntry[]): void {
+  for (const { segment, live } of entries) {
+    segment.drop();
+    live?.drop();
+  }
+}
+
+/** Moves the engine to a fresh instance with nothing in it but the segments and bitsets of these entries. */
+export function renewEngine(engine: Engine, entries: Iterable<SnapshotEntry>): void {
+  const regions = new Set<Shared>();
+  for (const { segment, live } of entries) {
+    regions.add(segment);
+    if (live !== null) regions.add(live);
+  }
+  const moving = [...regions];
+  for (const [i, address] of engine.renew(moving).entries()) moving[i]!.moved(address);
+}
+
+/** The entries in the engine's words. */
+export function engineEntries(entries: readonly SnapshotEntry[]): { segment: number; live: number }[] {
+  return entries.map(({ segment, live }) => ({ segment: segment.address, live: live?.address ?? 0 }));
+}

@@ -1,0 +1,134 @@
+// A segment's bytes in the database: pieces of half a MiB, each in an envelope, since large values are what
+// LevelDB's compaction copies worst. Knows no content beyond the segment header's counts.
+import {
+  SEG_BYTES,
+  SEG_HEADER_BYTES,
+  SEG_MAGIC,
+  SEG_ROWS,
+  SEG_SEQS,
+  SEG_TERMS,
+  SEGMENT_MAGIC,
+} from "../../engine-wasm/assembly/layout.js";
+import { DamagedBytesError, ENVELOPE_PIECE, ENVELOPE_UNFINISHED, seal, unseal } from "../storage/envelope.js";
+import { pieceKey, segmentOfKey, unfinishedKey, unfinishedRange } from "../storage/keyspace.js";
+import type { Store, StoreOp } from "../storage/store.js";
+import type { SegmentRecord } from "./manifest.js";
+
+const PIECE_VERSION = 1;
+const UNFINISHED_VERSION = 1;
+const PIECE_BYTES = 512 * 1024;
+const PIECES_PER_READ = 8;
+const PIECES_PER_BATCH = 8;
+
+export function pieceCount(segmentBytes: number): number {
+  return Math.ceil(segmentBytes / PIECE_BYTES);
+}
+
+function putPiece(uid: number, segment: number, bytes: Uint8Array, piece: number): StoreOp {
+  const part = bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
+  const value = seal(ENVELOPE_PIECE, PIECE_VERSION, part);
+  return { type: "put", key: pieceKey(uid, segment, piece), value };
+}
+
+/** Puts of all pieces of a segment. */
+export function putPieces(uid: number, segment: number, bytes: Uint8Array): StoreOp[] {
+  return Array.from({ length: pieceCount(bytes.length) }, (_, piece) => putPiece(uid, segment, bytes, piece));
+}
+
+export function deletePieces(uid: number, segment: number, pieces: number): StoreOp[] {
+  return Array.from({ length: pieces }, (_, piece) => ({ type: "del", key: pieceKey(uid, segment, piece) }));
+}
+
+/**
+ * Writes the pieces of a large segment ahead of the manifest that will name it, a few MiB at a time, under a
+ * mark that the manifest's batch takes away (`finishedOp`). Opening the index deletes marked pieces. `bytes` is
+ * asked for the segment again after each wait: it may be a view of memory that moves.
+ */
+export async function writePiecesAhead(
+  store: Store,
+  uid: number,
+  segment: number,
+  bytes: () => Uint8Array,
+  sync: boolean,
+): Promise<void> {
+  const pieces = pieceCount(bytes().length);
+  const mark = new Uint8Array(4);
+  new DataView(mark.buffer).setUint32(0, pieces, true);
+  const value = seal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, mark);
+  await store.batch([{ type: "put", key: unfinishedKey(uid, segment), value }], { sync });
+  for (let first = 0; first < pieces; first += PIECES_PER_BATCH) {
+    const ops: StoreOp[] = [];
+    const last = Math.min(pieces, first + PIECES_PER_BATCH);
+    const view = bytes();
+    for (let piece = first; piece < last; piece++) ops.push(putPiece(uid, segment, view, piece));
+    await store.batch(ops, { sync });
+  }
+}
+
+export function finishedOp(uid: number, segment: number): StoreOp {
+  return { type: "del", key: unfinishedKey(uid, segment) };
+}
+
+/** Deletes the pieces of segments whose writing was cut short. */
+export async function deleteUnfinished(store: Store, uid: number): Promise<void> {
+  for await (const [key, value] of store.entries(unfinishedRange(uid))) {
+    const segment = segmentOfKey(key);
+    const what = `index ${uid}, unfinished segment ${segment}`;
+    const mark = unseal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, value, what);
+    if (mark.length !== 4) throw new DamagedBytesError(`${what}: wrong length`);
+    const pieces = new DataView(mark.buffer, mark.byteOffset).getUint32(0, true);
+    await store.batch([...deletePieces(uid, segment, pieces), finishedOp(uid, segment)], { sync: false });
+  }
+}
+
+/** Reads a whole segment. Throws the envelope's errors and DamagedBytesError for a missing or wrong piece. */
+export async function readSegment(store: Store, uid: number, segment: SegmentRecord): Promise<Uint8Array> {
+  const what = `index ${uid}, segment ${segment.id}`;
+  if (pieceCount(segment.bytes) !== segment.pieces) throw new DamagedBytesError(`${what}: wrong length`);
+  const bytes = Buffer.allocUnsafe(segment.bytes);
+  let at = 0;
+  for (let first = 0; first < segment.pieces; first += PIECES_PER_READ) {
+    const keys: Uint8Array[] = [];
+    const last = Math.min(segment.pieces, first + PIECES_PER_READ);
+    for (let piece = first; piece < last; piece++) keys.push(pieceKey(uid, segment.id, piece));
+    for (const [i, value] of (await store.getMany(keys)).entries()) {
+      const name = `${what}, piece ${first + i}`;
+      if (value === undefined) throw new DamagedBytesError(`${name}: missing`);
+      const part = unseal(ENVELOPE_PIECE, PIECE_VERSION, value, name);
+      if (part.length !== Math.min(PIECE_BYTES, segment.bytes - at)) {
+        throw new DamagedBytesError(`${name}: wrong length`);
+      }
+      bytes.set(part, at);
+      at += part.length;
+    }
+  }
+  return bytes;
+}
+
+export interface SegmentSummary {
+  rows: number;
+  terms: number;
+  firstSeq: number;
+  lastSeq: number;
+}
+
+/** Counts of a segment, from its header and its table of seqs. Throws DamagedBytesError. */
+export function summarize(bytes: Uint8Array, what: string): SegmentSummary {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (
+    bytes.length < SEG_HEADER_BYTES ||
+    view.getUint32(SEG_MAGIC, true) !== SEGMENT_MAGIC ||
+    view.getUint32(SEG_BYTES, true) !== bytes.length
+  ) {
+    throw new DamagedBytesError(`${what}: not a segment`);
+  }
+  const rows = view.getUint32(SEG_ROWS, true);
+  const seqs = view.getUint32(SEG_SEQS, true);
+  if (rows === 0 || seqs + rows * 8 > bytes.length) throw new DamagedBytesError(`${what}: no rows`);
+  return {
+    rows,
+    terms: view.getUint32(SEG_TERMS, true),
+    firstSeq: Number(view.getBigUint64(seqs, true)),
+    lastSeq: Number(view.getBigUint64(seqs + (rows - 1) * 8, true)),
+  };
+}

@@ -1,0 +1,80 @@
+// The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge puts
+// another in the place of the newest, and those that no read can ask for any more are dropped.
+//
+// Invariant: there is always at least one snapshot, and generations ascend.
+import type { Engine } from "../../engine-wasm/host/engine.js";
+import { dropEntries, engineEntries, renewEngine, type SnapshotEntry, takeEntries } from "./open-segment.js";
+
+export interface Snapshot {
+  readonly generation: number;
+  /** Ascending by seq, without overlap. */
+  readonly entries: readonly SnapshotEntry[];
+  /** The engine's snapshot region; another one after a renewal of the engine. */
+  address: number;
+  /** Largest seq that was committed when this was published. */
+  readonly maxSeq: number;
+}
+
+export class Snapshots {
+  readonly #engine: Engine;
+  readonly #snapshots: Snapshot[] = [];
+
+  constructor(engine: Engine, generation: number, entries: SnapshotEntry[], maxSeq: number) {
+    this.#engine = engine;
+    this.publish(generation, entries, maxSeq);
+  }
+
+  get newest(): Snapshot {
+    return this.#snapshots.at(-1)!;
+  }
+
+  get count(): number {
+    return this.#snapshots.length;
+  }
+
+  /** The newest snapshot that a read of this generation may see; the oldest there is if all are younger. */
+  at(generation: number): Snapshot {
+    for (let i = this.#snapshots.length - 1; i > 0; i--) {
+      const snapshot = this.#snapshots[i]!;
+      if (snapshot.generation <= generation) return snapshot;
+    }
+    return this.#snapshots[0]!;
+  }
+
+  /** Adds a snapshot; one of the same generation is replaced. Requires generation >= newest.generation. */
+  publish(generation: number, entries: readonly SnapshotEntry[], maxSeq: number): void {
+    takeEntries(entries);
+    const address = this.#engine.setSnapshot(engineEntries(entries));
+    if (this.#snapshots.length > 0 && this.newest.generation === generation)
+      this.#drop(this.#snapshots.pop()!);
+    this.#snapshots.push({ generation, entries, address, maxSeq });
+  }
+
+  /** Drops the snapshots that a read of `oldestGeneration` or later cannot get. True when there were any. */
+  retire(oldestGeneration: number): boolean {
+    const before = this.count;
+    while (this.#snapshots.length > 1 && this.#snapshots[1]!.generation <= oldestGeneration) {
+      this.#drop(this.#snapshots.shift()!);
+    }
+    return this.count < before;
+  }
+
+  /**
+   * Renews the engine with all that the snapshots see. Nobody else may hold a segment, a bitset or an address of
+   * it at this moment.
+   */
+  renewEngine(): void {
+    renewEngine(
+      this.#engine,
+      this.#snapshots.flatMap(({ entries }) => entries),
+    );
+    for (const snapshot of this.#snapshots) {
+      snapshot.address = this.#engine.setSnapshot(engineEntries(snapshot.entries));
+    }
+  }
+
+  #drop(snapshot: Snapshot): void {
+    this.#engine.releaseSnapshot(snapshot.address);
+    dropEntries(snapshot.entries);
+  }
+}

@@ -1,0 +1,192 @@
+// One shard: a database and the indexes in it. The one mutable root of its thread. Opens and closes indexes one
+// after the other per uid, and replaces an index whose engine has trapped.
+
+import type { Engine } from "../engine-wasm/host/engine.js";
+import { EngineError } from "../engine-wasm/host/engine-error.js";
+import type { Workbench } from "../engine-wasm/host/workbench.js";
+import { fault } from "./fault.js";
+import { type IndexOptions, IndexShard } from "./index/index-shard.js";
+import { Lane } from "./index/lane.js";
+import { Turns } from "./index/turns.js";
+import type { OpenReply, OpenRequest, ShardSchema } from "./protocol/control.js";
+import {
+  SHARD_BAD_MESSAGE,
+  SHARD_DAMAGED,
+  SHARD_NOT_OPEN,
+  SHARD_UNAVAILABLE,
+  ShardError,
+} from "./protocol/errors.js";
+import { EnvelopeError } from "./storage/envelope.js";
+import { indexesFrom, indexRange, isManifestKey, manifestKey, uidOfKey } from "./storage/keyspace.js";
+import type { Store } from "./storage/store.js";
+
+export interface ShardOptions {
+  store: Store;
+  sync: boolean;
+  mergeSliceMs: number;
+  documentBytesMax: number;
+  /** A fresh engine instance. */
+  engine(): Engine;
+  workbench: Workbench;
+  /** Something went wrong that no request will hear of. */
+  report(message: string, error: unknown): void;
+}
+
+/** Engine faults in the background of one index after which it is left without background work. */
+const FAULTS_MAX = 3;
+
+export class Shard {
+  readonly #options: ShardOptions;
+  readonly #turns = new Turns();
+  readonly #indexes = new Map<number, IndexShard>();
+  readonly #lanes = new Map<number, Lane>();
+  readonly #faults = new Map<number, number>();
+  #closed = false;
+
+  private constructor(options: ShardOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over the store and removes what a cut-short drop left in it. */
+  static async open(options: ShardOptions): Promise<Shard> {
+    await clearOrphans(options.store);
+    return new Shard(options);
+  }
+
+  /** The open index. Throws ShardError SHARD_NOT_OPEN. */
+  index(uid: number): IndexShard {
+    const index = this.#indexes.get(uid);
+    if (index === undefined) throw new ShardError(SHARD_NOT_OPEN, `index ${uid} is not open`);
+    return index;
+  }
+
+  /** Opens the index unless it is open, and makes the schema its own if it is newer. */
+  openIndex({ uid, schema }: OpenRequest): Promise<OpenReply> {
+    return this.#lane(uid).run(async () => {
+      const known = this.#indexes.get(uid);
+      if (known === undefined) return (await this.#load(uid, schema)).status;
+      await known.changeSchema(schema);
+      return known.status;
+    });
+  }
+
+  /** Unloads the index from memory. */
+  closeIndex(uid: number): Promise<void> {
+    return this.#lane(uid).run(() => this.#unload(uid));
+  }
+
+  /** Deletes everything of the index. */
+  dropIndex(uid: number): Promise<void> {
+    return this.#lane(uid).run(async () => {
+      await this.#unload(uid);
+      const { store, sync } = this.#options;
+      await store.batch([{ type: "del", key: manifestKey(uid) }], { sync });
+      fault("drop.after-manifest");
+      await store.clear(indexRange(uid));
+    });
+  }
+
+  /** Closes every index, then the database. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const uid of [...this.#indexes.keys()]) await this.closeIndex(uid);
+    await this.#options.store.close();
+  }
+
+  /**
+   * What a request is answered when working on an index has thrown this. A trapped engine is replaced: the index
+   * is opened again from the database, once, while the request is told to come back.
+   */
+  failure(uid: number, index: IndexShard, error: unknown): unknown {
+    if (!(error instanceof EngineError)) {
+      return error instanceof EnvelopeError ? damaged(error) : error;
+    }
+    switch (error.code) {
+      case "program":
+        return new ShardError(SHARD_BAD_MESSAGE, error.message, { cause: error });
+      case "damaged":
+        return damaged(error);
+      case "memory":
+        return new ShardError(SHARD_UNAVAILABLE, error.message, { cause: error });
+      case "trap":
+      case "unusable":
+        this.#replace(uid, index, error);
+        return new ShardError(SHARD_UNAVAILABLE, `index ${uid} is being reopened`, { cause: error });
+      default:
+        return error;
+    }
+  }
+
+  #lane(uid: number): Lane {
+    const lane = this.#lanes.get(uid) ?? new Lane();
+    this.#lanes.set(uid, lane);
+    return lane;
+  }
+
+  async #load(uid: number, schema: ShardSchema): Promise<IndexShard> {
+    if (this.#closed) throw new ShardError(SHARD_UNAVAILABLE, "the shard is closing");
+    const { store, sync, mergeSliceMs, documentBytesMax, engine, workbench } = this.#options;
+    const options: IndexOptions = {
+      home: { store, sync, mergeSliceMs, documentBytesMax, workbench: () => workbench },
+      engine: engine(),
+      turns: this.#turns,
+      onFault: (error) => this.#onBackgroundFault(uid, index, error),
+    };
+    let index: IndexShard;
+    try {
+      index = await IndexShard.open(uid, schema, options);
+    } catch (error) {
+      if (error instanceof EnvelopeError || error instanceof EngineError) throw damaged(error);
+      throw error;
+    }
+    this.#indexes.set(uid, index);
+    return index;
+  }
+
+  async #unload(uid: number): Promise<void> {
+    const index = this.#indexes.get(uid);
+    this.#indexes.delete(uid);
+    await index?.close();
+  }
+
+  #replace(uid: number, index: IndexShard, cause: unknown): void {
+    if (this.#indexes.get(uid) !== index) return;
+    this.#options.report(`index ${uid}: the engine failed, reopening it`, cause);
+    this.#indexes.delete(uid);
+    const reopened = this.#lane(uid).run(async () => {
+      await index.close();
+      if (!this.#indexes.has(uid) && !this.#closed) await this.#load(uid, index.schema);
+    });
+    reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
+  }
+
+  #onBackgroundFault(uid: number, index: IndexShard, error: unknown): void {
+    this.#options.report(`index ${uid}: background work failed, to be tried again`, error);
+    if (!(error instanceof EngineError)) return;
+    const faults = (this.#faults.get(uid) ?? 0) + 1;
+    this.#faults.set(uid, faults);
+    if (faults < FAULTS_MAX) this.failure(uid, index, error);
+    else index.stopMaintenance();
+  }
+}
+
+function damaged(cause: Error): ShardError {
+  return new ShardError(SHARD_DAMAGED, cause.message, { cause });
+}
+
+/** Drops what has no manifest: an index whose drop was cut short. */
+async function clearOrphans(store: Store): Promise<void> {
+  let uid = 0;
+  for (;;) {
+    let first: Uint8Array | undefined;
+    for await (const key of store.keys(indexesFrom(uid))) {
+      first = key;
+      break;
+    }
+    if (first === undefined) return;
+    uid = uidOfKey(first);
+    if (!isManifestKey(first)) await store.clear(indexRange(uid));
+    if (uid === 0xffffffff) return;
+    uid++;
+  }
+}

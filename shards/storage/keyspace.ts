@@ -1,0 +1,127 @@
+// The keys of a shard's database. Everything of an index stands under its uid, so one range delete drops it.
+// Numbers are big-endian, so byte order is number order. The manifest is the first key of its index.
+//
+//   | uid u32 | kind u8 | rest                                 |
+//   |         | 00 manifest                                    |
+//   |         | 01 schema                                      |
+//   |         | 10 segment piece | segment id u32 | piece u32  |
+//   |         | 11 deleted rows  | segment id u32              |
+//   |         | 12 dead documents | generation u64             |
+//   |         | 13 unfinished segment | segment id u32         |
+//   |         | 20 document      | seq u64                     |
+import type { KeyRange } from "./store.js";
+
+// ON DISK - never renumber
+const KIND_MANIFEST = 0x00;
+const KIND_SCHEMA = 0x01;
+const KIND_PIECE = 0x10;
+const KIND_DELETED_ROWS = 0x11;
+const KIND_DEAD_DOCUMENTS = 0x12;
+const KIND_UNFINISHED = 0x13;
+const KIND_DOCUMENT = 0x20;
+
+const REST = 5;
+const UID_LIMIT = 0xffffffff;
+
+function head(uid: number, kind: number, restBytes: number): Buffer {
+  const key = Buffer.allocUnsafe(REST + restBytes);
+  key.writeUInt32BE(uid, 0);
+  key[4] = kind;
+  return key;
+}
+
+/** A whole number below 2^53 as u64 big-endian. */
+function writeWhole(key: Buffer, value: number, at: number): void {
+  key.writeUInt32BE(Math.floor(value / 0x100000000), at);
+  key.writeUInt32BE(value % 0x100000000, at + 4);
+}
+
+function readWhole(key: Uint8Array, at: number): number {
+  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
+  return view.getUint32(at) * 0x100000000 + view.getUint32(at + 4);
+}
+
+export function manifestKey(uid: number): Uint8Array {
+  return head(uid, KIND_MANIFEST, 0);
+}
+
+export function schemaKey(uid: number): Uint8Array {
+  return head(uid, KIND_SCHEMA, 0);
+}
+
+export function pieceKey(uid: number, segment: number, piece: number): Uint8Array {
+  const key = head(uid, KIND_PIECE, 8);
+  key.writeUInt32BE(segment, REST);
+  key.writeUInt32BE(piece, REST + 4);
+  return key;
+}
+
+export function deletedRowsKey(uid: number, segment: number): Uint8Array {
+  const key = head(uid, KIND_DELETED_ROWS, 4);
+  key.writeUInt32BE(segment, REST);
+  return key;
+}
+
+export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
+  const key = head(uid, KIND_DEAD_DOCUMENTS, 8);
+  writeWhole(key, generation, REST);
+  return key;
+}
+
+/** Marks pieces that are being written ahead of the manifest that will name them. */
+export function unfinishedKey(uid: number, segment: number): Uint8Array {
+  const key = head(uid, KIND_UNFINISHED, 4);
+  key.writeUInt32BE(segment, REST);
+  return key;
+}
+
+export function documentKey(uid: number, seq: number): Uint8Array {
+  const key = head(uid, KIND_DOCUMENT, 8);
+  writeWhole(key, seq, REST);
+  return key;
+}
+
+function kinds(uid: number, from: number, to: number): KeyRange {
+  return { from: head(uid, from, 0), to: head(uid, to, 0) };
+}
+
+/** Everything of an index. */
+export function indexRange(uid: number): KeyRange {
+  return { from: head(uid, 0, 0), to: uid === UID_LIMIT ? Buffer.alloc(6, 0xff) : head(uid + 1, 0, 0) };
+}
+
+/** Everything of every index from this uid on. */
+export function indexesFrom(uid: number): KeyRange {
+  return { from: head(uid, 0, 0), to: Buffer.alloc(6, 0xff) };
+}
+
+export function deadDocumentsRange(uid: number): KeyRange {
+  return kinds(uid, KIND_DEAD_DOCUMENTS, KIND_DEAD_DOCUMENTS + 1);
+}
+
+export function unfinishedRange(uid: number): KeyRange {
+  return kinds(uid, KIND_UNFINISHED, KIND_UNFINISHED + 1);
+}
+
+/** Documents with first <= seq <= last. */
+export function documentRange(uid: number, first: number, last: number): KeyRange {
+  return { from: documentKey(uid, first), to: documentKey(uid, last + 1) };
+}
+
+export function uidOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(0);
+}
+
+export function isManifestKey(key: Uint8Array): boolean {
+  return key.length === REST && key[4] === KIND_MANIFEST;
+}
+
+/** Segment id of an unfinished-segment key. */
+export function segmentOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST);
+}
+
+/** Seq of a document key, generation of a dead-documents key. */
+export function numberOfKey(key: Uint8Array): number {
+  return readWhole(key, REST);
+}

@@ -1,0 +1,41 @@
+// The storage port: an ordered map of byte keys with atomic batches. What holds for every store is proved by
+// test/conformance/store-suite.ts. Knows no key and no value.
+
+export type StoreOp = { type: "put"; key: Uint8Array; value: Uint8Array } | { type: "del"; key: Uint8Array };
+
+/** Keys with from <= key < to, compared byte by byte. */
+export interface KeyRange {
+  from: Uint8Array;
+  to: Uint8Array;
+}
+
+export interface BatchOptions {
+  /** true: the batch and everything before it survives a power failure once the promise resolves. */
+  sync: boolean;
+}
+
+export interface Store {
+  /** Reads at once, blocking the thread for a disk access at worst. */
+  getSync(key: Uint8Array): Uint8Array | undefined;
+  get(key: Uint8Array): Promise<Uint8Array | undefined>;
+  /** In the order of the keys; undefined where there is none. */
+  getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
+  /** All operations or none, in order. Values must not be changed before the promise settles. */
+  batch(ops: StoreOp[], options: BatchOptions): Promise<void>;
+  /** Ascending, as of the moment of the call. Closed by ending the loop. */
+  entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
+  /** Like entries without reading values. */
+  keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
+  /** Deletes a range; not atomic: a crash may leave part of it. */
+  clear(range: KeyRange): Promise<void>;
+  /** Waits for running operations and gives the files back. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** The directory is in use by another process or thread. */
+export class StoreLockedError extends Error {
+  constructor(location: string, options?: ErrorOptions) {
+    super(`the database at ${location} is in use by another process`, options);
+    this.name = "StoreLockedError";
+  }
+}

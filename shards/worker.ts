@@ -1,0 +1,71 @@
+// The Piscina entry of a shard's thread: opens the shard named by workerData with the first message and hands
+// messages through. No logic.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { workerData } from "node:worker_threads";
+import { move } from "piscina";
+import { discardBuffer } from "../engine-wasm/host/discards.js";
+import { EngineModule, type EngineParts } from "../engine-wasm/host/engine-module.js";
+import { handle } from "./handle.js";
+import { encodeError } from "./protocol/reply.js";
+import { Shard } from "./shard.js";
+import { LevelStore } from "./storage/level-store.js";
+
+/** What the server passes to each shard's thread. */
+export interface ShardWorkerData {
+  shard: number;
+  /** The shard's database is <dataDir>/shards/<shard>. */
+  dataDir: string;
+  durability: "fsync" | "os";
+  /** Length of one uninterrupted slice of merging. */
+  mergeSliceMs: number;
+  documentBytesMax: number;
+  engine: EngineParts;
+}
+
+async function openShard({
+  shard,
+  dataDir,
+  durability,
+  mergeSliceMs,
+  documentBytesMax,
+  engine,
+}: ShardWorkerData): Promise<Shard> {
+  const module = new EngineModule(engine);
+  const location = join(dataDir, "shards", String(shard));
+  await mkdir(location, { recursive: true });
+  return Shard.open({
+    store: await LevelStore.open(location),
+    sync: durability === "fsync",
+    mergeSliceMs,
+    documentBytesMax,
+    engine: () => module.engine(),
+    workbench: module.workbench(),
+    report: (message, error) => {
+      const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      process.stderr.write(`${JSON.stringify({ level: "error", shard, message, detail })}\n`);
+    },
+  });
+}
+
+/** Slices of merging must have an end. */
+function checked(data: ShardWorkerData): ShardWorkerData {
+  if (data.mergeSliceMs > 0) return data;
+  throw new TypeError(`shard worker: mergeSliceMs must be a positive number, not ${data.mergeSliceMs}`);
+}
+
+let opening: Promise<Shard> | null = null;
+
+export default async function answer(message: Uint8Array): Promise<unknown> {
+  let reply: Uint8Array<ArrayBuffer>;
+  try {
+    opening ??= openShard(checked(workerData as ShardWorkerData));
+    const opened = opening;
+    reply = await handle(await opened, message);
+  } catch (error) {
+    opening = null; // only opening throws; the next message tries again
+    reply = encodeError(error);
+  }
+  discardBuffer(message.byteLength);
+  return move(reply);
+}
