@@ -1,0 +1,125 @@
+// The shapes of an index as the catalog stores it and everybody else reads it. Records are immutable:
+// a change makes a new record with a higher version.
+
+export const FIELD_TYPES = [
+  "string",
+  "int32",
+  "int64",
+  "float",
+  "bool",
+  "string[]",
+  "int32[]",
+  "float[]",
+] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** One field of a schema with all defaults filled in. Unknown properties are kept and echoed. */
+export interface FieldDefinition {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly facet: boolean;
+  readonly optional: boolean;
+  readonly index: boolean;
+  readonly sort: boolean;
+  readonly infix: boolean;
+  readonly language?: string;
+  /** Permanent number of the field inside its index, never reused; not shown to clients. */
+  readonly slot: number;
+  readonly [extension: string]: unknown;
+}
+
+export interface HighlightSettings {
+  /** Tokens shown in a snippet of a long field. */
+  readonly snippet_tokens: number;
+  readonly start_tag: string;
+  readonly end_tag: string;
+  readonly escape_html: boolean;
+}
+
+export interface IndexSettings {
+  /** null: all string and string[] fields in schema order. */
+  readonly searchable_attributes: readonly string[] | null;
+  /** In the order of the searchable attributes; null: descending by that order. */
+  readonly weights: readonly number[] | null;
+  readonly num_typos: number;
+  readonly prefix: boolean;
+  readonly min_len_1typo: number;
+  readonly min_len_2typo: number;
+  readonly typo_on_numbers: boolean;
+  readonly typo_policy: "auto" | "always" | "missing";
+  readonly stop_words: readonly string[];
+  readonly language: string | null;
+  readonly sku_fields: readonly string[];
+  readonly brand_field: string | null;
+  readonly token_separators: readonly string[];
+  readonly symbols_to_index: readonly string[];
+  readonly drop_tokens_threshold: number;
+  readonly highlight: HighlightSettings;
+}
+
+export type IndexStatus = "active" | "rebuilding" | "error";
+
+export interface IndexRecord {
+  /** Permanent number of the index's data, never reused: the key of its documents in every shard. */
+  readonly uid: number;
+  readonly id: number;
+  readonly tenant: number;
+  readonly name: string;
+  readonly fields: readonly FieldDefinition[];
+  readonly defaultSortingField: string | null;
+  /** Unknown properties of the schema object, echoed. */
+  readonly schemaExtensions: Readonly<Record<string, unknown>>;
+  /** Goes up with every change that makes stored segments stale (fields, analysis settings). */
+  readonly schemaVersion: number;
+  readonly nextSlot: number;
+  readonly settings: IndexSettings;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+}
+
+/** What a key may be for. `admin` includes all others. */
+export const SCOPES = [
+  "search",
+  "events",
+  "documents",
+  "indexes",
+  "rules",
+  "sources",
+  "analytics",
+  "coach",
+  "keys",
+  "admin",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface TenantRecord {
+  readonly id: number;
+  readonly name: string;
+  /** Name of a plan of the configuration. */
+  readonly plan: string;
+  readonly createdAt: string;
+}
+
+export interface KeyRecord {
+  readonly id: number;
+  readonly tenant: number;
+  readonly name: string;
+  /** SHA-256 of the value, hexadecimal; the value itself is not kept. */
+  readonly hash: string;
+  /** The value's first characters, for people. */
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  /** Names of indexes, `*` standing for any characters. */
+  readonly indexes: readonly string[];
+  readonly expiresAt: string | null;
+  /** Requests per second; null: no limit. */
+  readonly rateLimit: number | null;
+  readonly createdAt: string;
+}
+
+/** What a tenant has used in one month (UTC, "2026-01"). */
+export interface UsageRecord {
+  readonly tenant: number;
+  readonly month: string;
+  readonly searches: number;
+}

@@ -1,0 +1,23 @@
+// What clients see of an index record: the specification's shape, without slots and versions.
+import { fieldView } from "./schema.js";
+import type { IndexRecord, IndexStatus } from "./types.js";
+
+export function indexView(
+  record: IndexRecord,
+  records: number,
+  status: IndexStatus,
+): Record<string, unknown> {
+  const { defaultSortingField } = record;
+  return {
+    id: record.id,
+    name: record.name,
+    schema: {
+      ...record.schemaExtensions,
+      fields: record.fields.map(fieldView),
+      ...(defaultSortingField === null ? {} : { default_sorting_field: defaultSortingField }),
+    },
+    records_count: records,
+    status,
+    created_at: record.createdAt,
+  };
+}

@@ -1,0 +1,158 @@
+// The command line's HTTP client: keep-alive connections to one server, one error class. Knows the service's
+// envelope ({data} and {error, code}), not what the routes mean.
+
+import http from "node:http";
+import https from "node:https";
+import { CliError } from "./failure.js";
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Buffer;
+  /** Seconds the server asked to wait (Retry-After), 0 when it did not say. */
+  readonly retryAfter: number;
+}
+
+/** The server answered, but not with success. */
+export class RefusedError extends CliError {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** No answer: nothing listens there, or the connection broke. */
+export class ConnectionError extends CliError {
+  constructor(
+    message: string,
+    /** False when the connection was never made, so the server cannot have seen the request. */
+    readonly mayHaveArrived: boolean,
+  ) {
+    super(message);
+  }
+}
+
+export interface Body {
+  readonly parts: readonly Uint8Array[];
+  readonly contentType: string;
+}
+
+export class ApiClient {
+  readonly url: URL;
+  readonly #key: string | null;
+  readonly #agent: http.Agent;
+
+  constructor(url: string, key: string | null, connections = 8) {
+    this.url = parseUrl(url);
+    this.#key = key;
+    const options = { keepAlive: true, maxSockets: connections };
+    this.#agent = this.url.protocol === "https:" ? new https.Agent(options) : new http.Agent(options);
+  }
+
+  /** Closes the idle connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** One exchange, whatever the status. Throws ConnectionError when there is no complete answer. */
+  exchange(method: string, path: string, body?: Body): Promise<Reply> {
+    const length = body === undefined ? 0 : body.parts.reduce((sum, part) => sum + part.byteLength, 0);
+    const headers: http.OutgoingHttpHeaders = { accept: "application/json" };
+    if (this.#key !== null) headers.authorization = `Bearer ${this.#key}`;
+    if (body !== undefined) {
+      headers["content-type"] = body.contentType;
+      headers["content-length"] = length;
+    }
+    const send = this.url.protocol === "https:" ? https.request : http.request;
+    return new Promise((resolve, reject) => {
+      let connected = false;
+      const fail = (error: NodeJS.ErrnoException) => {
+        reject(
+          new ConnectionError(connectionText(this.url, error), connected && error.code !== "ECONNREFUSED"),
+        );
+      };
+      const request = send(this.#target(path), { method, headers, agent: this.#agent }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", fail);
+        response.on("end", () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            body: Buffer.concat(chunks),
+            retryAfter: Number(response.headers["retry-after"]) || 0,
+          });
+        });
+      });
+      request.on("error", fail);
+      request.on("socket", (socket) => {
+        if (!socket.connecting) connected = true;
+        else socket.once("connect", () => (connected = true));
+      });
+      for (const part of body?.parts ?? []) request.write(part);
+      request.end();
+    });
+  }
+
+  /** The body of a successful answer, as the server sent it. Throws RefusedError otherwise. */
+  async bytes(method: string, path: string, payload?: unknown): Promise<Buffer> {
+    const reply = await this.exchange(method, path, payload === undefined ? undefined : jsonBody(payload));
+    if (reply.status >= 200 && reply.status < 300) return reply.body;
+    throw refusal(reply);
+  }
+
+  /** The parsed body of a successful answer. Integers too long for a number come as strings of their digits. */
+  async json(method: string, path: string, payload?: unknown): Promise<unknown> {
+    return parseExact(await this.bytes(method, path, payload));
+  }
+
+  #target(path: string): string {
+    return this.url.origin + this.url.pathname.replace(/\/$/, "") + path;
+  }
+}
+
+function jsonBody(payload: unknown): Body {
+  return { parts: [Buffer.from(JSON.stringify(payload))], contentType: "application/json" };
+}
+
+/** The error an unsuccessful answer stands for. */
+export function refusal(reply: Reply): RefusedError {
+  try {
+    const body: unknown = JSON.parse(reply.body.toString("utf8"));
+    if (typeof body === "object" && body !== null && "error" in body && typeof body.error === "string") {
+      const code = "code" in body && typeof body.code === "string" ? body.code : "";
+      return new RefusedError(reply.status, code, code === "" ? body.error : `${body.error} (${code})`);
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return new RefusedError(reply.status, "", `the server answered ${reply.status} without an explanation`);
+}
+
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+
+/** JSON.parse that keeps integers beyond 2^53 as strings of their exact digits. */
+export function parseExact(body: Uint8Array): unknown {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  return JSON.parse(
+    text.replace(STRING_OR_LONG_INTEGER, (token) =>
+      token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${token}"`,
+    ),
+  );
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw new CliError(`--url must be an http or https address such as http://127.0.0.1:8800, not "${text}"`);
+  }
+  return url;
+}
+
+function connectionText(url: URL, error: NodeJS.ErrnoException): string {
+  if (error.code === "ECONNREFUSED") {
+    return `no server answers at ${url.origin}; start one with "skein serve" or name another with --url`;
+  }
+  return `the connection to ${url.origin} failed: ${error.message}`;
+}

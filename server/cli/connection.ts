@@ -1,0 +1,56 @@
+// Which server and which key a command uses: flags, then environment, then the key file of a local server.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { ApiClient } from "./api.js";
+import { CliError } from "./failure.js";
+
+const DEFAULT_URL = "http://127.0.0.1:8800";
+/** Written by a server's first start into its data directory. */
+const ADMIN_KEY_FILE = "admin.key";
+
+export interface GlobalOptions {
+  readonly url?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+/** The options every command has, wherever they stand on the command line. */
+export function withGlobalOptions(command: Command): Command {
+  return command
+    .option("--url <address>", `the server (SKEIN_URL, default ${DEFAULT_URL})`)
+    .option("--key <key>", "API key (SKEIN_API_KEY, SKEIN_ADMIN_KEY, or ./data/admin.key)")
+    .option("--json", "print JSON for programs instead of text for people");
+}
+
+/** A client for the server the options and the environment name. */
+export function connect(
+  options: GlobalOptions,
+  env: NodeJS.ProcessEnv = process.env,
+  connections = 8,
+): ApiClient {
+  return new ApiClient(
+    options.url ?? nonEmpty(env.SKEIN_URL) ?? DEFAULT_URL,
+    findKey(options, env),
+    connections,
+  );
+}
+
+/** The key to send, null when there is none: a server may say itself what it thinks of that. */
+export function findKey(options: GlobalOptions, env: NodeJS.ProcessEnv): string | null {
+  const given = options.key ?? nonEmpty(env.SKEIN_API_KEY) ?? nonEmpty(env.SKEIN_ADMIN_KEY);
+  if (given !== undefined) return given;
+  const file = join(nonEmpty(env.SKEIN_DATA_DIR) ?? "./data", ADMIN_KEY_FILE);
+  try {
+    return nonEmpty(readFileSync(file, "utf8").trim()) ?? null;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw new CliError(`cannot read the key in ${file} (${code}); give one with --key or SKEIN_API_KEY`);
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text === "" ? undefined : text;
+}

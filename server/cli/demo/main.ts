@@ -1,0 +1,146 @@
+// `npm run demo`: a server with a small shop in it, a few searches, and what to try next. Stays up until Ctrl-C;
+// with --exit (or SKEIN_DEMO_EXIT=1) it ends after the searches.
+
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ConfigError, loadConfig } from "../../config.js";
+import { startServer } from "../../main.js";
+import { ApiClient } from "../api.js";
+import { CliError, describe, EXIT_FAILED } from "../failure.js";
+import { createIndex, findIndex } from "../index-setup.js";
+import { type QueryAnswer, resultLines } from "../results.js";
+import { stopSignal } from "../serve.js";
+import { grouped } from "../table.js";
+import { upload } from "../upload/sender.js";
+import { DEMO_SCHEMA, demoCatalogue, type Product } from "./catalogue.js";
+import { sampleCommand, sampleSearches } from "./samples.js";
+
+const INDEX = "products";
+const PORT = 8800;
+const USAGE = "usage: npm run demo -- [--port N] [--data-dir DIRECTORY] [--exit]";
+
+async function demo(): Promise<void> {
+  const options = readArguments();
+  const temporary = options["data-dir"] === undefined;
+  const dataDir = options["data-dir"] ?? mkdtempSync(join(tmpdir(), "skein-demo-"));
+  const key = process.env.SKEIN_ADMIN_KEY ?? `demo_${randomBytes(12).toString("hex")}`;
+  const port = options.port ?? String((await isFree(PORT)) ? PORT : 0);
+  const config = loadConfig({ data_dir: dataDir, port, admin_key: key, log_level: "error" });
+  const server = await startServer(config);
+  try {
+    const products = demoCatalogue();
+    await fill(server.url, key, products);
+    await showSearches(server.url, key, products);
+    if (options.exit !== true && process.env.SKEIN_DEMO_EXIT !== "1") {
+      print(whatNext(server.url, key));
+      await stopSignal();
+      print("\nStopping.");
+    }
+  } finally {
+    await server.stop();
+    if (temporary) rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function fill(url: string, key: string, products: readonly Product[]): Promise<void> {
+  const client = new ApiClient(url, key);
+  try {
+    if ((await findIndex(client, INDEX)) === null) await createIndex(client, INDEX, DEMO_SCHEMA);
+    const started = performance.now();
+    const documents = products.map((product, i) => ({
+      at: i + 1,
+      bytes: Buffer.from(JSON.stringify(product)),
+    }));
+    const counts = await upload(client, oneGroup(documents), {
+      index: INDEX,
+      action: "upsert",
+      batchSize: 1000,
+      parallel: 1,
+      onProgress: () => {},
+      onRejected: ({ id, error }) => {
+        throw new CliError(`the demo product ${id ?? ""} was rejected: ${error}`);
+      },
+    });
+    const took = Math.round(performance.now() - started);
+    print(
+      `Skein runs at ${url} with ${grouped(counts.succeeded)} demo products, stored and searchable after ${took} ms.`,
+    );
+  } finally {
+    client.close();
+  }
+}
+
+async function* oneGroup<T>(group: T[]): AsyncGenerator<T[]> {
+  yield group;
+}
+
+async function showSearches(url: string, key: string, products: readonly Product[]): Promise<void> {
+  const client = new ApiClient(url, key);
+  const width = process.stdout.columns ?? 100;
+  const fields = ["name", "sku", "category", "price", "rating"];
+  try {
+    for (const { shows, query } of sampleSearches(products)) {
+      print(`\n${shows}\n$ ${sampleCommand(INDEX, query)}\n`);
+      const answer = await client.json("POST", `/v1/indexes/${INDEX}/query`, { ...query, fields });
+      print(resultLines(answer as QueryAnswer, width).join("\n"));
+    }
+  } finally {
+    client.close();
+  }
+}
+
+function whatNext(url: string, key: string): string {
+  return `
+The server stays up until Ctrl-C. In a second terminal, in this folder:
+
+  export SKEIN_URL=${url} SKEIN_API_KEY=${key}
+
+  npx skein search ${INDEX} wool shirt --facets brand,color
+  npx skein search ${INDEX} '*' --filter 'price:[20..40] && tags:[gift,travel]' --sort rating:desc
+  npx skein import YOUR-FILE.csv --index mine        (JSON lines, JSON or CSV, plain or gzip)
+
+  curl -s $SKEIN_URL/v1/indexes/${INDEX}/query \\
+    -H "Authorization: Bearer $SKEIN_API_KEY" -H "Content-Type: application/json" \\
+    -d '{"q": "coffe grindr", "facets": ["brand"], "per_page": 3}'
+
+  curl -s $SKEIN_URL/v1/indexes -H "Authorization: Bearer $SKEIN_API_KEY"
+
+The API is described at ${url}/openapi.json and in docs/api.md.`;
+}
+
+function readArguments(): { port?: string; "data-dir"?: string; exit?: boolean } {
+  try {
+    return parseArgs({
+      options: { port: { type: "string" }, "data-dir": { type: "string" }, exit: { type: "boolean" } },
+    }).values;
+  } catch (error) {
+    throw new CliError(`${describe(error)} (${USAGE})`);
+  }
+}
+
+/** True when nobody listens on this port of the loopback address. */
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+try {
+  await demo();
+} catch (error) {
+  process.stderr.write(`demo: ${describe(error)}\n`);
+  if (!(error instanceof CliError) && !(error instanceof ConfigError) && error instanceof Error) {
+    process.stderr.write(`${error.stack}\n`);
+  }
+  process.exitCode = EXIT_FAILED;
+}

@@ -1,0 +1,17 @@
+// How a command ends when it cannot do what was asked. Owns the exit codes; knows nothing of HTTP or files.
+
+/** 0: all fine · 1: done, but some documents were rejected · 2: wrong usage, no connection, refused by the server. */
+export const EXIT_FINE = 0;
+export const EXIT_SOME_REJECTED = 1;
+export const EXIT_FAILED = 2;
+
+/** A failure the user can act on. The message is one line and is printed as it is, without a stack. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+}
+
+/** One line for any thrown value. */
+export function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env node
+// The `skein` command: puts the subcommands together and turns failures into one line and an exit code.
+
+import { Command, CommanderError } from "commander";
+import { withGlobalOptions } from "./connection.js";
+import { CliError, describe, EXIT_FAILED, EXIT_FINE } from "./failure.js";
+import { importCommand } from "./import.js";
+import { indexesCommand } from "./indexes.js";
+import { keysCommand } from "./keys.js";
+import { searchCommand } from "./search.js";
+import { serveCommand } from "./serve.js";
+import { VERSION } from "./version.js";
+
+const EXAMPLES = `
+Examples:
+  skein serve --data-dir ./data
+  skein import products.jsonl.gz --index products
+  skein search products trail shoes --filter "price:<100" --facets brand
+  skein keys create web --scopes search
+
+Every command has --help. Exit code: 0 fine, 1 some documents rejected, 2 failed.`;
+
+/** Runs one command line. The exit code is 0, 1 or 2; nothing is thrown. */
+async function run(args: readonly string[]): Promise<number> {
+  let exitCode = EXIT_FINE;
+  const setExit = (code: number) => {
+    exitCode = code;
+  };
+  const program = withGlobalOptions(new Command("skein"))
+    .description("Skein search service: run a server, load documents, search them")
+    .version(VERSION, "-V, --version")
+    .addHelpText("after", EXAMPLES);
+  for (const command of [
+    serveCommand(),
+    importCommand(setExit),
+    searchCommand(),
+    indexesCommand(),
+    keysCommand(),
+  ]) {
+    program.addCommand(command);
+  }
+  program.hook("preAction", (top, command) => {
+    for (const [name, value] of Object.entries(top.opts())) {
+      if (command.getOptionValue(name) === undefined) command.setOptionValue(name, value);
+    }
+  });
+  prepare(program);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_FINE : EXIT_FAILED;
+    process.stderr.write(`skein: ${describe(error)}\n`);
+    if (!(error instanceof CliError) && process.env.SKEIN_DEBUG !== undefined && error instanceof Error) {
+      process.stderr.write(`${error.stack}\n`);
+    }
+    return EXIT_FAILED;
+  }
+}
+
+/** Usage errors are thrown instead of ending the process, and printed like every other error. */
+function prepare(command: Command): void {
+  command.exitOverride();
+  command.showSuggestionAfterError(true);
+  command.configureOutput({
+    outputError: (text, write) =>
+      write(
+        `skein: ${text
+          .replace(/^error: /, "")
+          .trimEnd()
+          .replace(/\n/g, " ")}\n`,
+      ),
+  });
+  for (const sub of command.commands) prepare(sub);
+}
+
+/** A reader that went away (`skein search ... | head`) is not an error of ours. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(EXIT_FINE);
+  throw error;
+});
+
+process.exitCode = await run(process.argv.slice(2));

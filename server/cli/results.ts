@@ -1,0 +1,148 @@
+// A query's answer as lines for a terminal: hits as a table whose columns are chosen from the documents, facets,
+// and how many were found. Pure.
+
+import { type Column, displayWidth, grouped, oneLine, renderTable, truncate } from "./table.js";
+
+/** The parts of a query response that are shown. */
+export interface QueryAnswer {
+  readonly hits: readonly {
+    readonly document: Readonly<Record<string, unknown>>;
+    readonly text_match: number;
+    readonly relevance_bonus?: number;
+  }[];
+  readonly found: number;
+  readonly page: number;
+  readonly per_page: number;
+  readonly total_pages: number;
+  readonly facets?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly search_time_ms: number;
+  readonly data?: { readonly facet_counts?: readonly FacetCounts[] };
+}
+
+interface FacetCounts {
+  readonly field_name: string;
+  readonly counts: readonly { readonly value: unknown; readonly count: number }[];
+}
+
+const TITLE_NAMES = [
+  "title",
+  "name",
+  "product_name",
+  "product_title",
+  "label",
+  "headline",
+  "subject",
+  "summary",
+];
+const OTHER_FIELDS_MAX = 6;
+const SHORT_CHARACTERS = 28;
+const TITLE_WIDTH_WANTED = 30;
+const WEB_ADDRESS = /^(https?:)?\/\//;
+
+export function resultLines(answer: QueryAnswer, width: number): string[] {
+  const lines: string[] = [];
+  if (answer.hits.length > 0) lines.push(...hitTable(answer, width), "");
+  for (const facet of facetCounts(answer)) {
+    const values = facet.counts.map(({ value, count }) => `${oneLine(String(value))} (${grouped(count)})`);
+    lines.push(
+      truncate(`${facet.field_name}: ${values.length === 0 ? "no values" : values.join(", ")}`, width),
+    );
+  }
+  lines.push(foundLine(answer));
+  return lines;
+}
+
+function foundLine(answer: QueryAnswer): string {
+  const pages =
+    answer.total_pages > 1 ? `, page ${grouped(answer.page)} of ${grouped(answer.total_pages)}` : "";
+  return `${grouped(answer.found)} found${pages}, ${answer.search_time_ms} ms`;
+}
+
+function facetCounts(answer: QueryAnswer): readonly FacetCounts[] {
+  if (answer.data?.facet_counts !== undefined) return answer.data.facet_counts;
+  return Object.entries(answer.facets ?? {}).map(([field_name, values]) => ({
+    field_name,
+    counts: Object.entries(values).map(([value, count]) => ({ value, count })),
+  }));
+}
+
+function hitTable(answer: QueryAnswer, width: number): string[] {
+  const documents = answer.hits.map((hit) => hit.document);
+  const scores = answer.hits.map((hit) => hit.text_match + (hit.relevance_bonus ?? 0));
+  const withScore = scores.some((score) => score > 0);
+  const names = fieldNames(documents);
+  const title = titleField(documents, names);
+  const others = otherFields(
+    documents,
+    names.filter((name) => name !== title),
+  );
+  const columns: Column[] = [{ title: "id", minWidth: 24 }];
+  if (title !== null) columns.push({ title, minWidth: 20 });
+  let room = width - 12 - TITLE_WIDTH_WANTED - (withScore ? 10 : 0);
+  const shown: string[] = [];
+  for (const name of others) {
+    const cells = documents.map((document) => displayWidth(cellText(document[name])));
+    const needed = Math.max(displayWidth(name), ...cells) + 2;
+    if (needed > room || shown.length === OTHER_FIELDS_MAX) continue;
+    room -= needed;
+    shown.push(name);
+    const numeric = documents.every(
+      (d) => d[name] === undefined || d[name] === null || typeof d[name] === "number",
+    );
+    columns.push({ title: name, align: numeric ? "right" : "left", minWidth: Math.min(needed - 2, 10) });
+  }
+  if (withScore) columns.push({ title: "score", align: "right", minWidth: 8 });
+  const rows = documents.map((document, i) => {
+    const row = [cellText(document.id)];
+    if (title !== null) row.push(cellText(document[title]));
+    for (const name of shown) row.push(cellText(document[name]));
+    if (withScore) row.push(shortScore(scores[i]!));
+    return row;
+  });
+  return renderTable(columns, rows, width);
+}
+
+function fieldNames(documents: readonly Readonly<Record<string, unknown>>[]): string[] {
+  const names = new Set<string>();
+  for (const document of documents)
+    for (const name of Object.keys(document)) if (name !== "id") names.add(name);
+  return [...names];
+}
+
+function titleField(
+  documents: readonly Readonly<Record<string, unknown>>[],
+  names: readonly string[],
+): string | null {
+  const known = TITLE_NAMES.find((name) => names.includes(name));
+  return (
+    known ?? names.find((name) => documents.every((document) => typeof document[name] === "string")) ?? null
+  );
+}
+
+/** Fields whose values are short on this page, in the documents' order. */
+function otherFields(
+  documents: readonly Readonly<Record<string, unknown>>[],
+  names: readonly string[],
+): string[] {
+  return names.filter((name) => {
+    const values = documents.map((document) => document[name]).filter((v) => v !== undefined && v !== null);
+    if (values.length === 0 || values.some((v) => typeof v === "object" && !isFlatList(v))) return false;
+    const texts = values.map(cellText);
+    return texts.every((text) => text.length <= SHORT_CHARACTERS && !WEB_ADDRESS.test(text));
+  });
+}
+
+function isFlatList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((element) => typeof element !== "object");
+}
+
+function cellText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return oneLine(value.join(", "));
+  return typeof value === "object" ? "{...}" : oneLine(String(value));
+}
+
+/** A score is an integer of up to 16 digits; the differences people look at are in the first ones. */
+function shortScore(score: number): string {
+  return score < 1e6 ? String(score) : score.toExponential(4).replace("e+", "e");
+}

@@ -1,0 +1,182 @@
+// Sends documents in batches over a few connections at a time and finds out which ones were rejected. Owns the
+// retries and the search for the one document that makes a whole request invalid. Holds at most
+// `parallel` + 1 batches.
+
+import type { ApiClient, Body, Reply } from "../api.js";
+import { ConnectionError, refusal } from "../api.js";
+import { CliError } from "../failure.js";
+import type { NumberedDocument } from "../input/documents.js";
+
+export const ACTIONS = ["upsert", "create", "update", "emplace", "delete"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export interface Rejection {
+  readonly at: number;
+  readonly id: string | null;
+  readonly code: string;
+  readonly error: string;
+}
+
+export interface UploadOptions {
+  readonly index: string;
+  readonly action: Action;
+  readonly batchSize: number;
+  readonly parallel: number;
+  /** Called after each batch. */
+  onProgress(sent: UploadCounts): void;
+  onRejected(rejection: Rejection): void;
+}
+
+export interface UploadCounts {
+  succeeded: number;
+  rejected: number;
+  bytes: number;
+}
+
+/** Below the server's limit for one request with room to spare. */
+const BATCH_BYTES_MAX = 8 * 1024 * 1024;
+const ATTEMPTS_MAX = 8;
+const RETRY_SECONDS_MAX = 10;
+
+/** Sends everything. Throws CliError when the server cannot be reached or refuses for a reason that is not a document's. */
+export async function upload(
+  client: ApiClient,
+  groups: AsyncIterable<NumberedDocument[]>,
+  options: UploadOptions,
+): Promise<UploadCounts> {
+  const counts: UploadCounts = { succeeded: 0, rejected: 0, bytes: 0 };
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const reject = (rejection: Rejection) => {
+    counts.rejected++;
+    options.onRejected(rejection);
+  };
+  const start = (batch: NumberedDocument[]) => {
+    const work = sendBatch(client, batch, options, counts, reject)
+      .then(() => options.onProgress(counts))
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => running.delete(work));
+    running.add(work);
+  };
+  const room = async () => {
+    while (running.size >= options.parallel) await Promise.race(running);
+  };
+  let batch: NumberedDocument[] = [];
+  let bytes = 0;
+  reading: for await (const group of groups) {
+    for (const document of group) {
+      if (document.problem !== undefined) {
+        reject({ at: document.at, id: null, code: "", error: document.problem });
+        continue;
+      }
+      if (
+        batch.length >= options.batchSize ||
+        (batch.length > 0 && bytes + document.bytes.length > BATCH_BYTES_MAX)
+      ) {
+        await room();
+        if (failures.length > 0) break reading;
+        start(batch);
+        batch = [];
+        bytes = 0;
+      }
+      batch.push(document);
+      bytes += document.bytes.length + 1;
+    }
+  }
+  if (batch.length > 0 && failures.length === 0) start(batch);
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+  return counts;
+}
+
+async function sendBatch(
+  client: ApiClient,
+  batch: readonly NumberedDocument[],
+  options: UploadOptions,
+  counts: UploadCounts,
+  reject: (rejection: Rejection) => void,
+): Promise<void> {
+  const reply = await exchangeWithRetry(client, batch, options);
+  if (reply.status === 200) {
+    const failed = readFailures(reply, batch);
+    for (const rejection of failed) reject(rejection);
+    counts.succeeded += batch.length - failed.length;
+    for (const document of batch) counts.bytes += document.bytes.length;
+    return;
+  }
+  const error = refusal(reply);
+  if (reply.status !== 400 && reply.status !== 413) throw error;
+  if (batch.length === 1) {
+    reject({ at: batch[0]!.at, id: null, code: error.code, error: error.message });
+    return;
+  }
+  // The request as a whole was invalid: some document is not JSON. Halving finds it and sends all the others.
+  const middle = batch.length >> 1;
+  await sendBatch(client, batch.slice(0, middle), options, counts, reject);
+  await sendBatch(client, batch.slice(middle), options, counts, reject);
+}
+
+/** Waits and repeats while the server is busy or restarting, as long as a repetition changes nothing. */
+async function exchangeWithRetry(
+  client: ApiClient,
+  batch: readonly NumberedDocument[],
+  options: UploadOptions,
+): Promise<Reply> {
+  const path = `/v1/indexes/${encodeURIComponent(options.index)}/documents/batch`;
+  const body = batchBody(batch, options.action);
+  for (let attempt = 1; ; attempt++) {
+    const pause = Math.min(RETRY_SECONDS_MAX, 0.25 * 2 ** attempt);
+    try {
+      const reply = await client.exchange("POST", path, body);
+      if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
+      await seconds(Math.min(RETRY_SECONDS_MAX, Math.max(pause, reply.retryAfter)));
+    } catch (error) {
+      // "create" of a document that did arrive would be reported as a failure the second time.
+      const repeatable =
+        error instanceof ConnectionError && (!error.mayHaveArrived || options.action !== "create");
+      if (!repeatable || attempt === ATTEMPTS_MAX) throw error;
+      await seconds(pause);
+    }
+  }
+}
+
+const COMMA = Buffer.from(",");
+const END = Buffer.from("]}");
+
+function batchBody(batch: readonly NumberedDocument[], action: Action): Body {
+  const pieces: Buffer[] = [Buffer.from(`{"action":"${action}","documents":[`)];
+  for (let i = 0; i < batch.length; i++) {
+    if (i > 0) pieces.push(COMMA);
+    pieces.push(batch[i]!.bytes);
+  }
+  pieces.push(END);
+  return { parts: [Buffer.concat(pieces)], contentType: "application/json" };
+}
+
+function readFailures(reply: Reply, batch: readonly NumberedDocument[]): Rejection[] {
+  const data = member(JSON.parse(reply.body.toString("utf8")), "data");
+  const errors = member(data, "errors");
+  if (!Array.isArray(errors) || member(data, "received") !== batch.length) {
+    throw new CliError(
+      "the server's answer to a batch is not understood; are its version and this command's the same?",
+    );
+  }
+  return errors.map((entry: unknown): Rejection => {
+    const index = member(entry, "index");
+    const id = member(entry, "id");
+    return {
+      at: typeof index === "number" ? (batch[index]?.at ?? 0) : 0,
+      id: typeof id === "string" ? id : null,
+      code: String(member(entry, "code") ?? ""),
+      error: String(member(entry, "error") ?? "rejected"),
+    };
+  });
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function seconds(count: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, count * 1000));
+}

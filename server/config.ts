@@ -1,0 +1,258 @@
+// The configuration of a server: flags over environment over skein.config.json over defaults. A wrong value
+// is a ConfigError with one line that names the option; nothing is guessed. Opens and starts nothing.
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { SkeinError } from "./errors.js";
+import { isObject, type JsonObject, Members } from "./input.js";
+import { DEFAULT_LIMITS, type Limits } from "./limits.js";
+import { LOG_LEVELS, type LogLevel } from "./log.js";
+import { DEFAULT_PLAN, type Plan, readPlan } from "./tenants/plans.js";
+
+export interface Config {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** null: what the data directory was made with, else one less than the cores. */
+  readonly shards: number | null;
+  /** null: the one kept in the data directory, made at the first start. */
+  readonly adminKey: string | null;
+  readonly durability: "fsync" | "os";
+  readonly logLevel: LogLevel;
+  /** auto: uWebSockets.js where it loads, else node:http. */
+  readonly http: "auto" | "uws" | "node";
+  /** Origins that browsers may call from; "*" for all; null sends no CORS headers. */
+  readonly cors: readonly string[] | null;
+  /** Take the client's address from X-Forwarded-For. */
+  readonly trustProxy: boolean;
+  readonly plans: readonly Plan[];
+  readonly limits: Limits;
+}
+
+/** A start that cannot be; the message is one line for the person at the terminal. Exit code 2. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ConfigError";
+  }
+}
+
+/** One option that exists as flag, environment variable and member of the configuration file. */
+export interface ConfigOption {
+  /** Name in the file; the flag has hyphens instead of underscores. */
+  readonly name: string;
+  readonly argument: string;
+  readonly env: string;
+  readonly description: string;
+}
+
+export const CONFIG_OPTIONS: readonly ConfigOption[] = [
+  { name: "host", argument: "<address>", env: "SKEIN_HOST", description: "address to listen on (127.0.0.1)" },
+  { name: "port", argument: "<number>", env: "SKEIN_PORT", description: "port, 0 for any free one (8800)" },
+  {
+    name: "data_dir",
+    argument: "<directory>",
+    env: "SKEIN_DATA_DIR",
+    description: "where everything is kept (./data)",
+  },
+  {
+    name: "shards",
+    argument: "<number>",
+    env: "SKEIN_SHARDS",
+    description: "worker threads (cores - 1); fixed by the first start on a data directory",
+  },
+  {
+    name: "admin_key",
+    argument: "<key>",
+    env: "SKEIN_ADMIN_KEY",
+    description: "bootstrap admin key (made at the first start)",
+  },
+  {
+    name: "durability",
+    argument: "<fsync|os>",
+    env: "SKEIN_DURABILITY",
+    description: "when a write is answered: on disk or handed to the system (fsync)",
+  },
+  {
+    name: "memory_limit",
+    argument: "<size>",
+    env: "SKEIN_MEMORY_LIMIT",
+    description: "resident memory above which writes get 503, e.g. 4GB (none)",
+  },
+  {
+    name: "log_level",
+    argument: "<level>",
+    env: "SKEIN_LOG_LEVEL",
+    description: `${LOG_LEVELS.join(", ")} (info)`,
+  },
+  { name: "http", argument: "<auto|uws|node>", env: "SKEIN_HTTP", description: "HTTP front-end (auto)" },
+];
+
+const FILE_ONLY = ["cors", "trust_proxy", "plans", "limits"];
+const FILE_NAME = "skein.config.json";
+const SIZE_UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  kb: 1024,
+  mb: 1024 ** 2,
+  gb: 1024 ** 3,
+  tb: 1024 ** 4,
+};
+
+/**
+ * Puts the configuration together. `flags` holds the values of CONFIG_OPTIONS by name, undefined when not
+ * given, and `config` for another path of the file. Throws ConfigError.
+ */
+export function loadConfig(
+  flags: Readonly<Record<string, string | undefined>>,
+  env: NodeJS.ProcessEnv = process.env,
+  directory = process.cwd(),
+): Config {
+  const path = flags.config ?? nonEmpty(env.SKEIN_CONFIG);
+  const file = readFile(resolve(directory, path ?? FILE_NAME), path !== undefined);
+  const given = (name: string): Given => find(name, flags, env, file);
+  const adminKey = given("admin_key");
+  return {
+    host: text(given("host"), "127.0.0.1"),
+    port: integer(given("port"), 0, 65535) ?? 8800,
+    dataDir: resolve(directory, text(given("data_dir"), "data")),
+    shards: integer(given("shards"), 1, 256),
+    adminKey: adminKey.value === undefined ? null : key(adminKey),
+    durability: choice(given("durability"), ["fsync", "os"], "fsync"),
+    logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
+    http: choice(given("http"), ["auto", "uws", "node"], "auto"),
+    ...inFile(() => readFileOnly(file)),
+    limits: { ...inFile(() => readLimits(file)), ...memoryLimit(given("memory_limit")) },
+  };
+}
+
+/** Shards of a new data directory when nobody says otherwise. */
+export function defaultShards(): number {
+  return Math.max(1, availableParallelism() - 1);
+}
+
+/** A raw value and the name under which it was given. */
+interface Given {
+  readonly label: string;
+  readonly value: unknown;
+}
+
+function find(
+  name: string,
+  flags: Readonly<Record<string, string | undefined>>,
+  env: NodeJS.ProcessEnv,
+  file: JsonObject,
+): Given {
+  const option = CONFIG_OPTIONS.find((candidate) => candidate.name === name)!;
+  if (flags[name] !== undefined) return { label: `--${name.replaceAll("_", "-")}`, value: flags[name] };
+  if (nonEmpty(env[option.env]) !== undefined) return { label: option.env, value: env[option.env] };
+  if (file[name] !== undefined && file[name] !== null)
+    return { label: `"${name}" in ${FILE_NAME}`, value: file[name] };
+  return { label: name, value: undefined };
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === undefined || value === "" ? undefined : value;
+}
+
+function wrong(given: Given, expected: string): never {
+  const shown = typeof given.value === "string" ? `"${given.value}"` : JSON.stringify(given.value);
+  throw new ConfigError(`${given.label} must be ${expected}, not ${shown}`);
+}
+
+function text(given: Given, fallback: string): string {
+  if (given.value === undefined) return fallback;
+  if (typeof given.value !== "string" || given.value.trim() === "") wrong(given, "a non-empty text");
+  return given.value;
+}
+
+function key(given: Given): string {
+  const value = text(given, "");
+  if (/^[\x21-\x7e]{8,512}$/.test(value)) return value;
+  throw new ConfigError(`${given.label} must be 8 to 512 visible ASCII characters without spaces`);
+}
+
+function integer(given: Given, min: number, max: number): number | null {
+  if (given.value === undefined) return null;
+  const value =
+    typeof given.value === "string" && /^\d{1,15}$/.test(given.value) ? Number(given.value) : given.value;
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+  return wrong(given, `a whole number from ${min} to ${max}`);
+}
+
+function choice<T extends string>(given: Given, choices: readonly T[], fallback: T): T {
+  if (given.value === undefined) return fallback;
+  const found = choices.find((candidate) => candidate === given.value);
+  return found ?? wrong(given, `one of ${choices.join(", ")}`);
+}
+
+function memoryLimit(given: Given): { memoryBytesMax?: number } {
+  if (given.value === undefined) return {};
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?b|)$/i.exec(String(given.value).trim());
+  const bytes = match === null ? 0 : Math.floor(Number(match[1]) * SIZE_UNITS[match[2]!.toLowerCase()]!);
+  if (bytes < 64 * 1024 ** 2) wrong(given, "a size of at least 64MB such as 512MB or 4GB");
+  return { memoryBytesMax: bytes };
+}
+
+function readFile(path: string, required: boolean): JsonObject {
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" && !required) return {};
+    throw new ConfigError(`cannot read the configuration file ${path} (${code})`);
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content);
+  } catch (error) {
+    throw new ConfigError(`${path} is not valid JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(parsed)) throw new ConfigError(`${path} must hold a JSON object`);
+  const known = [...CONFIG_OPTIONS.map((option) => option.name), ...FILE_ONLY];
+  const unknown = Object.keys(parsed).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw new ConfigError(`"${unknown}" in ${FILE_NAME} is unknown; known are ${known.join(", ")}`);
+  }
+  return parsed;
+}
+
+/** Readers of request members also read the file; their refusals become one line about the file. */
+function inFile<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SkeinError) throw new ConfigError(`${FILE_NAME}: ${error.message}`);
+    throw error;
+  }
+}
+
+function readFileOnly(file: JsonObject): Pick<Config, "cors" | "trustProxy" | "plans"> {
+  const members = new Members(file, "", "SK-SYS-400");
+  const plans = members.has("plans")
+    ? members.array("plans", 1000).map((plan, i) => readPlan(plan, `plans[${i}]`))
+    : [];
+  const names = plans.map((plan) => plan.name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new ConfigError(`${FILE_NAME}: plans names "${twice}" twice`);
+  const cors = members.value("cors");
+  return {
+    cors: typeof cors === "string" ? [cors] : (members.optionalStrings("cors", 1000, 500) ?? null),
+    trustProxy: members.optionalBoolean("trust_proxy") ?? false,
+    plans: names.includes(DEFAULT_PLAN.name) ? plans : [DEFAULT_PLAN, ...plans],
+  };
+}
+
+function readLimits(file: JsonObject): Limits {
+  if (file.limits === undefined) return DEFAULT_LIMITS;
+  const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
+  const members = new Members(file.limits, "limits", "SK-SYS-400");
+  members.allowOnly(names);
+  const entries = names.map((name) => [
+    name,
+    members.optionalInteger(name, 1, Number.MAX_SAFE_INTEGER) ?? DEFAULT_LIMITS[name],
+  ]);
+  return Object.fromEntries(entries) as Limits;
+}

@@ -1,0 +1,68 @@
+// The stored documents of a page: only the shards that own a winner are asked, documents and highlights stay
+// the bytes they are.
+import type { SearchProgram } from "../../engine-wasm/host/search-program.js";
+import type { FetchedDocument, FetchOptions, HighlightRequest } from "../../shards/protocol/fetch.js";
+import type { HighlightSettings } from "../catalog/types.js";
+import type { Winner } from "./merge.js";
+import type { QueryRequest } from "./query-request.js";
+import type { Hit } from "./respond.js";
+import type { Snapshot } from "./snapshot.js";
+
+/** Documents not yet `known` are fetched. Hits in the order of the winners, or null when a shard no longer has one of the documents. */
+export async function fetchHits(
+  snapshot: Snapshot,
+  winners: readonly Winner[],
+  known: ReadonlyMap<number, FetchedDocument>,
+  options: FetchOptions,
+): Promise<Hit[] | null> {
+  const seqs = new Map<number, number[]>();
+  for (const { shard, seq } of winners) {
+    if (known.has(seq)) continue;
+    const wanted = seqs.get(shard);
+    if (wanted === undefined) seqs.set(shard, [seq]);
+    else wanted.push(seq);
+  }
+  const fetched = new Map(known);
+  await Promise.all(
+    Array.from(seqs, async ([shard, wanted]) => {
+      const documents = await snapshot.fetch(shard, wanted, options);
+      for (const [i, seq] of wanted.entries()) fetched.set(seq, documents[i] as FetchedDocument);
+    }),
+  );
+  const hits = winners.map(({ seq, textMatch }) => ({ ...(fetched.get(seq) as FetchedDocument), textMatch }));
+  return hits.every((hit) => hit.document.length > 0) ? hits : null;
+}
+
+/** What to keep of the documents and what to mark in them. */
+export function fetchOptions(
+  request: QueryRequest,
+  program: SearchProgram,
+  settings: HighlightSettings,
+): FetchOptions {
+  return {
+    ...(request.keepFields === null ? {} : { fields: [...request.keepFields] }),
+    ...(request.dropFields === null ? {} : { excludeFields: [...request.dropFields] }),
+    ...(request.highlight.length === 0 || program.words.length === 0
+      ? {}
+      : { highlight: highlightRequest(request, program, settings) }),
+  };
+}
+
+function highlightRequest(
+  request: QueryRequest,
+  program: SearchProgram,
+  settings: HighlightSettings,
+): HighlightRequest {
+  const terms = program.words.flatMap((word) =>
+    word.alternatives.flatMap((alternative) => alternative.terms),
+  );
+  return {
+    fields: request.highlight.map((field) => field.name),
+    terms: [...new Set(terms.filter((term) => !term.prefix).map((term) => term.term))],
+    prefixes: [...new Set(terms.filter((term) => term.prefix).map((term) => term.term))],
+    snippetTokens: settings.snippet_tokens,
+    startTag: settings.start_tag,
+    endTag: settings.end_tag,
+    escapeHtml: settings.escape_html,
+  };
+}

@@ -1,0 +1,56 @@
+// The native `filters` object -> the same tree as the legacy string: keys are ANDed, a scalar means equality,
+// an array any of its values. Values are quoted literals, so nothing in them is read as an operator.
+import { SkeinError } from "../errors.js";
+import type { FilterClause, FilterNode, FilterValue } from "./filter-ast.js";
+import type { FilterLimits } from "./filter-parser.js";
+
+/** Null when the object has no keys. Throws SkeinError SK-SE-400. */
+export function nativeFilter(filters: object, limits: FilterLimits): FilterNode | null {
+  let values = 0;
+  const children = Object.entries(filters).map(([field, value]: [string, unknown]): FilterClause => {
+    const wanted: unknown[] = Array.isArray(value) ? value : [value];
+    values += 1 + wanted.length;
+    if (values > limits.filterClausesMax) {
+      throw new SkeinError("SK-SE-400", `filters has more than ${limits.filterClausesMax} keys and values.`);
+    }
+    return {
+      kind: "clause",
+      field,
+      at: -1,
+      operator: ":=",
+      values: wanted.map((entry) => literal(field, entry)),
+    };
+  });
+  if (children.length === 0) return null;
+  return children.length === 1 ? (children[0] as FilterClause) : { kind: "and", children };
+}
+
+function literal(field: string, value: unknown): FilterValue {
+  return { kind: "literal", literal: { text: literalText(field, value), quoted: true, at: -1 } };
+}
+
+function literalText(field: string, value: unknown): string {
+  if (typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (typeof value === "string") {
+    if (/\p{Surrogate}/u.test(value)) {
+      throw new SkeinError(
+        "SK-SE-400",
+        `filters.${field} holds an unpaired surrogate; expected well-formed Unicode.`,
+      );
+    }
+    return value;
+  }
+  if (typeof value === "number") {
+    // Long integers come as bigint; a number this large had a point or an exponent. Float fields take it, while an
+    // integer field, for which it may have been rounded, refuses the exponent.
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);
+  }
+  throw new SkeinError(
+    "SK-SE-400",
+    `filters.${field} must be a string, a number, a boolean or an array of these, not ${describe(value)}.`,
+  );
+}
+
+function describe(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "an array" : `an ${typeof value}`;
+}

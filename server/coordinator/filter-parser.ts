@@ -1,0 +1,266 @@
+// The legacy filter language -> tree:
+//   or = and { "||" and }    and = primary { "&&" primary }    primary = "(" or ")" | field operator value
+//   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
+//   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
+// Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
+import { SkeinError } from "../errors.js";
+import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
+
+export interface FilterLimits {
+  readonly filterTextBytesMax: number;
+  readonly filterClausesMax: number;
+  readonly filterDepthMax: number;
+}
+
+/** A 400 that names the 0-based position (UTF-16 code units) and what was expected there. */
+export function filterError(problem: string, position: number, expected?: string): SkeinError {
+  const where = position < 0 ? "" : ` at position ${position}`;
+  const wanted = expected === undefined ? "" : `: expected ${expected}`;
+  const details: Record<string, unknown> = {};
+  if (position >= 0) details.position = position;
+  if (expected !== undefined) details.expected = expected;
+  const name = position < 0 ? "filters" : "filter_by";
+  return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}.`, { details });
+}
+
+/** Parses a non-empty filter expression. Throws SkeinError SK-SE-400. */
+export function parseFilter(text: string, limits: FilterLimits): FilterNode {
+  if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
+    throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes.`);
+  }
+  const lone = text.search(/\p{Surrogate}/u);
+  if (lone >= 0) throw filterError("unpaired surrogate", lone, "well-formed Unicode");
+  return new FilterParser(text, limits).parse();
+}
+
+class FilterParser {
+  private pos = 0;
+  private depth = 0;
+  private clauses = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly limits: FilterLimits,
+  ) {}
+
+  parse(): FilterNode {
+    const node = this.alternation();
+    if (this.pos === this.text.length) return node;
+    if (this.text[this.pos] === ")") throw filterError("unbalanced ')'", this.pos, "'&&', '||' or the end");
+    throw filterError("unexpected text", this.pos, "'&&', '||' or the end");
+  }
+
+  private alternation(): FilterNode {
+    const children = [this.conjunction()];
+    while (this.take("||")) children.push(this.conjunction());
+    return children.length === 1 ? (children[0] as FilterNode) : { kind: "or", children };
+  }
+
+  private conjunction(): FilterNode {
+    const children = [this.primary()];
+    while (this.take("&&")) children.push(this.primary());
+    return children.length === 1 ? (children[0] as FilterNode) : { kind: "and", children };
+  }
+
+  private primary(): FilterNode {
+    this.skipSpace();
+    if (this.text[this.pos] !== "(") return this.clause();
+    const open = this.pos++;
+    if (++this.depth > this.limits.filterDepthMax) {
+      throw filterError(`parentheses nested deeper than ${this.limits.filterDepthMax} levels`, open);
+    }
+    const node = this.alternation();
+    if (!this.take(")")) {
+      const expected = "'&&', '||' or ')'";
+      if (this.pos === this.text.length)
+        throw filterError(`unbalanced '(' of position ${open}`, this.pos, expected);
+      throw filterError("unexpected text", this.pos, expected);
+    }
+    this.depth--;
+    this.skipSpace();
+    return node;
+  }
+
+  private clause(): FilterNode {
+    if (++this.clauses > this.limits.filterClausesMax) {
+      throw filterError(`more than ${this.limits.filterClausesMax} conditions`, this.pos);
+    }
+    const at = this.pos;
+    const field = this.fieldName();
+    const operator = this.operator();
+    this.skipSpace();
+    const values = this.text[this.pos] === "[" ? this.list() : [this.single(operator)];
+    this.skipSpace();
+    return { kind: "clause", field, at, operator, values };
+  }
+
+  private fieldName(): string {
+    const start = this.pos;
+    for (; this.pos < this.text.length; this.pos++) {
+      const c = this.text[this.pos] as string;
+      if (c === ":" || c === "(" || c === ")" || c === "[" || c === "]" || c === "`" || this.atConnective())
+        break;
+    }
+    const name = this.text.slice(start, this.pos).trimEnd();
+    if (name === "") throw filterError("no field name", start, "a field name");
+    if (this.text[this.pos] !== ":") {
+      throw filterError(`no operator after '${shorten(name)}'`, this.pos, "':', ':=' or ':!='");
+    }
+    return name;
+  }
+
+  private operator(): FilterOperator {
+    this.pos++;
+    if (this.text[this.pos] === "=") {
+      this.pos++;
+      return ":=";
+    }
+    if (this.text.startsWith("!=", this.pos)) {
+      this.pos += 2;
+      return ":!=";
+    }
+    return ":";
+  }
+
+  private list(): FilterValue[] {
+    const open = this.pos++;
+    const values: FilterValue[] = [];
+    for (;;) {
+      this.skipSpace();
+      values.push(this.listItem());
+      if (++this.clauses > this.limits.filterClausesMax) {
+        throw filterError(`more than ${this.limits.filterClausesMax} values`, this.pos);
+      }
+      this.skipSpace();
+      const c = this.text[this.pos];
+      if (c === undefined) throw filterError(`unbalanced '[' of position ${open}`, this.pos, "',' or ']'");
+      if (c !== "," && c !== "]") throw filterError("unexpected text", this.pos, "',' or ']'");
+      this.pos++;
+      if (c === "]") return values;
+    }
+  }
+
+  private listItem(): FilterValue {
+    if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
+    const comparison = this.comparison();
+    if (comparison !== null) return this.compared(comparison, () => this.listText());
+    const literal = this.listText();
+    const dots = literal.text.indexOf("..");
+    if (dots < 0) return { kind: "literal", literal };
+    const low = literal.text.slice(0, dots).trimEnd();
+    const rest = literal.text.slice(dots + 2);
+    const high = rest.trimStart();
+    const highAt = literal.at + dots + 2 + (rest.length - high.length);
+    if (low === "") throw filterError("range without a lower end", literal.at, "<low>..<high>");
+    if (high === "") throw filterError("range without an upper end", highAt, "<low>..<high>");
+    return {
+      kind: "range",
+      low: { text: low, quoted: false, at: literal.at },
+      high: { text: high, quoted: false, at: highAt },
+    };
+  }
+
+  /** One value outside brackets. Only after `:` do < and > compare; after `:=` they belong to the text. */
+  private single(operator: FilterOperator): FilterValue {
+    if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
+    const comparison = operator === ":" ? this.comparison() : null;
+    if (comparison !== null) return this.compared(comparison, () => this.plainText());
+    return { kind: "literal", literal: this.plainText() };
+  }
+
+  private comparison(): Comparison | null {
+    const c = this.text[this.pos];
+    if (c !== ">" && c !== "<") return null;
+    this.pos++;
+    if (this.text[this.pos] !== "=") return c;
+    this.pos++;
+    return `${c}=`;
+  }
+
+  private compared(comparison: Comparison, unquoted: () => FilterLiteral): FilterValue {
+    this.skipSpace();
+    const literal = this.text[this.pos] === "`" ? this.quoted() : unquoted();
+    return { kind: "comparison", comparison, literal };
+  }
+
+  /** A value in backticks; two backticks inside stand for one. */
+  private quoted(): FilterLiteral {
+    const at = this.pos;
+    let text = "";
+    let from = at + 1;
+    for (;;) {
+      const tick = this.text.indexOf("`", from);
+      if (tick < 0) throw filterError(`unbalanced backtick of position ${at}`, this.text.length, "'`'");
+      text += this.text.slice(from, tick);
+      if (this.text[tick + 1] !== "`") {
+        this.pos = tick + 1;
+        return { text, quoted: true, at };
+      }
+      text += "`";
+      from = tick + 2;
+    }
+  }
+
+  private listText(): FilterLiteral {
+    const at = this.pos;
+    for (; this.pos < this.text.length; this.pos++) {
+      const c = this.text[this.pos];
+      if (c === "," || c === "]") break;
+      if (c === "[")
+        throw filterError("unexpected '['", this.pos, "',' or ']' (quote brackets in backticks)");
+    }
+    return this.literal(at);
+  }
+
+  /** Text up to `&&`, `||`, the `)` of an enclosing group or the end; brackets inside must balance. */
+  private plainText(): FilterLiteral {
+    const at = this.pos;
+    const open: number[] = [];
+    for (; this.pos < this.text.length; this.pos++) {
+      const c = this.text[this.pos] as string;
+      if (this.atConnective()) break;
+      if (c === "(" || c === "[") open.push(this.pos);
+      if (c !== ")" && c !== "]") continue;
+      const last = open.at(-1);
+      if (last === undefined && c === ")" && this.depth > 0) break;
+      if (last === undefined || this.text[last] !== (c === ")" ? "(" : "[")) {
+        throw filterError(`unbalanced '${c}'`, this.pos, "a balanced value (quote brackets in backticks)");
+      }
+      open.pop();
+    }
+    const left = open.at(-1);
+    if (left !== undefined) {
+      throw filterError(
+        `unbalanced '${this.text[left]}'`,
+        left,
+        "a balanced value (quote brackets in backticks)",
+      );
+    }
+    return this.literal(at);
+  }
+
+  private literal(at: number): FilterLiteral {
+    const text = this.text.slice(at, this.pos).trimEnd();
+    if (text === "") throw filterError("no value", at, "a value");
+    return { text, quoted: false, at };
+  }
+
+  private atConnective(): boolean {
+    return this.text.startsWith("&&", this.pos) || this.text.startsWith("||", this.pos);
+  }
+
+  private take(token: string): boolean {
+    this.skipSpace();
+    if (!this.text.startsWith(token, this.pos)) return false;
+    this.pos += token.length;
+    return true;
+  }
+
+  private skipSpace(): void {
+    while (this.pos < this.text.length && /\s/.test(this.text[this.pos] as string)) this.pos++;
+  }
+}
+
+function shorten(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 40)}...`;
+}

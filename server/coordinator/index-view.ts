@@ -1,0 +1,150 @@
+// What queries and writes need to know of an index record, derived once per record: fields by name and by
+// slot with their engine codes, the searchable fields with their weights, the schema as the shards get it.
+import {
+  FLAG_FACET,
+  FLAG_INDEX,
+  FLAG_REQUIRED,
+  FLAG_SORT,
+  TYPE_BOOL,
+  TYPE_FLOAT,
+  TYPE_FLOATS,
+  TYPE_INT32,
+  TYPE_INT32S,
+  TYPE_INT64,
+  TYPE_STRING,
+  TYPE_STRINGS,
+} from "../../engine-wasm/assembly/layout.js";
+import type { ShardSchema } from "../../shards/protocol/control.js";
+import type { FieldDefinition, FieldType, IndexRecord } from "../catalog/types.js";
+
+const TYPE_CODES: Readonly<Record<FieldType, number>> = {
+  string: TYPE_STRING,
+  int32: TYPE_INT32,
+  int64: TYPE_INT64,
+  float: TYPE_FLOAT,
+  bool: TYPE_BOOL,
+  "string[]": TYPE_STRINGS,
+  "int32[]": TYPE_INT32S,
+  "float[]": TYPE_FLOATS,
+};
+
+const KINDS: Readonly<Record<FieldType, ViewField["kind"]>> = {
+  string: "string",
+  int32: "int",
+  int64: "int",
+  float: "float",
+  bool: "bool",
+  "string[]": "string",
+  "int32[]": "int",
+  "float[]": "float",
+};
+
+export interface ViewField {
+  readonly name: string;
+  readonly type: FieldType;
+  /** TYPE_* of the engine. */
+  readonly code: number;
+  readonly kind: "string" | "int" | "float" | "bool";
+  readonly array: boolean;
+  readonly slot: number;
+  readonly index: boolean;
+  readonly facet: boolean;
+  readonly sort: boolean;
+}
+
+export interface WeightedField {
+  readonly field: ViewField;
+  /** Positive. */
+  readonly weight: number;
+}
+
+export class IndexView {
+  readonly #byName = new Map<string, ViewField>();
+  readonly #bySlot = new Map<number, ViewField>();
+  /** Searched when a query names no fields. */
+  readonly searchable: readonly WeightedField[];
+  readonly symbolsToIndex: string;
+  readonly tokenSeparators: string;
+  readonly defaultSort: ViewField | null;
+  readonly shardSchema: ShardSchema;
+
+  constructor(record: IndexRecord) {
+    for (const definition of record.fields) {
+      const field = viewField(definition);
+      this.#byName.set(field.name, field);
+      this.#bySlot.set(field.slot, field);
+    }
+    this.symbolsToIndex = record.settings.symbols_to_index.join("");
+    this.tokenSeparators = record.settings.token_separators.join("");
+    this.searchable = this.#searchable(record);
+    const defaultSort = record.defaultSortingField;
+    this.defaultSort = defaultSort === null ? null : (this.#byName.get(defaultSort) ?? null);
+    this.shardSchema = {
+      version: record.schemaVersion,
+      fields: record.fields.map(({ slot, name, type, facet, sort, index, optional }) => ({
+        slot,
+        name,
+        type: TYPE_CODES[type],
+        flags:
+          (facet ? FLAG_FACET : 0) |
+          (sort ? FLAG_SORT : 0) |
+          (index ? FLAG_INDEX : 0) |
+          (optional ? 0 : FLAG_REQUIRED),
+      })),
+      analysis: { symbolsToIndex: this.symbolsToIndex, tokenSeparators: this.tokenSeparators },
+    };
+  }
+
+  field(name: string): ViewField | undefined {
+    return this.#byName.get(name);
+  }
+
+  fieldOfSlot(slot: number): ViewField | undefined {
+    return this.#bySlot.get(slot);
+  }
+
+  /** The weight the settings give a field: its own, or descending by the order of searchable attributes. */
+  weightOf(field: ViewField): number {
+    return this.searchable.find((entry) => entry.field === field)?.weight ?? 1;
+  }
+
+  #searchable(record: IndexRecord): WeightedField[] {
+    const { searchable_attributes: names, weights } = record.settings;
+    const wanted = names ?? record.fields.map((field) => field.name);
+    const fields = wanted.flatMap((name, position) => {
+      const field = this.#byName.get(name);
+      return field !== undefined && isSearchable(field) ? [{ field, given: weights?.[position] }] : [];
+    });
+    return fields.map(({ field, given }, i) => ({ field, weight: given ?? fields.length - i }));
+  }
+}
+
+export function isSearchable(field: ViewField): boolean {
+  return field.kind === "string" && field.index;
+}
+
+const views = new WeakMap<IndexRecord, IndexView>();
+
+/** The view of a record; records are immutable, so it is made once. */
+export function viewOf(record: IndexRecord): IndexView {
+  let view = views.get(record);
+  if (view === undefined) {
+    view = new IndexView(record);
+    views.set(record, view);
+  }
+  return view;
+}
+
+function viewField({ name, type, slot, index, facet, sort }: FieldDefinition): ViewField {
+  return {
+    name,
+    type,
+    code: TYPE_CODES[type],
+    kind: KINDS[type],
+    array: type.endsWith("[]"),
+    slot,
+    index,
+    facet,
+    sort,
+  };
+}

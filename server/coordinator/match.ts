@@ -1,0 +1,63 @@
+// Finds the documents of a query: as written, then with all possible typos, then relaxed to "any word" - each
+// step only when the one before found too little. Every decision rests on global counts.
+import type { SearchProgram } from "../../engine-wasm/host/search-program.js";
+import type { SearchResult, SearchRow } from "../../engine-wasm/host/search-result.js";
+import type { FetchedDocument } from "../../shards/protocol/fetch.js";
+import { type ExpandedWords, WordExpander } from "./expand.js";
+import { type Plan, programOf } from "./plan.js";
+import type { PageWanted, Snapshot } from "./snapshot.js";
+
+export interface Matched {
+  /** The program that was answered; its words tell what was really searched for. */
+  readonly program: SearchProgram;
+  /** One result per shard, by its number. */
+  readonly results: readonly SearchResult[];
+  /** Documents that came with the results, by seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
+}
+
+/** The page of a program's answer that will be shown. */
+export type PageOf = (program: SearchProgram) => PageWanted;
+
+export async function matchQuery(plan: Plan, snapshot: Snapshot, pageOf: PageOf): Promise<Matched> {
+  const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
+    const program = programOf(plan, mode, words.words, words.averageLengths);
+    const live = words.words.filter((word) => word.alternatives.length > 0).length;
+    const hopeless = mode === "all" ? live < words.words.length : live === 0;
+    return hopeless ? Promise.resolve(nothing(program, snapshot)) : runProgram(program, snapshot, pageOf);
+  };
+  if (plan.text.words.length === 0) return runProgram(plan.program, snapshot, pageOf);
+  const expander = new WordExpander(plan, (program) => snapshot.expand(program));
+  let words = await expander.asWritten();
+  let best = await attempt("all", words);
+  if (plan.typoPolicy === "auto" && !words.exhausted && found(best) < Math.max(1, plan.dropThreshold)) {
+    const tolerant = await expander.withAllTypos();
+    const retried = await attempt("all", tolerant);
+    if (found(retried) > found(best)) [words, best] = [tolerant, retried];
+  }
+  if (found(best) >= plan.dropThreshold || words.words.length === 1) return best;
+  return attempt("any", words);
+}
+
+/** With one shard the best rows are known there, so that their documents come along. */
+async function runProgram(program: SearchProgram, snapshot: Snapshot, pageOf: PageOf): Promise<Matched> {
+  if (snapshot.shards > 1) return { program, results: await snapshot.search(program), documents: new Map() };
+  const page = pageOf(program);
+  const { result, documents } = await snapshot.searchPage(program, page);
+  return {
+    program,
+    results: [result],
+    documents: new Map(
+      documents.map((document, i) => [(result.rows[page.offset + i] as SearchRow).seq, document]),
+    ),
+  };
+}
+
+function nothing(program: SearchProgram, snapshot: Snapshot): Matched {
+  const result: SearchResult = { found: 0, rows: [], facets: program.facets.map(() => []) };
+  return { program, results: Array.from({ length: snapshot.shards }, () => result), documents: new Map() };
+}
+
+function found(matched: Matched): number {
+  return matched.results.reduce((sum, result) => sum + result.found, 0);
+}

@@ -1,0 +1,42 @@
+// Numeric literals of filters, read exactly: int64 beyond 2^53 and decimals against integer fields must not
+// pass through a float. Knows only text and numbers.
+
+const INTEGER = /^[+-]?\d+$/;
+const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,6}))?$/;
+/** Longer literals are refused: no number of the service needs them, and BigInt parsing is not linear. */
+const LITERAL_LENGTH_MAX = 400;
+const EXPONENT_MAX = 400;
+
+/** The integer of a literal without point and exponent, else null. */
+export function readInteger(text: string): bigint | null {
+  if (text.length > LITERAL_LENGTH_MAX || !INTEGER.test(text)) return null;
+  return BigInt(text.startsWith("+") ? text.slice(1) : text);
+}
+
+/** The finite double of a decimal literal, else null. */
+export function readDouble(text: string): number | null {
+  if (text.length > LITERAL_LENGTH_MAX || !isDecimal(text)) return null;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** The integers around a decimal literal, exactly: floor <= value <= ceil. Null when it is no number. */
+export function readBounds(text: string): { floor: bigint; ceil: bigint } | null {
+  if (text.length > LITERAL_LENGTH_MAX || !isDecimal(text)) return null;
+  const [, sign, whole = "", fraction = "", exponentText = "0"] = DECIMAL.exec(text) as RegExpExecArray;
+  const exponent = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponentText))) - fraction.length;
+  const digits = BigInt(whole + fraction) * (sign === "-" ? -1n : 1n);
+  if (exponent >= 0) {
+    const value = digits * 10n ** BigInt(exponent);
+    return { floor: value, ceil: value };
+  }
+  const divisor = 10n ** BigInt(-exponent);
+  const quotient = digits / divisor; // towards zero
+  const rest = digits % divisor;
+  return { floor: rest < 0n ? quotient - 1n : quotient, ceil: rest > 0n ? quotient + 1n : quotient };
+}
+
+function isDecimal(text: string): boolean {
+  const match = DECIMAL.exec(text);
+  return match !== null && (match[2] !== "" || match[3] !== "");
+}

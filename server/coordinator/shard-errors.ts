@@ -1,0 +1,51 @@
+// What a shard refuses, in the words of the error catalogue. Anything unforeseen stays as it is and becomes
+// a 500 with a line in the log.
+import {
+  SHARD_DAMAGED,
+  SHARD_NOT_OPEN,
+  SHARD_STORAGE,
+  SHARD_UNAVAILABLE,
+  ShardError,
+} from "../../shards/protocol/errors.js";
+import { SkeinError } from "../errors.js";
+
+/** Decodes a reply; a refusal in it is thrown as a SkeinError. */
+export function decodeReply<T>(reply: Uint8Array, decode: (reply: Uint8Array) => T): T {
+  try {
+    return decode(reply);
+  } catch (error) {
+    throw asSkeinError(error);
+  }
+}
+
+function asSkeinError(error: unknown): unknown {
+  if (!(error instanceof ShardError)) return error;
+  switch (error.code) {
+    case SHARD_UNAVAILABLE:
+    case SHARD_NOT_OPEN:
+      return new SkeinError("SK-SE-503", "The index is being reopened; retry in a moment.", {
+        retryAfter: 1,
+        cause: error,
+      });
+    case SHARD_DAMAGED:
+      return new SkeinError("SK-SE-503", "Stored data of the index is damaged; it needs repair.", {
+        cause: error,
+      });
+    case SHARD_STORAGE:
+      return new SkeinError("SK-SE-503", "The storage refused the write; nothing changed.", {
+        retryAfter: 5,
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
+
+/** The same refusal on a route about documents: SK-DOC-503 instead of SK-SE-503. */
+export function asDocumentError(error: unknown): unknown {
+  if (!(error instanceof SkeinError) || error.code !== "SK-SE-503") return error;
+  return new SkeinError("SK-DOC-503", error.message, {
+    ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }),
+    cause: error,
+  });
+}

@@ -1,0 +1,140 @@
+// One index as of one generation: everything a query, an export or a count reads goes through this, so that
+// it sees one state of all shards. Holds the generation until `release`.
+import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/expand-program.js";
+import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/expand-result.js";
+import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/search-program.js";
+import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/search-result.js";
+import {
+  decodeAllSeqsReply,
+  decodeExportReply,
+  encodeAllSeqs,
+  encodeExport,
+} from "../../shards/protocol/export.js";
+import {
+  decodeFetchReply,
+  encodeFetch,
+  type FetchedDocument,
+  type FetchOptions,
+} from "../../shards/protocol/fetch.js";
+import { decodePageReply, encodePage } from "../../shards/protocol/page.js";
+import {
+  decodeResult,
+  encodeExpand as encodeExpandRequest,
+  encodeSearch as encodeSearchRequest,
+} from "../../shards/protocol/program.js";
+import { sumExpansions } from "./expand.js";
+import type { IndexState } from "./index-state.js";
+import type { Message } from "./shard-pool.js";
+
+/** Rows of a search whose documents are wanted, and what of them. */
+export interface PageWanted {
+  readonly offset: number;
+  readonly count: number;
+  readonly options: FetchOptions;
+}
+
+/** One request to one shard, its reply decoded; a refusal of the shard becomes a SkeinError. */
+export type CallShard = <T>(shard: number, request: Message, decode: (reply: Uint8Array) => T) => Promise<T>;
+
+export class Snapshot {
+  readonly generation: number;
+  readonly #index: IndexState;
+  readonly #shards: number;
+  readonly #call: CallShard;
+  #released = false;
+
+  constructor(index: IndexState, shards: number, call: CallShard) {
+    this.#index = index;
+    this.#shards = shards;
+    this.#call = call;
+    this.generation = index.generations.hold();
+  }
+
+  get shards(): number {
+    return this.#shards;
+  }
+
+  /** Must be called once nothing is read any more; calling it again does nothing. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#index.generations.release(this.generation);
+  }
+
+  /** Global dictionary answers; remembered per generation. */
+  async expand(program: ExpandProgram): Promise<ExpandResult> {
+    const bytes = encodeExpand(program);
+    const known = this.#index.expansions.get(this.generation, bytes);
+    if (known !== undefined) return known;
+    const answers = await this.#askAll(
+      () => encodeExpandRequest(this.#request(bytes)),
+      (reply) => decodeExpandResult(decodeResult(reply), program),
+    );
+    const sum = sumExpansions(answers);
+    this.#index.expansions.put(this.generation, bytes, sum);
+    return sum;
+  }
+
+  /** One result per shard, by its number. */
+  search(program: SearchProgram): Promise<SearchResult[]> {
+    const bytes = encodeSearch(program);
+    return this.#askAll(
+      () => encodeSearchRequest(this.#request(bytes)),
+      (reply) => decodeSearchResult(decodeResult(reply), program),
+    );
+  }
+
+  /** `search` with the documents of a page of its rows, for an index that lives in one shard. */
+  searchPage(
+    program: SearchProgram,
+    page: PageWanted,
+  ): Promise<{ result: SearchResult; documents: FetchedDocument[] }> {
+    const request = encodePage({ ...this.#request(encodeSearch(program)), ...page });
+    return this.#call(0, request, (reply) => {
+      const { result, documents } = decodePageReply(reply);
+      return { result: decodeSearchResult(result, program), documents };
+    });
+  }
+
+  /** The same search in one shard only. */
+  searchShard(shard: number, program: SearchProgram): Promise<SearchResult> {
+    const request = encodeSearchRequest(this.#request(encodeSearch(program)));
+    return this.#call(shard, request, (reply) => decodeSearchResult(decodeResult(reply), program));
+  }
+
+  /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
+  fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
+    const request = encodeFetch({ uid: this.#index.record.uid, seqs: [...seqs], ...options });
+    return this.#call(shard, request, decodeFetchReply);
+  }
+
+  /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
+  seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
+    const { uid } = this.#index.record;
+    return this.#call(
+      shard,
+      encodeAllSeqs({ uid, generation: this.generation, afterSeq, limit }),
+      decodeAllSeqsReply,
+    );
+  }
+
+  /** Documents as NDJSON lines. */
+  exportLines(shard: number, seqs: readonly number[]): Promise<Uint8Array> {
+    return this.#call(
+      shard,
+      encodeExport({ uid: this.#index.record.uid, seqs: [...seqs] }),
+      decodeExportReply,
+    );
+  }
+
+  #request(program: Uint8Array) {
+    const oldestGeneration = this.#index.generations.oldest;
+    return { uid: this.#index.record.uid, generation: this.generation, oldestGeneration, program };
+  }
+
+  #askAll<T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<T[]> {
+    return Promise.all(
+      Array.from({ length: this.#shards }, (_, shard) => this.#call(shard, encode(), decode)),
+    );
+  }
+}

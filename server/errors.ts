@@ -1,0 +1,96 @@
+// The one catalogue of errors: code, HTTP status, meaning. Clients match on `code`; the sentence in
+// `error` is for people and may change. docs/ERRORS.md shows the same table and a test compares them.
+// Knows nothing of HTTP frames: http/respond.ts turns a SkeinError into bytes.
+
+interface ErrorKind {
+  readonly status: number;
+  /** When it is answered; the text of docs/ERRORS.md. */
+  readonly meaning: string;
+}
+
+export const ERRORS = {
+  "SK-SE-400": { status: 400, meaning: "The query is invalid: a parameter, a filter expression, the JSON." },
+  "SK-SE-404": { status: 404, meaning: "Query on an index that does not exist." },
+  "SK-SE-503": {
+    status: 503,
+    meaning: "The search engine cannot answer at the moment; retry after a moment.",
+  },
+  "SK-IX-400": { status: 400, meaning: "The definition or the settings of an index are invalid." },
+  "SK-IX-404": { status: 404, meaning: "The index does not exist." },
+  "SK-IX-409": { status: 409, meaning: "An index of this name exists, or another change of it is running." },
+  "SK-DOC-400": { status: 400, meaning: "A document, a batch or a document filter is invalid." },
+  "SK-DOC-404": { status: 404, meaning: "The document does not exist." },
+  "SK-DOC-409": { status: 409, meaning: "A document with this id exists (action create)." },
+  "SK-DOC-413": { status: 413, meaning: "A document, a batch or the number of its documents is too large." },
+  "SK-DOC-503": {
+    status: 503,
+    meaning: "Documents cannot be taken at the moment (memory limit, shard restart); retry.",
+  },
+  "SK-SYS-400": {
+    status: 400,
+    meaning: "The request is malformed: JSON, encoding, a parameter of a system route.",
+  },
+  "SK-SYS-401": { status: 401, meaning: "No valid key was sent." },
+  "SK-SYS-403": { status: 403, meaning: "The key is valid but does not allow this." },
+  "SK-SYS-404": { status: 404, meaning: "No such path, key or tenant." },
+  "SK-SYS-405": { status: 405, meaning: "The path exists but not with this method; see the Allow header." },
+  "SK-SYS-408": { status: 408, meaning: "The request body did not arrive in time." },
+  "SK-SYS-409": {
+    status: 409,
+    meaning: "The change conflicts with the present state (a name is taken, a tenant is in use).",
+  },
+  "SK-SYS-413": { status: 413, meaning: "The request body is too large." },
+  "SK-SYS-415": { status: 415, meaning: "The body's Content-Type or Content-Encoding is not supported." },
+  "SK-SYS-429": {
+    status: 429,
+    meaning: "The plan's quota, the key's rate limit or the throttle per address was hit.",
+  },
+  "SK-SYS-500": {
+    status: 500,
+    meaning: "An unexpected failure; the server's log has it under the request id.",
+  },
+  "SK-SYS-503": {
+    status: 503,
+    meaning: "The server is starting, stopping or overloaded; retry after a moment.",
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface ErrorExtras {
+  /** Machine-readable facts, for instance {position: 12} of a filter error. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Seconds after which a retry makes sense; becomes the Retry-After header. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** An error that a client may see. `message` is one clear sentence that names the parameter at fault. */
+export class SkeinError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = "SkeinError";
+    this.code = code;
+    this.status = ERRORS[code].status;
+    this.details = extras.details;
+    this.retryAfter = extras.retryAfter;
+  }
+}
+
+/** The error shape of every response, of a document in a batch and of a failed multi-search slot. */
+export interface ErrorBody {
+  error: string;
+  code: ErrorCode;
+  details?: Readonly<Record<string, unknown>>;
+}
+
+export function errorBody(error: SkeinError): ErrorBody {
+  const body: ErrorBody = { error: error.message, code: error.code };
+  if (error.details !== undefined) body.details = error.details;
+  return body;
+}

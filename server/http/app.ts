@@ -1,0 +1,215 @@
+// The HTTP front-end on uWebSockets.js, the only file that knows it. Its rules, kept here: a request is only
+// readable inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
+// response must not be touched after it was aborted or ended, and writes belong inside cork.
+import type { HttpResponse, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
+import type { ErrorCode } from "../errors.js";
+import type { Limits } from "../limits.js";
+import { type BodyMemory, BodyQueue, declaredLength } from "./body-queue.js";
+import {
+  ClientGone,
+  type HttpHandler,
+  type HttpListener,
+  type HttpReply,
+  type HttpRequest,
+  READ_HEADERS,
+  REASONS,
+  type ReadHeader,
+} from "./port.js";
+import { closeStream, type ReplySink, sendStream } from "./reply-stream.js";
+
+type Uws = typeof import("uWebSockets.js");
+
+/** Refuses to share the port with another process (LIBUS_LISTEN_EXCLUSIVE_PORT). */
+const EXCLUSIVE_PORT = 1;
+
+type ExclusiveListen = (
+  host: string,
+  port: number,
+  options: number,
+  done: (socket: us_listen_socket | false) => void,
+) => void;
+
+/** The library, or the reason why it cannot be loaded here (no binary for this Node version or libc). */
+export async function loadUws(headerBytesMax: number): Promise<Uws | Error> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax);
+  try {
+    return await import("uWebSockets.js");
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** Starts listening. Rejects when the address cannot be used. */
+export async function listenUws(
+  uws: Uws,
+  options: { host: string; port: number; limits: Limits; memory: BodyMemory; handler: HttpHandler },
+): Promise<HttpListener> {
+  const app = uws.App();
+  app.any("/*", (response, request) => {
+    new Exchange(response, request, options.limits, options.memory).run(options.handler);
+  });
+  const socket = await new Promise<us_listen_socket | false>((resolve) => {
+    // The typings leave out the variant with a host and options.
+    const { listen } = app as unknown as { listen: ExclusiveListen };
+    listen.call(app, options.host, options.port, EXCLUSIVE_PORT, resolve);
+  });
+  if (socket === false) {
+    throw new Error(`cannot listen on ${options.host}:${options.port}: the address is in use or not allowed`);
+  }
+  const port = uws.us_socket_local_port(socket);
+  let accepting = true;
+  const stopAccepting = (): void => {
+    if (accepting) uws.us_listen_socket_close(socket);
+    accepting = false;
+  };
+  const close = async (): Promise<void> => {
+    stopAccepting();
+    app.close();
+  };
+  return { port, stopAccepting, close };
+}
+
+/** One request and its reply. */
+class Exchange implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly ip: string;
+  readonly #response: HttpResponse;
+  readonly #limits: Limits;
+  readonly #headers: readonly string[];
+  readonly #queue: BodyQueue;
+  #aborted = false;
+  #ended = false;
+  #paused = false;
+  #controller: AbortController | null = null;
+  #drained: (() => void) | null = null;
+
+  constructor(response: HttpResponse, request: UwsRequest, limits: Limits, memory: BodyMemory) {
+    this.#response = response;
+    this.#limits = limits;
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? "";
+    this.ip = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+    this.#headers = READ_HEADERS.map((name) => request.getHeader(name));
+    const flow = { pause: () => this.#pause(), resume: () => this.#resume() };
+    this.#queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
+    response.onAborted(() => this.#abort());
+    response.onData((chunk, last) => {
+      if (chunk.byteLength > 0 && !this.#queue.discarding) this.#queue.push(new Uint8Array(chunk.slice(0)));
+      if (!last) return;
+      this.#resume();
+      this.#queue.end();
+    });
+  }
+
+  run(handler: HttpHandler): void {
+    void handler(this).then(async (reply) => {
+      const failure = await this.#send(reply).catch((error: unknown) => error);
+      this.#resume();
+      this.#queue.discard();
+      reply.onFinished?.(failure);
+    });
+  }
+
+  header(name: ReadHeader): string {
+    return this.#headers[READ_HEADERS.indexOf(name)]!;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
+    return this.#queue.collect(bytesMax, tooLarge);
+  }
+
+  bodyStream(): AsyncIterable<Uint8Array> {
+    return this.#queue.stream();
+  }
+
+  #abort(): void {
+    this.#aborted = true;
+    this.#queue.fail(new ClientGone());
+    this.#controller?.abort();
+    this.#drained?.();
+  }
+
+  #pause(): void {
+    if (this.#aborted || this.#ended || this.#paused) return;
+    this.#paused = true;
+    this.#response.pause();
+    // A pause inside onData still lets the idle timer run, which would cut the connection; one after it does not.
+    setImmediate(() => {
+      if (this.#paused && !this.#aborted && !this.#ended) this.#response.pause();
+    });
+  }
+
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    if (!this.#aborted && !this.#ended) this.#response.resume();
+  }
+
+  async #send(reply: HttpReply): Promise<void> {
+    const { body } = reply;
+    if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+      return this.#aborted ? closeStream(body) : this.#stream(reply, body);
+    }
+    if (this.#aborted) return;
+    // A paused socket would never read the connection's next request.
+    this.#resume();
+    this.#ended = true;
+    this.#response.cork(() => {
+      this.#writeHead(reply);
+      if (this.method !== "HEAD" && reply.status !== 204) {
+        this.#response.end(body);
+        return;
+      }
+      if (body.length > 0) this.#response.writeHeader("content-length", String(Buffer.byteLength(body)));
+      this.#response.endWithoutBody();
+    });
+  }
+
+  async #stream(reply: HttpReply, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const response = this.#response;
+    response.onWritable(() => {
+      this.#drained?.();
+      return true;
+    });
+    response.cork(() => this.#writeHead(reply));
+    const sink: ReplySink = {
+      gone: () => this.#aborted,
+      write: (chunk) => {
+        let accepted = true;
+        response.cork(() => {
+          accepted = response.write(chunk);
+        });
+        return accepted;
+      },
+      drained: () =>
+        new Promise((resolve) => {
+          this.#drained = resolve;
+        }),
+      end: () => {
+        this.#resume();
+        this.#ended = true;
+        response.cork(() => response.end());
+      },
+      cut: () => response.close(),
+    };
+    await sendStream(body, sink, this.#limits.bodyIdleMsMax);
+  }
+
+  #writeHead(reply: HttpReply): void {
+    this.#response.writeStatus(`${reply.status} ${REASONS[reply.status] ?? "Status"}`);
+    for (const [name, value] of reply.headers) this.#response.writeHeader(name, value);
+  }
+}

@@ -1,0 +1,174 @@
+// A request body between the socket that pushes and the route that pulls: collected whole under a limit, or
+// streamed with back-pressure. Both front-ends feed it. Knows nothing of content types or JSON.
+import { type ErrorCode, SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
+
+/** Bytes that wait before somebody reads, and while a stream reads slowly, until the socket is paused. */
+const HIGH_WATER_BYTES = 1024 * 1024;
+const LOW_WATER_BYTES = 256 * 1024;
+
+/** Tells the socket to stop and to go on reading. Calls may repeat. */
+export interface Flow {
+  pause(): void;
+  resume(): void;
+}
+
+/** All bodies in memory together, so that many large requests at once cannot exhaust it. */
+export class BodyMemory {
+  #bytes = 0;
+
+  constructor(readonly bytesMax: number) {}
+
+  /** False when there is no room. */
+  reserve(bytes: number): boolean {
+    if (this.#bytes + bytes > this.bytesMax) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+export class BodyQueue {
+  readonly #flow: Flow;
+  readonly #limits: Limits;
+  readonly #memory: BodyMemory;
+  readonly #declaredBytes: number;
+  #chunks: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #reservedBytes = 0;
+  #ended = false;
+  #discarding = false;
+  #collecting = false;
+  #paused = false;
+  #failure: Error | null = null;
+  #wake: (() => void) | null = null;
+
+  /** `declaredBytes` is the Content-Length, -1 when there is none. */
+  constructor(flow: Flow, declaredBytes: number, limits: Limits, memory: BodyMemory) {
+    this.#flow = flow;
+    this.#declaredBytes = declaredBytes;
+    this.#limits = limits;
+    this.#memory = memory;
+  }
+
+  /** Bytes that nobody will read need not be copied for `push`. */
+  get discarding(): boolean {
+    return this.#discarding;
+  }
+
+  /** Takes ownership of the bytes. */
+  push(chunk: Uint8Array): void {
+    if (this.#discarding || chunk.byteLength === 0) return;
+    if (!this.#memory.reserve(chunk.byteLength)) {
+      this.fail(
+        new SkeinError("SK-SYS-503", "too many request bodies are waiting; retry in a moment", {
+          retryAfter: 1,
+        }),
+      );
+      return;
+    }
+    this.#reservedBytes += chunk.byteLength;
+    this.#chunks.push(chunk);
+    this.#queuedBytes += chunk.byteLength;
+    if (!this.#collecting && this.#queuedBytes > HIGH_WATER_BYTES) this.#pause();
+    this.#wakeUp();
+  }
+
+  /** The body is complete. */
+  end(): void {
+    this.#ended = true;
+    this.#wakeUp();
+  }
+
+  /** No more will come; a reader gets the error. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.discard();
+    this.#wakeUp();
+  }
+
+  /** Drops what is here and what still comes. Safe to repeat. */
+  discard(): void {
+    this.#discarding = true;
+    this.#chunks = [];
+    this.#queuedBytes = 0;
+    this.#memory.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
+    this.#resume();
+  }
+
+  async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
+    const refuse = (): never => {
+      this.discard();
+      throw new SkeinError(tooLarge, `the request body is larger than ${bytesMax} bytes`, {
+        details: { limit: bytesMax },
+      });
+    };
+    if (this.#declaredBytes > bytesMax) refuse();
+    this.#collecting = true;
+    this.#resume();
+    const deadline = Date.now() + this.#limits.bodyTotalMsMax;
+    while (!this.#ended && this.#failure === null && this.#queuedBytes <= bytesMax)
+      await this.#arrival(deadline);
+    if (this.#failure !== null) throw this.#failure;
+    if (this.#queuedBytes > bytesMax) refuse();
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    if (chunks.length === 1) return chunks[0]!;
+    return Buffer.concat(chunks, this.#queuedBytes);
+  }
+
+  async *stream(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      if (this.#failure !== null) throw this.#failure;
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#queuedBytes -= chunk.byteLength;
+        this.#reservedBytes -= chunk.byteLength;
+        this.#memory.release(chunk.byteLength);
+        if (this.#queuedBytes < LOW_WATER_BYTES) this.#resume();
+        yield chunk;
+      } else if (this.#ended) return;
+      else await this.#arrival(Number.POSITIVE_INFINITY);
+    }
+  }
+
+  /** Resolves when something changed. Fails the body when nothing does for too long. */
+  #arrival(deadline: number): Promise<void> {
+    return new Promise((resolve) => {
+      const patience = Math.max(0, Math.min(this.#limits.bodyIdleMsMax, deadline - Date.now()));
+      const timer = setTimeout(() => {
+        this.fail(new SkeinError("SK-SYS-408", "the request body did not arrive in time"));
+      }, patience);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+
+  #wakeUp(): void {
+    this.#wake?.();
+  }
+
+  #pause(): void {
+    if (this.#paused || this.#ended) return;
+    this.#paused = true;
+    this.#flow.pause();
+  }
+
+  #resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#flow.resume();
+  }
+}
+
+/** The Content-Length as a number, -1 when there is none. */
+export function declaredLength(header: string): number {
+  return /^\d+$/.test(header) ? Number(header) : -1;
+}

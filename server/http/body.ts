@@ -1,0 +1,97 @@
+// Reading request bodies: content type, content encoding, JSON. Throws the specified errors.
+import { Readable } from "node:stream";
+import { createGunzip, gunzip } from "node:zlib";
+import { type ErrorCode, SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
+import { parseJson } from "./json.js";
+import type { HttpRequest } from "./port.js";
+
+const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
+const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
+
+/** The body as a JSON value; every complaint about it has `code`. For `exactIntegers` see parseJson. */
+export async function readJson(
+  request: HttpRequest,
+  limits: Limits,
+  code: ErrorCode,
+  exactIntegers = false,
+): Promise<unknown> {
+  checkMedia(request, JSON_MEDIA, "application/json");
+  if (request.header("content-encoding") !== "") throw unsupportedEncoding("identity");
+  const body = await request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
+  return parseJson(body, { depthMax: limits.jsonDepthMax, code, exactIntegers });
+}
+
+/** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */
+export async function readDocumentBytes(request: HttpRequest, bytesMax: number): Promise<Uint8Array> {
+  checkMedia(request, JSON_MEDIA, "application/json");
+  const gzipped = isGzip(request);
+  const body = await request.body(bytesMax, "SK-DOC-413");
+  const bytes = gzipped ? await decompress(body, bytesMax) : body;
+  if (bytes.byteLength === 0) throw new SkeinError("SK-DOC-400", "the body is empty; expected a JSON object");
+  return bytes;
+}
+
+/** The pieces of an NDJSON body, decompressed, at the reader's pace. */
+export function documentStream(request: HttpRequest): AsyncIterable<Uint8Array> {
+  checkMedia(request, NDJSON_MEDIA, "application/x-ndjson");
+  return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
+}
+
+/** A missing Content-Type is taken for the right one. */
+function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): void {
+  const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");
+  if (media.trim() !== "" && !accepted.test(media.trim())) {
+    throw new SkeinError(
+      "SK-SYS-415",
+      `the Content-Type must be ${expected}, not ${media.trim().slice(0, 100)}`,
+    );
+  }
+  const charset = parameters
+    .map((parameter) => /^\s*charset="?([^"]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
+  if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
+    throw new SkeinError("SK-SYS-415", "the charset must be utf-8");
+  }
+}
+
+function isGzip(request: HttpRequest): boolean {
+  const encoding = request.header("content-encoding").toLowerCase();
+  if (encoding === "" || encoding === "identity") return false;
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  throw unsupportedEncoding("gzip");
+}
+
+function unsupportedEncoding(accepted: string): SkeinError {
+  return new SkeinError("SK-SYS-415", `the Content-Encoding must be ${accepted} or absent`);
+}
+
+function decompress(body: Uint8Array, bytesMax: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    gunzip(body, { maxOutputLength: bytesMax }, (error, result) => {
+      if (error === null) resolve(result);
+      else if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        reject(new SkeinError("SK-DOC-413", `the decompressed body is larger than ${bytesMax} bytes`));
+      } else reject(notGzip(error));
+    });
+  });
+}
+
+async function* decompressStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(chunks, { objectMode: false });
+  const unpacked = createGunzip();
+  source.on("error", (error) => unpacked.destroy(error));
+  source.pipe(unpacked);
+  try {
+    for await (const chunk of unpacked) yield chunk as Uint8Array;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw typeof code === "string" && code.startsWith("Z_") ? notGzip(error) : error;
+  } finally {
+    source.destroy();
+  }
+}
+
+function notGzip(cause: unknown): SkeinError {
+  return new SkeinError("SK-DOC-400", "the body is not valid gzip", { cause });
+}

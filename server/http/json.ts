@@ -1,0 +1,102 @@
+// A request body as a JSON value. Refuses before parsing what would hurt later: wrong UTF-8, deep nesting;
+// and after it, unpaired surrogates. On request integers beyond 2^53 become bigints, so that an int64 stays exact.
+import { isUtf8 } from "node:buffer";
+import { type ErrorCode, SkeinError } from "../errors.js";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LONG_DIGITS = /\d{16}/;
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+const MARK = "\u0000int:";
+const STRING_OR_LONG_INTEGER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,19}(?![\d.eE])/gs;
+const MARKED_INTEGER = /^\0int:(-?\d{16,19})$/;
+
+export interface JsonOptions {
+  readonly depthMax: number;
+  /** Of every refusal. */
+  readonly code: ErrorCode;
+  /** Integers beyond 2^53 come as bigint instead of being rounded. */
+  readonly exactIntegers?: boolean;
+}
+
+/** Parses the body or throws a SkeinError. */
+export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
+  const { depthMax, code, exactIntegers = false } = options;
+  if (body.byteLength === 0) throw new SkeinError(code, "the body is empty; expected a JSON object");
+  if (!isUtf8(body)) throw new SkeinError(code, "the body is not valid UTF-8");
+  if (deeperThan(body, depthMax)) {
+    throw new SkeinError(code, `the body is nested more than ${depthMax} levels deep`);
+  }
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const value = exactIntegers && LONG_DIGITS.test(text) ? parseExact(text, code) : parse(text, code);
+  if (SURROGATE_ESCAPE.test(text)) refuseLoneSurrogates(value, code);
+  return value;
+}
+
+/** Walks the brackets outside of strings; the text need not be valid. */
+function deeperThan(body: Uint8Array, depthMax: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < body.length; i++) {
+    const byte = body[i]!;
+    if (inString) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > depthMax) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return false;
+}
+
+function parse(text: string, code: ErrorCode): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new SkeinError(code, `the body is not valid JSON: ${syntaxText(error, text)}`, { cause: error });
+  }
+}
+
+/** Marks long integers as strings and turns those into bigints. The text is parsed first, for its errors. */
+function parseExact(text: string, code: ErrorCode): unknown {
+  const rounded = parse(text, code);
+  const marked = text.replace(STRING_OR_LONG_INTEGER, markInteger);
+  return marked === text ? rounded : JSON.parse(marked, unmarkInteger);
+}
+
+function markInteger(token: string): string {
+  if (token.startsWith('"') || Number.isSafeInteger(Number(token)) || /^-?0/.test(token)) return token;
+  return JSON.stringify(MARK + token);
+}
+
+function unmarkInteger(_name: string, value: unknown): unknown {
+  if (typeof value !== "string" || !value.startsWith(MARK)) return value;
+  const digits = MARKED_INTEGER.exec(value)?.[1];
+  return digits === undefined ? value : BigInt(digits);
+}
+
+function refuseLoneSurrogates(value: unknown, code: ErrorCode): void {
+  if (typeof value === "string") {
+    if (/\p{Surrogate}/u.test(value)) {
+      throw new SkeinError(
+        code,
+        "the body has a string with an unpaired surrogate (a \\u escape without its other half)",
+      );
+    }
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      refuseLoneSurrogates(name, code);
+      refuseLoneSurrogates(member, code);
+    }
+  }
+}
+
+/** V8's message without the quoted body, which may be long or secret. */
+function syntaxText(error: SyntaxError, text: string): string {
+  const position = /at position (\d+)/.exec(error.message)?.[1];
+  const early = /end of JSON/.test(error.message) || Number(position) >= text.length;
+  if (early) return `it ends too early, at position ${text.length}`;
+  return position === undefined ? "unexpected character" : `unexpected character at position ${position}`;
+}

@@ -1,0 +1,160 @@
+// The HTTP front-end on node:http: the same port where uWebSockets.js has no binary for the running Node or
+// libc, and in tests. Slower, otherwise equal.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ErrorCode } from "../errors.js";
+import type { Limits } from "../limits.js";
+import { type BodyMemory, BodyQueue, declaredLength } from "./body-queue.js";
+import {
+  ClientGone,
+  type HttpHandler,
+  type HttpListener,
+  type HttpReply,
+  type HttpRequest,
+  type ReadHeader,
+} from "./port.js";
+import { closeStream, type ReplySink, sendStream } from "./reply-stream.js";
+
+/** Starts listening. Rejects when the address cannot be used. */
+export async function listenNode(options: {
+  host: string;
+  port: number;
+  limits: Limits;
+  memory: BodyMemory;
+  handler: HttpHandler;
+}): Promise<HttpListener> {
+  const { limits } = options;
+  // Bodies have their own timers, for a stream may take as long as it goes on.
+  const server = createServer(
+    { maxHeaderSize: limits.headerBytesMax, headersTimeout: limits.bodyIdleMsMax, requestTimeout: 0 },
+    (message, response) => {
+      new Exchange(message, response, limits, options.memory).run(options.handler);
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EADDRINUSE" ? "the address is in use" : error.message;
+      reject(new Error(`cannot listen on ${options.host}:${options.port}: ${why}`));
+    });
+    server.listen(options.port, options.host, resolve);
+  });
+  let closed: Promise<void> | null = null;
+  const stop = (): Promise<void> => {
+    closed ??= new Promise((resolve) => server.close(() => resolve()));
+    return closed;
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    stopAccepting() {
+      void stop();
+    },
+    async close() {
+      const done = stop();
+      server.closeAllConnections();
+      await done;
+    },
+  };
+}
+
+/** One request and its reply. */
+class Exchange implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly ip: string;
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #limits: Limits;
+  readonly #queue: BodyQueue;
+  #aborted = false;
+  #controller: AbortController | null = null;
+  #drained: (() => void) | null = null;
+
+  constructor(message: IncomingMessage, response: ServerResponse, limits: Limits, memory: BodyMemory) {
+    this.#message = message;
+    this.#response = response;
+    this.#limits = limits;
+    this.method = message.method ?? "";
+    const target = message.url ?? "/";
+    const mark = target.indexOf("?");
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.query = mark < 0 ? "" : target.slice(mark + 1);
+    this.ip = message.socket.remoteAddress ?? "";
+    const flow = { pause: () => void message.pause(), resume: () => void message.resume() };
+    this.#queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
+    message.on("data", (chunk: Buffer) => this.#queue.push(chunk));
+    message.on("end", () => this.#queue.end());
+    message.on("error", () => this.#queue.fail(new ClientGone()));
+    response.on("drain", () => this.#drained?.());
+    response.on("error", () => this.#abort());
+    response.on("close", () => {
+      if (!response.writableFinished) this.#abort();
+    });
+  }
+
+  run(handler: HttpHandler): void {
+    void handler(this).then(async (reply) => {
+      const failure = await this.#send(reply).catch((error: unknown) => error);
+      this.#queue.discard();
+      reply.onFinished?.(failure);
+    });
+  }
+
+  header(name: ReadHeader): string {
+    const value = this.#message.headers[name];
+    return typeof value === "string" ? value : "";
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
+    return this.#queue.collect(bytesMax, tooLarge);
+  }
+
+  bodyStream(): AsyncIterable<Uint8Array> {
+    return this.#queue.stream();
+  }
+
+  #abort(): void {
+    this.#aborted = true;
+    this.#queue.fail(new ClientGone());
+    this.#controller?.abort();
+    this.#drained?.();
+  }
+
+  async #send(reply: HttpReply): Promise<void> {
+    const { body } = reply;
+    const streamed = typeof body !== "string" && !(body instanceof Uint8Array);
+    if (this.#aborted) return streamed ? closeStream(body) : undefined;
+    for (const [name, value] of reply.headers) this.#response.setHeader(name, value);
+    this.#response.statusCode = reply.status;
+    if (streamed) return this.#stream(body);
+    const bare = this.method === "HEAD" || reply.status === 204;
+    if (body.length > 0 || !bare) this.#response.setHeader("content-length", Buffer.byteLength(body));
+    this.#response.end(body);
+  }
+
+  #stream(body: AsyncIterable<Uint8Array>): Promise<void> {
+    const response = this.#response;
+    response.flushHeaders();
+    const sink: ReplySink = {
+      gone: () => this.#aborted,
+      write: (chunk) => response.write(chunk),
+      drained: () =>
+        new Promise((resolve) => {
+          this.#drained = resolve;
+        }),
+      end: () => void response.end(),
+      cut: () => void response.destroy(),
+    };
+    return sendStream(body, sink, this.#limits.bodyIdleMsMax);
+  }
+}

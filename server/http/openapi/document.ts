@@ -1,0 +1,22 @@
+// The OpenAPI 3.1 document, served at /openapi.json.
+import { PATHS } from "./paths.js";
+import { SCHEMAS } from "./schemas.js";
+
+export const OPENAPI = {
+  openapi: "3.1.0",
+  info: {
+    title: "Skein",
+    version: "1",
+    description:
+      "A self-hosted, multi-tenant search service. Success bodies are {data: ...} but for the query; error bodies are " +
+      "{error, code, details?}. Match on `code`.",
+    license: { name: "MIT", identifier: "MIT" },
+  },
+  security: [{ bearer: [] }],
+  tags: ["indexes", "documents", "search", "keys", "tenants", "server"].map((name) => ({ name })),
+  paths: PATHS,
+  components: {
+    securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+    schemas: SCHEMAS,
+  },
+};

@@ -1,0 +1,102 @@
+// Building blocks of OpenAPI operations: parameters, JSON bodies, replies. Plain data.
+import type { Schema } from "./schemas.js";
+import { ref } from "./schemas.js";
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Schema[];
+  readonly requestBody?: Schema;
+  readonly responses: Readonly<Record<string, Schema>>;
+  readonly security?: readonly Schema[];
+}
+
+export type PathItem = Readonly<Partial<Record<"get" | "post" | "patch" | "delete", Operation>>>;
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: "Invalid request.",
+  401: "No valid API key.",
+  403: "The key does not allow this.",
+  404: "Not found.",
+  405: "Method not allowed.",
+  408: "The body did not arrive in time.",
+  409: "Conflict.",
+  413: "Too large.",
+  415: "Unsupported content type.",
+  429: "Too many requests, or the quota is used up.",
+  500: "Unexpected failure.",
+  503: "Not available at the moment.",
+};
+/** What every route behind a key may answer. */
+const ALWAYS = [400, 401, 403, 404, 429, 500, 503];
+const WITH_BODY = [408, 413, 415];
+
+export function json(schema: Schema): Schema {
+  return { "application/json": { schema } };
+}
+
+export function jsonBody(schema: string): Schema {
+  return { required: true, content: json(ref(schema)) };
+}
+
+/** A reply in the {data} envelope. */
+export function data(description: string, schema: Schema): Schema {
+  return {
+    description,
+    content: json({ type: "object", properties: { data: schema }, required: ["data"] }),
+  };
+}
+
+export function listOf(name: string): Schema {
+  return { type: "array", items: ref(name) };
+}
+
+export function errors(statuses: readonly number[]): Record<string, Schema> {
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      { description: DESCRIPTIONS[status] ?? "Error.", content: json(ref("Error")) },
+    ]),
+  );
+}
+
+export function pathParameter(name: string, description: string, type = "string"): Schema {
+  return { name, in: "path", required: true, description, schema: { type } };
+}
+
+export function queryParameter(name: string, description: string, schema: Schema, required = false): Schema {
+  return { name, in: "query", required, description, schema };
+}
+
+/** An operation behind a key, with the errors that every one of them may answer. */
+export function operation(
+  tag: string,
+  operationId: string,
+  summary: string,
+  parts: {
+    parameters?: readonly Schema[];
+    body?: Schema;
+    replies: Readonly<Record<string, Schema>>;
+    also?: readonly number[];
+  },
+): Operation {
+  const statuses = [...ALWAYS, ...(parts.body === undefined ? [] : WITH_BODY), ...(parts.also ?? [])];
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    ...(parts.parameters === undefined ? {} : { parameters: parts.parameters }),
+    ...(parts.body === undefined ? {} : { requestBody: parts.body }),
+    responses: { ...parts.replies, ...errors(statuses) },
+  };
+}
+
+/** An operation that needs no key. */
+export function openOperation(
+  operationId: string,
+  summary: string,
+  responses: Readonly<Record<string, Schema>>,
+): Operation {
+  return { operationId, summary, tags: ["server"], responses, security: [] };
+}

@@ -1,0 +1,229 @@
+// The OpenAPI paths of all routes. A test compares them with the route table.
+import {
+  data,
+  errors,
+  json,
+  jsonBody,
+  listOf,
+  openOperation,
+  operation,
+  type PathItem,
+  pathParameter,
+  queryParameter,
+} from "./operations.js";
+import { ref } from "./schemas.js";
+
+const INDEX = pathParameter("name", "Name of the index.");
+const DOCUMENT = pathParameter("id", "Id of the document, percent-encoded.");
+const NUMBER = pathParameter("id", "Number of the record.", "integer");
+const FILTER = "Filter expression, as in a query.";
+const ACTION = { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" };
+const NDJSON = { "application/x-ndjson": { schema: { type: "string" } } };
+
+const indexPaths: Readonly<Record<string, PathItem>> = {
+  "/v1/indexes": {
+    get: operation("indexes", "listIndexes", "The indexes that the key covers.", {
+      replies: { 200: data("By name.", listOf("Index")) },
+    }),
+    post: operation("indexes", "createIndex", "Create an index.", {
+      body: jsonBody("IndexInput"),
+      replies: { 201: data("Created.", ref("Index")) },
+      also: [409],
+    }),
+  },
+  "/v1/indexes/{name}": {
+    get: operation("indexes", "getIndex", "One index.", {
+      parameters: [INDEX],
+      replies: { 200: data("The index.", ref("Index")) },
+    }),
+    patch: operation("indexes", "updateIndex", "Add, change or drop fields; set the default sorting field.", {
+      parameters: [INDEX],
+      body: jsonBody("IndexChange"),
+      replies: { 200: data("The changed index; it stays searchable while it is rebuilt.", ref("Index")) },
+    }),
+    delete: operation("indexes", "deleteIndex", "Delete an index with its documents.", {
+      parameters: [INDEX],
+      replies: { 200: data("Deleted.", ref("Deleted")) },
+    }),
+  },
+  "/v1/indexes/{name}/settings": {
+    get: operation("indexes", "getSettings", "The search settings.", {
+      parameters: [INDEX],
+      replies: { 200: data("The settings.", ref("Settings")) },
+    }),
+    patch: operation("indexes", "updateSettings", "Change settings; null restores a default.", {
+      parameters: [INDEX],
+      body: jsonBody("SettingsInput"),
+      replies: { 200: data("The changed settings.", ref("Settings")) },
+    }),
+  },
+  "/v1/indexes/{name}/stats": {
+    get: operation("indexes", "getStats", "Size and state of an index.", {
+      parameters: [INDEX],
+      replies: { 200: data("Summed over the shards.", ref("IndexStats")) },
+    }),
+  },
+};
+
+const documentPaths: Readonly<Record<string, PathItem>> = {
+  "/v1/indexes/{name}/documents/batch": {
+    post: operation("documents", "batchDocuments", "Write up to 10,000 documents; may be gzip.", {
+      parameters: [INDEX],
+      body: jsonBody("Batch"),
+      replies: {
+        200: data("Durable and searchable; failures of single documents are listed.", ref("BatchResult")),
+      },
+    }),
+  },
+  "/v1/indexes/{name}/documents/import": {
+    post: operation(
+      "documents",
+      "importDocuments",
+      "Write documents from an NDJSON stream of any length; may be gzip.",
+      {
+        parameters: [INDEX, queryParameter("action", "What to do with each document.", ACTION)],
+        body: { required: true, content: NDJSON },
+        replies: {
+          200: { description: "A line per failed document, then a summary line.", content: NDJSON },
+        },
+      },
+    ),
+  },
+  "/v1/indexes/{name}/documents/export": {
+    get: operation(
+      "documents",
+      "exportDocuments",
+      "All documents, or those that match a filter, as NDJSON.",
+      {
+        parameters: [INDEX, queryParameter("filter_by", FILTER, { type: "string" })],
+        replies: { 200: { description: "A document per line.", content: NDJSON } },
+      },
+    ),
+  },
+  "/v1/indexes/{name}/documents": {
+    delete: operation("documents", "deleteDocuments", "Delete all documents that match a filter.", {
+      parameters: [INDEX, queryParameter("filter_by", FILTER, { type: "string" }, true)],
+      replies: {
+        200: data("How many were deleted.", {
+          type: "object",
+          properties: { deleted: { type: "integer", minimum: 0 } },
+          required: ["deleted"],
+        }),
+      },
+    }),
+  },
+  "/v1/indexes/{name}/documents/{id}": {
+    get: operation("documents", "getDocument", "One document.", {
+      parameters: [INDEX, DOCUMENT],
+      replies: { 200: data("The document.", ref("Document")) },
+    }),
+    patch: operation("documents", "updateDocument", "Change some members of a document.", {
+      parameters: [INDEX, DOCUMENT],
+      body: jsonBody("DocumentChange"),
+      replies: { 200: data("The stored document.", ref("Document")) },
+    }),
+    delete: operation("documents", "deleteDocument", "Delete one document.", {
+      parameters: [INDEX, DOCUMENT],
+      replies: { 200: data("Deleted.", ref("Deleted")) },
+    }),
+  },
+};
+
+const searchPaths: Readonly<Record<string, PathItem>> = {
+  "/v1/indexes/{name}/query": {
+    post: operation("search", "query", "Search an index.", {
+      parameters: [INDEX],
+      body: jsonBody("Query"),
+      replies: { 200: { description: "The hits.", content: json(ref("QueryResult")) } },
+    }),
+  },
+};
+
+const adminPaths: Readonly<Record<string, PathItem>> = {
+  "/v1/keys": {
+    get: operation("keys", "listKeys", "All keys, without their values.", {
+      replies: { 200: data("By id.", listOf("Key")) },
+    }),
+    post: operation("keys", "createKey", "Make a key; its value is shown once.", {
+      body: jsonBody("KeyInput"),
+      replies: { 201: data("Made.", ref("NewKey")) },
+    }),
+  },
+  "/v1/keys/{id}": {
+    get: operation("keys", "getKey", "One key, without its value.", {
+      parameters: [NUMBER],
+      replies: { 200: data("The key.", ref("Key")) },
+    }),
+    patch: operation("keys", "updateKey", "Change what a key may do.", {
+      parameters: [NUMBER],
+      body: jsonBody("KeyChange"),
+      replies: { 200: data("The changed key.", ref("Key")) },
+    }),
+    delete: operation("keys", "deleteKey", "Delete a key; it stops working at once.", {
+      parameters: [NUMBER],
+      replies: { 200: data("Deleted.", ref("Deleted")) },
+    }),
+  },
+  "/v1/tenants": {
+    get: operation("tenants", "listTenants", "All tenants. Bootstrap admin key only.", {
+      replies: { 200: data("By id.", listOf("Tenant")) },
+    }),
+    post: operation("tenants", "createTenant", "Make a tenant and its first key. Bootstrap admin key only.", {
+      body: jsonBody("TenantInput"),
+      replies: { 201: data("Made.", ref("NewTenant")) },
+      also: [409],
+    }),
+  },
+  "/v1/tenants/{id}": {
+    patch: operation(
+      "tenants",
+      "updateTenant",
+      "Rename a tenant or give it another plan. Bootstrap admin key only.",
+      {
+        parameters: [NUMBER],
+        body: jsonBody("TenantChange"),
+        replies: { 200: data("The changed tenant.", ref("Tenant")) },
+        also: [409],
+      },
+    ),
+    delete: operation(
+      "tenants",
+      "deleteTenant",
+      "Delete a tenant without indexes. Bootstrap admin key only.",
+      {
+        parameters: [NUMBER],
+        replies: { 200: data("Deleted.", ref("Deleted")) },
+        also: [409],
+      },
+    ),
+  },
+};
+
+const serverPaths: Readonly<Record<string, PathItem>> = {
+  "/health/live": {
+    get: openOperation("live", "The process answers.", {
+      200: data("Alive.", ref("Health")),
+      ...errors([500]),
+    }),
+  },
+  "/health/ready": {
+    get: openOperation("ready", "Every shard answers and every index is open.", {
+      200: data("Ready.", ref("Health")),
+      ...errors([500, 503]),
+    }),
+  },
+  "/openapi.json": {
+    get: openOperation("openapi", "This document.", {
+      200: { description: "OpenAPI 3.1.", content: json({ type: "object" }) },
+      ...errors([500]),
+    }),
+  },
+};
+
+export const PATHS: Readonly<Record<string, PathItem>> = {
+  ...indexPaths,
+  ...documentPaths,
+  ...searchPaths,
+  ...adminPaths,
+  ...serverPaths,
+};

@@ -1,0 +1,297 @@
+// The OpenAPI components: the shapes of resources, requests and replies. Plain data, written for readers of
+// /openapi.json; the end-to-end tests hold every exchange against it.
+import { FIELD_TYPES, SCOPES } from "../../catalog/types.js";
+import { ERRORS } from "../../errors.js";
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export function ref(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** `required` names the members that must be there; others are optional. */
+function object(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[],
+  rest: Schema = {},
+): Schema {
+  return { type: "object", properties, required, ...rest };
+}
+
+function array(items: Schema, rest: Schema = {}): Schema {
+  return { type: "array", items, ...rest };
+}
+
+function nullable(type: string, rest: Schema = {}): Schema {
+  return { type: [type, "null"], ...rest };
+}
+
+const TEXT: Schema = { type: "string" };
+const COUNT: Schema = { type: "integer", minimum: 0 };
+const FLAG: Schema = { type: "boolean" };
+const TIME: Schema = { type: "string", format: "date-time" };
+const NAME: Schema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
+const TEXTS = array(TEXT);
+
+const field = {
+  name: {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    description: "Not id, embedding or beginning with _.",
+  },
+  type: { enum: FIELD_TYPES },
+  facet: { ...FLAG, default: false },
+  optional: { ...FLAG, default: true },
+  index: { ...FLAG, default: true },
+  sort: { ...FLAG, description: "Default true for numbers and bool, false for string; not for arrays." },
+  infix: { ...FLAG, default: false },
+  language: TEXT,
+};
+
+const settings = {
+  searchable_attributes: { type: ["array", "null"], items: TEXT },
+  weights: { type: ["array", "null"], items: { type: "number", exclusiveMinimum: 0 } },
+  num_typos: { type: ["integer", "null"], minimum: 0, maximum: 4 },
+  prefix: nullable("boolean"),
+  min_len_1typo: nullable("integer", { minimum: 1, maximum: 100 }),
+  min_len_2typo: nullable("integer", { minimum: 1, maximum: 100 }),
+  typo_on_numbers: nullable("boolean"),
+  typo_policy: { enum: ["auto", "always", "missing", null] },
+  stop_words: { type: ["array", "null"], items: TEXT },
+  language: nullable("string"),
+  sku_fields: { type: ["array", "null"], items: TEXT },
+  brand_field: nullable("string"),
+  token_separators: { type: ["array", "null"], items: TEXT },
+  symbols_to_index: { type: ["array", "null"], items: TEXT },
+  drop_tokens_threshold: nullable("integer", { minimum: 0 }),
+  highlight: {
+    type: ["object", "null"],
+    properties: {
+      snippet_tokens: { type: "integer", minimum: 1 },
+      start_tag: TEXT,
+      end_tag: TEXT,
+      escape_html: FLAG,
+    },
+  },
+};
+
+const key = {
+  id: COUNT,
+  name: TEXT,
+  prefix: TEXT,
+  scopes: array({ enum: SCOPES }),
+  indexes: array({ type: "string", description: "Index name, * for any characters." }),
+  expires_at: nullable("string", { format: "date-time" }),
+  rate_limit: nullable("integer", { minimum: 1, description: "Requests per second." }),
+  created_at: TIME,
+};
+
+const keyInput = {
+  name: { type: "string", minLength: 1 },
+  scopes: array({ enum: SCOPES }, { minItems: 1 }),
+  indexes: { type: ["array", "null"], items: TEXT, description: 'Default ["*"].' },
+  expires_at: nullable("string"),
+  rate_limit: nullable("integer", { minimum: 1 }),
+};
+
+const hit = object(
+  {
+    document: object({ id: TEXT }, ["id"]),
+    highlight: {
+      type: "object",
+      additionalProperties: object({ snippet: TEXT, matched_tokens: TEXTS }, ["snippet", "matched_tokens"]),
+    },
+    text_match: COUNT,
+    relevance_bonus: { type: "integer" },
+    match_type: { enum: ["keyword", "semantic", "hybrid", "pinned"] },
+  },
+  ["document", "highlight", "text_match", "relevance_bonus", "match_type"],
+);
+
+const facets: Schema = {
+  type: "object",
+  additionalProperties: { type: "object", additionalProperties: COUNT },
+};
+
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  Error: object({ error: TEXT, code: { enum: Object.keys(ERRORS) }, details: { type: "object" } }, [
+    "error",
+    "code",
+  ]),
+  Field: object(field, ["name", "type", "facet", "optional", "index", "sort", "infix"]),
+  FieldInput: object(field, ["name", "type"]),
+  FieldChange: object({ ...field, drop: { ...FLAG, description: "true removes the field." } }, ["name"]),
+  Index: object(
+    {
+      id: COUNT,
+      name: NAME,
+      schema: object({ fields: array(ref("Field")), default_sorting_field: TEXT }, ["fields"]),
+      records_count: COUNT,
+      status: { enum: ["active", "rebuilding", "error"] },
+      created_at: TIME,
+    },
+    ["id", "name", "schema", "records_count", "status", "created_at"],
+  ),
+  IndexInput: object(
+    {
+      name: NAME,
+      schema: object({ fields: array(ref("FieldInput")), default_sorting_field: nullable("string") }, [
+        "fields",
+      ]),
+      settings: ref("SettingsInput"),
+    },
+    ["name", "schema"],
+  ),
+  IndexChange: object(
+    { schema: object({ fields: array(ref("FieldChange")), default_sorting_field: nullable("string") }, []) },
+    ["schema"],
+  ),
+  Settings: object(settings, Object.keys(settings)),
+  SettingsInput: object(settings, [], { additionalProperties: false }),
+  IndexStats: object(
+    {
+      name: NAME,
+      status: TEXT,
+      records_count: COUNT,
+      shards: COUNT,
+      deleted_rows: COUNT,
+      segments: COUNT,
+      stale_segments: COUNT,
+      segment_bytes: COUNT,
+      memory_bytes: COUNT,
+      queued_bytes: COUNT,
+      terms: COUNT,
+      merging: FLAG,
+    },
+    ["name", "status", "records_count", "shards", "segments", "segment_bytes", "memory_bytes"],
+  ),
+  Deleted: object({ id: { type: ["integer", "string"] }, deleted: { const: true } }, ["id", "deleted"]),
+  Document: object({ id: TEXT }, ["id"]),
+  DocumentChange: { type: "object" },
+  Batch: object(
+    {
+      documents: array({}, { description: "Documents with a string id; with action delete also plain ids." }),
+      action: { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" },
+    },
+    ["documents"],
+  ),
+  BatchResult: object(
+    {
+      received: COUNT,
+      succeeded: COUNT,
+      failed: COUNT,
+      errors: array(
+        object({ index: COUNT, id: nullable("string"), code: TEXT, error: TEXT }, [
+          "index",
+          "id",
+          "code",
+          "error",
+        ]),
+      ),
+      took_ms: { type: "number", minimum: 0 },
+    },
+    ["received", "succeeded", "failed", "errors", "took_ms"],
+  ),
+  Query: object(
+    {
+      q: TEXT,
+      query_by: TEXT,
+      query_by_weights: TEXT,
+      search_mode: { enum: ["auto", "keyword", "semantic", "hybrid"] },
+      filters: { type: "object" },
+      filter_by: TEXT,
+      facets: TEXTS,
+      facet_by: TEXT,
+      max_facet_values: { type: "integer", default: 10 },
+      sort: TEXT,
+      sort_by: TEXT,
+      per_page: { type: "integer", default: 10 },
+      page: { type: "integer", default: 1 },
+      prefix: { ...FLAG, default: true },
+      num_typos: { type: "integer" },
+      highlight_fields: TEXT,
+      fields: TEXTS,
+      exclude_fields: TEXTS,
+    },
+    ["q"],
+  ),
+  Hit: hit,
+  QueryResult: object(
+    {
+      hits: array(ref("Hit")),
+      found: COUNT,
+      page: { type: "integer", minimum: 1 },
+      per_page: COUNT,
+      total_pages: COUNT,
+      facets,
+      search_time_ms: COUNT,
+      search_mode: { enum: ["keyword", "semantic", "hybrid"] },
+      ai_enhanced: FLAG,
+      ai_context: { type: ["object", "null"] },
+      suggestions: array({}),
+      related_hits: array({}),
+      curated_applied: FLAG,
+      query_id: TEXT,
+      data: object(
+        {
+          _comment: TEXT,
+          hits: array(ref("Hit")),
+          found: COUNT,
+          out_of: COUNT,
+          facets,
+          facet_counts: array(
+            object(
+              {
+                field_name: TEXT,
+                counts: array(object({ value: TEXT, count: COUNT, highlighted: TEXT }, ["value", "count"])),
+              },
+              ["field_name", "counts"],
+            ),
+          ),
+        },
+        ["_comment", "hits", "found", "out_of", "facets", "facet_counts"],
+      ),
+    },
+    [
+      "hits",
+      "found",
+      "page",
+      "per_page",
+      "total_pages",
+      "facets",
+      "search_time_ms",
+      "search_mode",
+      "ai_enhanced",
+      "ai_context",
+      "suggestions",
+      "related_hits",
+      "curated_applied",
+      "query_id",
+      "data",
+    ],
+  ),
+  Key: object(key, Object.keys(key)),
+  NewKey: object({ ...key, key: { type: "string", description: "The value, shown this once." } }, [
+    ...Object.keys(key),
+    "key",
+  ]),
+  KeyInput: object(keyInput, ["name", "scopes"], { additionalProperties: false }),
+  KeyChange: object(keyInput, [], { additionalProperties: false }),
+  Tenant: object({ id: COUNT, name: NAME, plan: TEXT, created_at: TIME }, [
+    "id",
+    "name",
+    "plan",
+    "created_at",
+  ]),
+  NewTenant: object({ id: COUNT, name: NAME, plan: TEXT, created_at: TIME, admin_key: ref("NewKey") }, [
+    "id",
+    "name",
+    "plan",
+    "created_at",
+    "admin_key",
+  ]),
+  TenantInput: object({ name: NAME, plan: nullable("string") }, ["name"], { additionalProperties: false }),
+  TenantChange: object({ name: NAME, plan: nullable("string") }, [], { additionalProperties: false }),
+  Health: object({ status: TEXT }, ["status"]),
+};

@@ -1,0 +1,89 @@
+// The port between the HTTP front-end and the service: what a request offers, what a reply is, what a
+// listener can do. Two implementations: app.ts (uWebSockets.js) and node-app.ts (node:http). Knows neither.
+import type { ErrorCode } from "../errors.js";
+
+/** The headers that are read; all others are ignored, so that a front-end copies only these. */
+export const READ_HEADERS = [
+  "authorization",
+  "content-type",
+  "content-encoding",
+  "content-length",
+  "x-request-id",
+  "x-skein-tenant",
+  "x-forwarded-for",
+  "origin",
+  "access-control-request-headers",
+] as const;
+export type ReadHeader = (typeof READ_HEADERS)[number];
+
+export interface HttpRequest {
+  /** In upper case. */
+  readonly method: string;
+  /** As sent, percent-encoded, without the query. */
+  readonly path: string;
+  /** As sent, without the question mark. */
+  readonly query: string;
+  /** Address of the peer as text. */
+  readonly ip: string;
+  /** The header's value, "" when absent. */
+  header(name: ReadHeader): string;
+  /** True once the client has gone. */
+  readonly aborted: boolean;
+  /** Aborted when the client goes. */
+  readonly signal: AbortSignal;
+  /**
+   * The whole body. Throws a SkeinError with `tooLarge` as soon as it is known to exceed `bytesMax`, SK-SYS-408
+   * when it does not arrive in time, ClientGone. Only one of body and bodyStream may be called, once.
+   */
+  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
+  /** The body piece by piece; reading slowly slows the client down. Throws like `body`. */
+  bodyStream(): AsyncIterable<Uint8Array>;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** A stream is sent in pieces, no faster than the client reads. If it throws, the connection is cut. */
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Called once when the reply has been handed over or the client has gone; `failure` is why a stream was cut. */
+  readonly onFinished?: (failure: unknown) => void;
+}
+
+/** Must not throw and must not reject. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
+
+export interface HttpListener {
+  readonly port: number;
+  /** No new connections; requests on open ones still arrive. */
+  stopAccepting(): void;
+  /** Cuts all connections. */
+  close(): Promise<void>;
+}
+
+/** The client closed the connection before the request was done; nobody is left to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super("the client closed the connection");
+    this.name = "ClientGone";
+  }
+}
+
+/** Reason phrases of the statuses in use. */
+export const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};

@@ -1,0 +1,45 @@
+// Replies: JSON in the {data} envelope, and the one way in which an error becomes bytes.
+import { ERRORS, errorBody, SkeinError } from "../errors.js";
+import type { HttpReply } from "./port.js";
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
+export const NDJSON_TYPE = ["content-type", "application/x-ndjson; charset=utf-8"] as const;
+
+const DATA_START = Buffer.from('{"data":');
+const DATA_END = Buffer.from("}");
+
+export function jsonReply(status: number, value: unknown, headers: Headers = []): HttpReply {
+  return { status, headers: [JSON_TYPE, ...headers], body: JSON.stringify(value) };
+}
+
+export function dataReply(data: unknown, status = 200): HttpReply {
+  return jsonReply(status, { data });
+}
+
+/** A complete JSON value as bytes, sent as it is. */
+export function rawReply(json: Uint8Array): HttpReply {
+  return { status: 200, headers: [JSON_TYPE], body: json };
+}
+
+/** A complete JSON value as bytes, put into the envelope without parsing it. */
+export function rawDataReply(json: Uint8Array): HttpReply {
+  return rawReply(Buffer.concat([DATA_START, json, DATA_END]));
+}
+
+export function errorReply(error: SkeinError, headers: Headers = []): HttpReply {
+  const extra: [string, string][] = [];
+  if (error.retryAfter !== undefined)
+    extra.push(["retry-after", String(Math.max(1, Math.ceil(error.retryAfter)))]);
+  if (error.status === ERRORS["SK-SYS-401"].status) extra.push(["www-authenticate", 'Bearer realm="skein"']);
+  return jsonReply(error.status, errorBody(error), [...headers, ...extra]);
+}
+
+/** What a client learns of a failure that nobody foresaw. */
+export function unexpected(): SkeinError {
+  return new SkeinError(
+    "SK-SYS-500",
+    "an unexpected failure; the server's log has it under the x-request-id",
+  );
+}

@@ -1,0 +1,95 @@
+// Indexes, their settings and their statistics.
+import type { IndexRecord } from "../../catalog/types.js";
+import { indexView } from "../../catalog/view.js";
+import { checkRights } from "../../tenants/principal.js";
+import { anyPatternMatches } from "../../tenants/scopes.js";
+import { readJson } from "../body.js";
+import type { HttpReply } from "../port.js";
+import { dataReply } from "../respond.js";
+import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { Services } from "../services.js";
+
+const ONE = { access: "index", scope: "indexes", missing: "SK-IX-404" } as const;
+const ALL = { access: "tenant", scope: "indexes" } as const;
+
+export const indexRoutes: readonly Route[] = [
+  { method: "POST", path: "/v1/indexes", operation: "createIndex", ...ALL, handle: create },
+  { method: "GET", path: "/v1/indexes", operation: "listIndexes", ...ALL, handle: list },
+  { method: "GET", path: "/v1/indexes/{name}", operation: "getIndex", ...ONE, handle: get },
+  { method: "PATCH", path: "/v1/indexes/{name}", operation: "updateIndex", ...ONE, handle: patch },
+  { method: "DELETE", path: "/v1/indexes/{name}", operation: "deleteIndex", ...ONE, handle: remove },
+  {
+    method: "GET",
+    path: "/v1/indexes/{name}/settings",
+    operation: "getSettings",
+    ...ONE,
+    handle: getSettings,
+  },
+  {
+    method: "PATCH",
+    path: "/v1/indexes/{name}/settings",
+    operation: "updateSettings",
+    ...ONE,
+    handle: patchSettings,
+  },
+  { method: "GET", path: "/v1/indexes/{name}/stats", operation: "getStats", ...ONE, handle: stats },
+];
+
+function view({ lifecycle }: Services, record: IndexRecord): Record<string, unknown> {
+  return indexView(record, lifecycle.records(record), lifecycle.status(record));
+}
+
+async function create({ services, request, principal }: TenantContext): Promise<HttpReply> {
+  const body = await readJson(request, services.config.limits, "SK-IX-400");
+  const checkName = (name: string): void => checkRights(principal, "indexes", name);
+  return dataReply(view(services, await services.lifecycle.create(principal.tenant, body, checkName)), 201);
+}
+
+/** Only the indexes that the key covers. */
+function list({ services, principal }: TenantContext): HttpReply {
+  const records = services.lifecycle.list(principal.tenant);
+  const covered = records.filter((record) => anyPatternMatches(principal.indexes, record.name));
+  return dataReply(covered.map((record) => view(services, record)));
+}
+
+function get({ services, record }: IndexContext): HttpReply {
+  return dataReply(view(services, record));
+}
+
+async function patch({ services, request, record }: IndexContext): Promise<HttpReply> {
+  const body = await readJson(request, services.config.limits, "SK-IX-400");
+  return dataReply(view(services, await services.lifecycle.changeSchema(record, body)));
+}
+
+async function remove({ services, record }: IndexContext): Promise<HttpReply> {
+  await services.lifecycle.remove(record);
+  return dataReply({ id: record.id, name: record.name, deleted: true });
+}
+
+function getSettings({ record }: IndexContext): HttpReply {
+  return dataReply(record.settings);
+}
+
+async function patchSettings({ services, request, record }: IndexContext): Promise<HttpReply> {
+  const body = await readJson(request, services.config.limits, "SK-IX-400");
+  return dataReply((await services.lifecycle.changeSettings(record, body)).settings);
+}
+
+async function stats({ services, record }: IndexContext): Promise<HttpReply> {
+  services.lifecycle.checkOpen(record);
+  const measured = await services.cluster.stats(record);
+  return dataReply({
+    name: record.name,
+    status: services.lifecycle.status(record),
+    records_count: services.lifecycle.records(record),
+    shards: services.cluster.shards,
+    deleted_rows: measured.deletedRows,
+    segments: measured.segments,
+    stale_segments: measured.staleSegments,
+    segment_bytes: measured.segmentBytes,
+    memory_bytes: measured.memoryBytes,
+    queued_bytes: measured.queuedBytes,
+    terms: measured.terms,
+    merging: measured.merging,
+  });
+}

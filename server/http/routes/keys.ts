@@ -1,0 +1,84 @@
+// API keys of a tenant. A key with the scope `keys` makes and changes only keys with rights it has itself.
+import type { KeyRecord } from "../../catalog/types.js";
+import { SkeinError } from "../../errors.js";
+import { checkGrant, hashKey, keyView, newKeyValue, readKey, shownPrefix } from "../../tenants/keys.js";
+import { readJson } from "../body.js";
+import type { HttpReply } from "../port.js";
+import { dataReply } from "../respond.js";
+import type { Route, TenantContext } from "../router.js";
+
+const KEYS = { access: "tenant", scope: "keys" } as const;
+
+export const keyRoutes: readonly Route[] = [
+  { method: "POST", path: "/v1/keys", operation: "createKey", ...KEYS, handle: create },
+  { method: "GET", path: "/v1/keys", operation: "listKeys", ...KEYS, handle: list },
+  { method: "GET", path: "/v1/keys/{id}", operation: "getKey", ...KEYS, handle: get },
+  { method: "PATCH", path: "/v1/keys/{id}", operation: "updateKey", ...KEYS, handle: patch },
+  { method: "DELETE", path: "/v1/keys/{id}", operation: "deleteKey", ...KEYS, handle: remove },
+];
+
+async function create({ services, request, principal }: TenantContext): Promise<HttpReply> {
+  const { limits } = services.config;
+  const draft = readKey(await readJson(request, limits, "SK-SYS-400"), null, principal, limits, new Date());
+  const value = newKeyValue();
+  const { tenant } = principal;
+  let made: KeyRecord | undefined;
+  await services.catalog.change((state) => {
+    const count = [...state.keys.values()].filter((key) => key.tenant === tenant).length;
+    if (count >= limits.keysPerTenantMax) {
+      throw new SkeinError(
+        "SK-SYS-400",
+        `there are ${count} keys already; at most ${limits.keysPerTenantMax} are allowed`,
+      );
+    }
+    const createdAt = new Date().toISOString();
+    made = {
+      ...draft,
+      id: state.nextKeyId,
+      tenant,
+      hash: hashKey(value),
+      prefix: shownPrefix(value),
+      createdAt,
+    };
+    return { type: "key.put", key: made };
+  });
+  return dataReply({ ...keyView(made!), key: value }, 201);
+}
+
+function list({ state, principal }: TenantContext): HttpReply {
+  const keys = [...state.keys.values()].filter((key) => key.tenant === principal.tenant);
+  return dataReply(keys.sort((a, b) => a.id - b.id).map(keyView));
+}
+
+function get(context: TenantContext): HttpReply {
+  return dataReply(keyView(find(context, context.state)));
+}
+
+async function patch(context: TenantContext): Promise<HttpReply> {
+  const { services, request, principal } = context;
+  const { limits } = services.config;
+  const body = await readJson(request, limits, "SK-SYS-400");
+  const state = await services.catalog.change((current) => {
+    const key = find(context, current);
+    checkGrant(key, principal);
+    return { type: "key.put", key: { ...key, ...readKey(body, key, principal, limits, new Date()) } };
+  });
+  return dataReply(keyView(find(context, state)));
+}
+
+async function remove(context: TenantContext): Promise<HttpReply> {
+  const { id } = find(context, context.state);
+  await context.services.catalog.change((state) => {
+    checkGrant(find(context, state), context.principal);
+    return { type: "key.delete", id };
+  });
+  return dataReply({ id, deleted: true });
+}
+
+/** The key of the path; another tenant's key does not exist. */
+function find({ params, principal }: TenantContext, state: TenantContext["state"]): KeyRecord {
+  const id = params.id!;
+  const key = /^[1-9]\d{0,14}$/.test(id) ? state.keys.get(Number(id)) : undefined;
+  if (key !== undefined && key.tenant === principal.tenant) return key;
+  throw new SkeinError("SK-SYS-404", "there is no such key");
+}

@@ -1,0 +1,14 @@
+// GET /openapi.json.
+import { OPENAPI } from "../openapi/document.js";
+import { jsonReply } from "../respond.js";
+import type { Route } from "../router.js";
+
+export const openapiRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/openapi.json",
+    operation: "openapi",
+    access: "open",
+    handle: () => jsonReply(200, OPENAPI),
+  },
+];

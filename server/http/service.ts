@@ -1,0 +1,213 @@
+// From request to reply: route, key, throttle, scope, index, handler, in this order; every failure leaves
+// through one place. Knows no HTTP library and no single route.
+import { randomBytes } from "node:crypto";
+import type { Scope } from "../catalog/types.js";
+import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
+import { planNamed } from "../tenants/plans.js";
+import { checkRights, type Principal } from "../tenants/principal.js";
+import { Throttle } from "../tenants/throttle.js";
+import { corsHeaders } from "./cors.js";
+import { ClientGone, type HttpReply, type HttpRequest } from "./port.js";
+import { closeStream } from "./reply-stream.js";
+import { errorReply, unexpected } from "./respond.js";
+import { type OpenContext, type Route, Router, type TenantContext } from "./router.js";
+import type { Services } from "./services.js";
+
+const REQUEST_ID = /^[\w.:-]{1,100}$/;
+
+export class HttpService {
+  readonly #services: Services;
+  readonly #limits: Limits;
+  readonly #router: Router;
+  readonly #throttle: Throttle;
+  readonly #idPrefix = randomBytes(4).toString("hex");
+  #requests = 0;
+  #inFlight = 0;
+  #idle: (() => void) | null = null;
+  #phase: "opening" | "serving" | "stopping" = "opening";
+
+  constructor(services: Services, routes: readonly Route[]) {
+    this.#services = services;
+    this.#limits = services.config.limits;
+    this.#router = new Router(routes);
+    this.#throttle = new Throttle(this.#limits.throttledAddressesMax);
+  }
+
+  /** From now on requests are answered; before, only the health routes are. */
+  serve(): void {
+    this.#phase = "serving";
+  }
+
+  /** Refuses new requests and resolves when the running ones are answered, at the latest after `ms`. */
+  async drain(ms: number): Promise<void> {
+    this.#phase = "stopping";
+    if (this.#inFlight === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#idle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Never rejects. */
+  readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
+    const started = performance.now();
+    const id = this.#requestId(request);
+    this.#inFlight++;
+    const reply = await this.#answer(request, id);
+    const { onFinished } = reply;
+    return {
+      ...reply,
+      headers: [...reply.headers, ["x-request-id", id], ...corsHeaders(request, this.#services.config.cors)],
+      onFinished: (failure) => {
+        onFinished?.(failure);
+        this.#finished(request, id, reply.status, started, failure);
+      },
+    };
+  };
+
+  async #answer(request: HttpRequest, id: string): Promise<HttpReply> {
+    try {
+      if (this.#inFlight > this.#limits.requestsInFlightMax) {
+        throw new SkeinError("SK-SYS-503", "too many requests are running; retry in a moment", {
+          retryAfter: 1,
+        });
+      }
+      return await this.#dispatch(request);
+    } catch (error) {
+      return this.#failed(error, id, request);
+    }
+  }
+
+  async #dispatch(request: HttpRequest): Promise<HttpReply> {
+    const match = this.#router.match(request.method, request.path);
+    if (match.route === null) return noRoute(request, match.allow);
+    const { route, params } = match;
+    const context: OpenContext = {
+      services: this.#services,
+      request,
+      params,
+      query: new URLSearchParams(request.query),
+    };
+    if (route.access === "open") return headOnly(request, await route.handle(context));
+    this.#checkPhase();
+    const { catalog, doorkeeper, lifecycle } = this.#services;
+    const { state } = catalog;
+    const principal = doorkeeper.identify(
+      request.header("authorization"),
+      request.header("x-skein-tenant"),
+      state,
+      Date.now(),
+    );
+    const tenantContext: TenantContext = { ...context, principal, state };
+    this.#checkThrottle(tenantContext);
+    if (route.access === "tenant") {
+      checkScope(principal, route.scope);
+      return headOnly(request, await route.handle(tenantContext));
+    }
+    const name = params.name!;
+    checkRights(principal, route.scope, name);
+    const record = lifecycle.find(principal.tenant, name);
+    if (record === undefined)
+      throw new SkeinError(route.missing, "the index does not exist", {
+        details: { index: name.slice(0, 200) },
+      });
+    try {
+      return await headOnly(request, await route.handle({ ...tenantContext, record }));
+    } catch (error) {
+      // Deleted while the request was running: what the shards then say is of no interest.
+      const foreseen = error instanceof SkeinError && error.status !== 503;
+      if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
+      throw new SkeinError(route.missing, "the index does not exist", { cause: error });
+    }
+  }
+
+  #checkPhase(): void {
+    if (this.#phase === "serving") return;
+    const what = this.#phase === "opening" ? "starting" : "stopping";
+    throw new SkeinError("SK-SYS-503", `the server is ${what}`, { retryAfter: 1 });
+  }
+
+  #checkThrottle({ principal, request, state }: TenantContext): void {
+    const now = performance.now();
+    const plan = planNamed(this.#services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
+    const rates: [name: string, rate: number | null, what: string][] = [
+      [`key ${principal.keyId}`, principal.rateLimit, "the API key"],
+      [`${principal.tenant} ${this.#address(request)}`, plan.requests_per_second_per_ip, "one address"],
+    ];
+    for (const [name, rate, what] of rates) {
+      const wait = rate === null ? 0 : this.#throttle.take(name, rate, now);
+      if (wait > 0) {
+        throw new SkeinError("SK-SYS-429", `more than ${rate} requests per second with ${what}`, {
+          retryAfter: wait,
+        });
+      }
+    }
+  }
+
+  /** Behind a trusted proxy the address is the last one it has added. */
+  #address(request: HttpRequest): string {
+    if (!this.#services.config.trustProxy) return request.ip;
+    return request.header("x-forwarded-for").split(",").at(-1)!.trim() || request.ip;
+  }
+
+  #failed(error: unknown, id: string, request: HttpRequest): HttpReply {
+    if (error instanceof SkeinError) {
+      if (error.status >= 500)
+        this.#services.log.warn({ err: error, id, code: error.code }, "request refused");
+      return errorReply(error);
+    }
+    const failure = unexpected();
+    if (error instanceof ClientGone || request.aborted) return errorReply(failure);
+    this.#services.log.error(
+      { err: error, id, method: request.method, path: request.path },
+      "request failed",
+    );
+    return errorReply(failure);
+  }
+
+  #finished(request: HttpRequest, id: string, status: number, started: number, failure: unknown): void {
+    const { log } = this.#services;
+    if (failure !== undefined && !request.aborted) log.error({ err: failure, id }, "reply cut short");
+    if (log.isLevelEnabled("debug")) {
+      const ms = Math.round((performance.now() - started) * 1000) / 1000;
+      const { method, path, ip, aborted } = request;
+      log.debug({ id, method, path, ip, status, ms, ...(aborted ? { aborted } : {}) }, "request");
+    }
+    this.#inFlight--;
+    if (this.#inFlight === 0) this.#idle?.();
+  }
+
+  #requestId(request: HttpRequest): string {
+    const given = request.header("x-request-id");
+    return REQUEST_ID.test(given) ? given : `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
+  }
+}
+
+function checkScope(principal: Principal, scope: Scope | "bootstrap"): void {
+  if (scope !== "bootstrap") checkRights(principal, scope, undefined);
+  else if (principal.keyId !== null)
+    throw new SkeinError("SK-SYS-403", "only the bootstrap admin key may do this");
+}
+
+function noRoute(request: HttpRequest, allow: readonly string[]): HttpReply {
+  if (allow.length === 0) throw new SkeinError("SK-SYS-404", "there is no such path");
+  const header = ["allow", allow.join(", ")] as const;
+  if (request.method === "OPTIONS") return { status: 204, headers: [header], body: "" };
+  const method = request.method.slice(0, 20);
+  return errorReply(
+    new SkeinError("SK-SYS-405", `the path does not take ${method}, only ${allow.join(", ")}`),
+    [header],
+  );
+}
+
+/** HEAD is GET without the body; a stream is closed before anything of it is sent. */
+async function headOnly(request: HttpRequest, reply: HttpReply): Promise<HttpReply> {
+  const { body } = reply;
+  if (request.method !== "HEAD" || typeof body === "string" || body instanceof Uint8Array) return reply;
+  await closeStream(body);
+  return { ...reply, body: "" };
+}

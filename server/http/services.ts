@@ -1,0 +1,18 @@
+// What the routes work with, put together once by main.ts.
+import type { Catalog } from "../catalog/catalog.js";
+import type { Config } from "../config.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import type { Lifecycle } from "../lifecycle.js";
+import type { Logger } from "../log.js";
+import type { Doorkeeper } from "../tenants/principal.js";
+import type { Usage } from "../tenants/usage.js";
+
+export interface Services {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly cluster: Cluster;
+  readonly lifecycle: Lifecycle;
+  readonly doorkeeper: Doorkeeper;
+  readonly usage: Usage;
+  readonly log: Logger;
+}

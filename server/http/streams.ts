@@ -1,0 +1,77 @@
+// Streamed replies whose status must be known before the first byte. Knows nothing of what the bytes mean.
+import { errorBody, SkeinError } from "../errors.js";
+import type { Logger } from "../log.js";
+import { ClientGone, type HttpReply } from "./port.js";
+import { unexpected } from "./respond.js";
+
+type Header = readonly [name: string, value: string];
+type Pieces = AsyncGenerator<Uint8Array>;
+
+/** Waits for the first piece, so that a refusal still gets its status. Later errors cut the connection. */
+export async function startedReply(pieces: Pieces, type: Header): Promise<HttpReply> {
+  const first = await pieces.next();
+  if (first.done === true) return { status: 200, headers: [type], body: "" };
+  return { status: 200, headers: [type], body: new Continued([first.value], pieces, null) };
+}
+
+/**
+ * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients read nothing
+ * before they have sent everything. An error after the reply has begun becomes its last line.
+ */
+export async function heldReply(
+  pieces: Pieces,
+  type: Header,
+  heldBytesMax: number,
+  log: Logger,
+): Promise<HttpReply> {
+  const held: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes <= heldBytesMax) {
+    const next = await pieces.next();
+    if (next.done === true) return { status: 200, headers: [type], body: Buffer.concat(held) };
+    held.push(next.value);
+    bytes += next.value.byteLength;
+  }
+  const body = new Continued(held, pieces, (error) => errorLine(error, log));
+  return { status: 200, headers: [type], body };
+}
+
+/** What was held back, then the rest. Closing it closes the rest, also before the first piece was taken. */
+class Continued implements AsyncIterableIterator<Uint8Array> {
+  readonly #held: Uint8Array[];
+  readonly #rest: Pieces;
+  readonly #lastWords: ((error: unknown) => Uint8Array) | null;
+
+  /** `lastWords` turns an error into a last piece; null: the error is thrown. */
+  constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
+    this.#held = held;
+    this.#rest = rest;
+    this.#lastWords = lastWords;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    const held = this.#held.shift();
+    if (held !== undefined) return { done: false, value: held };
+    try {
+      return await this.#rest.next();
+    } catch (error) {
+      if (this.#lastWords === null) throw error;
+      return { done: false, value: this.#lastWords(error) };
+    }
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    return this.#rest.return(undefined);
+  }
+}
+
+function errorLine(error: unknown, log: Logger): Uint8Array {
+  const known = error instanceof SkeinError;
+  if (!known && !(error instanceof ClientGone))
+    log.error({ err: error }, "a stream failed after its reply had begun");
+  return Buffer.from(`${JSON.stringify(errorBody(known ? error : unexpected()))}\n`);
+}

@@ -1,0 +1,109 @@
+// Why a document was not taken, as clients read it: a code of the catalogue and a sentence that names the
+// field and what was expected. Input are the engine's DOC_* codes and the shards' own.
+import {
+  DOC_BAD_EMBEDDING,
+  DOC_BAD_ID,
+  DOC_BAD_JSON,
+  DOC_BAD_UTF8,
+  DOC_LONE_SURROGATE,
+  DOC_MISSING_FIELD,
+  DOC_NO_ID,
+  DOC_NOT_OBJECT,
+  DOC_OUT_OF_RANGE,
+  DOC_TOO_DEEP,
+  DOC_WRONG_TYPE,
+  EMBEDDING_SIZE,
+  ID_BYTES_MAX,
+  JSON_DEPTH_MAX,
+} from "../../engine-wasm/assembly/layout.js";
+import {
+  DOC_BATCH_TOO_LARGE,
+  DOC_EXISTS,
+  DOC_MISSING,
+  DOC_TOO_LARGE,
+  NO_SLOT,
+} from "../../shards/protocol/ops.js";
+import type { FieldType } from "../catalog/types.js";
+import type { IndexView } from "../coordinator/index-view.js";
+import type { ErrorCode } from "../errors.js";
+
+/** A refused document, before it is put into words. */
+export interface Refusal {
+  /** Position in the request. */
+  readonly index: number;
+  readonly id: string | null;
+  readonly code: number;
+  readonly slot: number;
+  /** Byte position in the document or the request, 0 when unknown. */
+  readonly at: number;
+}
+
+export interface DocumentError {
+  readonly index: number;
+  readonly id: string | null;
+  readonly code: ErrorCode;
+  readonly error: string;
+}
+
+const EXPECTED: Readonly<Record<FieldType, string>> = {
+  string: "a string",
+  int32: "an integer from -2147483648 to 2147483647",
+  int64: "an integer from -9223372036854775808 to 9223372036854775807",
+  float: "a finite number",
+  bool: "true or false",
+  "string[]": "an array of strings",
+  "int32[]": "an array of integers from -2147483648 to 2147483647",
+  "float[]": "an array of finite numbers",
+};
+
+export function documentError(refusal: Refusal, view: IndexView, documentBytesMax: number): DocumentError {
+  const { index, id, code, slot } = refusal;
+  const field = slot === NO_SLOT ? undefined : view.fieldOfSlot(slot);
+  const subject = field === undefined ? "A field" : `Field '${field.name}'`;
+  const expected = field === undefined ? "a value of its type" : EXPECTED[field.type];
+  const answer = (error: string, status: ErrorCode = "SK-DOC-400"): DocumentError => ({
+    index,
+    id,
+    code: status,
+    error,
+  });
+  switch (code) {
+    case DOC_BAD_JSON:
+      return answer(`The document is not valid JSON at byte ${refusal.at}.`);
+    case DOC_NOT_OBJECT:
+      return answer("A document must be a JSON object with a string 'id'.");
+    case DOC_NO_ID:
+      return answer("The document has no 'id'; expected a string.");
+    case DOC_BAD_ID:
+      return answer(`The document's 'id' must be a string of 1 to ${ID_BYTES_MAX} bytes.`);
+    case DOC_LONE_SURROGATE:
+      return answer(
+        `${field === undefined ? "The document" : subject} holds an unpaired surrogate; expected well-formed Unicode.`,
+      );
+    case DOC_BAD_UTF8:
+      return answer("The document is not valid UTF-8.");
+    case DOC_TOO_DEEP:
+      return answer(`The document is nested deeper than ${JSON_DEPTH_MAX} levels.`);
+    case DOC_WRONG_TYPE:
+      return answer(`${subject} has the wrong type; expected ${expected}.`);
+    case DOC_OUT_OF_RANGE:
+      return answer(`${subject} is out of range; expected ${expected}.`);
+    case DOC_MISSING_FIELD:
+      return answer(`${subject} is missing; expected ${expected}, the schema has optional: false.`);
+    case DOC_BAD_EMBEDDING:
+      return answer(`Field 'embedding' must be an array of ${EMBEDDING_SIZE} finite numbers.`);
+    case DOC_EXISTS:
+      return answer("A document with this id exists already.", "SK-DOC-409");
+    case DOC_MISSING:
+      return answer("No document with this id exists.", "SK-DOC-404");
+    case DOC_BATCH_TOO_LARGE:
+      return answer(
+        "The request rewrites too many bytes of documents; send the rest in another one.",
+        "SK-DOC-413",
+      );
+    case DOC_TOO_LARGE:
+      return answer(`The document is larger than ${documentBytesMax} bytes.`, "SK-DOC-413");
+    default:
+      return answer(`The document was refused (reason ${code}).`);
+  }
+}

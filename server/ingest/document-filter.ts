@@ -1,0 +1,30 @@
+// Filters of document routes (deletion, export): the query's language as it is.
+import type { FilterOp, SearchProgram } from "../../engine-wasm/host/search-program.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import { compileFilter } from "../coordinator/filter-compile.js";
+import { parseFilter } from "../coordinator/filter-parser.js";
+import { viewOf } from "../coordinator/index-view.js";
+
+/** Throws SkeinError SK-SE-400 with the position of the fault. */
+export function compileDocumentFilter(cluster: Cluster, record: IndexRecord, filterBy: string): FilterOp[] {
+  return compileFilter(parseFilter(filterBy, cluster.limits), viewOf(record), cluster.analyser(record));
+}
+
+/** Matches by filter alone, newest first. */
+export function filterProgram(filter: readonly FilterOp[], k: number): SearchProgram {
+  return {
+    mode: "all",
+    k,
+    k1: 0,
+    b: 0,
+    proximityWeight: 0,
+    slots: [],
+    words: [],
+    phrases: [],
+    excludes: [],
+    filter,
+    sort: [],
+    facets: [],
+  };
+}

@@ -1,0 +1,103 @@
+// Single documents and deletion by filter.
+
+import { EngineError } from "../../engine-wasm/host/engine-error.js";
+import { encodeSearch } from "../../engine-wasm/host/search-program.js";
+import { decodeGetReply, encodeGet } from "../../shards/protocol/fetch.js";
+import { Action } from "../../shards/protocol/ops.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import { asDocumentError } from "../coordinator/shard-errors.js";
+import { SkeinError } from "../errors.js";
+import { compileDocumentFilter, filterProgram } from "./document-filter.js";
+import { prepareOne, shardOf } from "./prepare.js";
+import { writePrepared } from "./write.js";
+
+/** The document's JSON without internal members, or null. */
+export async function getDocument(
+  cluster: Cluster,
+  record: IndexRecord,
+  id: string,
+): Promise<Uint8Array | null> {
+  const hash = cluster.workbench.hash(id);
+  try {
+    return await cluster.read(
+      shardOf(hash, cluster.shards),
+      encodeGet({ uid: record.uid, id, hash }),
+      decodeGetReply,
+    );
+  } catch (error) {
+    throw asDocumentError(error);
+  }
+}
+
+/** Replaces the members that `raw`, a JSON object, names. The stored document; SK-DOC-404 when there is none. */
+export async function patchDocument(
+  cluster: Cluster,
+  record: IndexRecord,
+  id: string,
+  raw: Uint8Array,
+): Promise<Uint8Array> {
+  checkPatch(cluster, id, raw);
+  const failure = await writeOne(cluster, record, id, raw, Action.UPDATE);
+  if (failure !== null) throw failure;
+  const stored = await getDocument(cluster, record, id);
+  if (stored === null) throw new SkeinError("SK-DOC-404", "The document was deleted meanwhile.");
+  return stored;
+}
+
+/** False when there was no such document. */
+export async function deleteDocument(cluster: Cluster, record: IndexRecord, id: string): Promise<boolean> {
+  const failure = await writeOne(cluster, record, id, new Uint8Array(0), Action.DELETE);
+  if (failure === null) return true;
+  if (failure.code === "SK-DOC-404") return false;
+  throw failure;
+}
+
+/** Deletes what the filter matches; the number deleted. Throws SK-DOC-400 for an empty or invalid filter. */
+export async function deleteWhere(cluster: Cluster, record: IndexRecord, filterBy: string): Promise<number> {
+  if (filterBy.trim() === "")
+    throw new SkeinError("SK-DOC-400", "filter_by is empty; expected a filter expression.");
+  const filter = compileDocumentFilter(cluster, record, filterBy);
+  try {
+    return await cluster.deleteWhere(record.uid, encodeSearch(filterProgram(filter, 0)));
+  } catch (error) {
+    throw asDocumentError(error);
+  }
+}
+
+/** Null when it went well. */
+async function writeOne(
+  cluster: Cluster,
+  record: IndexRecord,
+  id: string,
+  raw: Uint8Array,
+  action: Action,
+): Promise<SkeinError | null> {
+  const document = { id, hash: cluster.workbench.hash(id), raw };
+  const [error] = await writePrepared(cluster, record, prepareOne(document, action, cluster.shards));
+  return error === undefined ? null : new SkeinError(error.code, error.error);
+}
+
+function checkPatch(cluster: Cluster, id: string, raw: Uint8Array): void {
+  const { documentBytesMax } = cluster.limits;
+  if (raw.length > documentBytesMax) {
+    throw new SkeinError("SK-DOC-413", `The body is larger than ${documentBytesMax} bytes.`);
+  }
+  let given: unknown = id;
+  try {
+    const member = cluster.workbench.topLevel(raw).find(({ name }) => name === "id");
+    if (member !== undefined)
+      given = JSON.parse(Buffer.from(raw.subarray(member.valueStart, member.valueEnd)).toString());
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== "json") throw error;
+    throw new SkeinError(
+      "SK-DOC-400",
+      `The body must be a JSON object of the members to change (byte ${error.at}).`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (given !== id)
+    throw new SkeinError("SK-DOC-400", "id cannot be changed; leave it out or send the id of the path.");
+}

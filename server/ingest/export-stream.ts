@@ -1,0 +1,51 @@
+// All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
+// first page to the last, so the stream shows one state however long the client takes to read it.
+import { ALL_ROWS } from "../../engine-wasm/host/search-program.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import type { Snapshot } from "../coordinator/snapshot.js";
+import { compileDocumentFilter, filterProgram } from "./document-filter.js";
+
+/** NDJSON, oldest document first within a shard. Throws SkeinError before the first page for a bad filter. */
+export async function* exportDocuments(
+  cluster: Cluster,
+  record: IndexRecord,
+  filterBy: string | null,
+): AsyncGenerator<Uint8Array> {
+  const filter =
+    filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(cluster, record, filterBy);
+  const pageDocuments = cluster.limits.exportPageDocuments;
+  const snapshot = cluster.snapshot(record.uid);
+  try {
+    for (let shard = 0; shard < snapshot.shards; shard++) {
+      const pages =
+        filter.length === 0
+          ? allPages(snapshot, shard, pageDocuments)
+          : filteredPages(snapshot, shard, pageDocuments, filterProgram(filter, ALL_ROWS));
+      for await (const seqs of pages) yield await snapshot.exportLines(shard, seqs);
+    }
+  } finally {
+    snapshot.release();
+  }
+}
+
+async function* allPages(snapshot: Snapshot, shard: number, size: number): AsyncGenerator<number[]> {
+  let last = 0;
+  for (;;) {
+    const seqs = await snapshot.seqsAfter(shard, last, size);
+    if (seqs.length > 0) yield seqs;
+    if (seqs.length < size) return;
+    last = seqs.at(-1) as number;
+  }
+}
+
+async function* filteredPages(
+  snapshot: Snapshot,
+  shard: number,
+  size: number,
+  program: ReturnType<typeof filterProgram>,
+): AsyncGenerator<number[]> {
+  const { rows } = await snapshot.searchShard(shard, program);
+  const seqs = rows.map((row) => row.seq).reverse();
+  for (let at = 0; at < seqs.length; at += size) yield seqs.slice(at, at + size);
+}

@@ -1,0 +1,125 @@
+// NDJSON in, NDJSON out: a stream of any length is cut into batches, a few of them are in flight, and the
+// stream is read no faster than they are written. Failed documents are answered line by line, then a summary.
+import type { Action } from "../../shards/protocol/ops.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import { SkeinError } from "../errors.js";
+import { prepareBatch } from "./intake-pool.js";
+import { type LineBatch, LineFramer } from "./line-framer.js";
+import { readAction } from "./prepare.js";
+import { writePrepared } from "./write.js";
+
+/** A batch is one write: large enough to amortise its sync, small enough to be one slice of work. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_LINES_MAX = 1_000;
+const BATCHES_IN_FLIGHT_MAX = 4;
+
+interface LineFailure {
+  readonly line: number;
+  readonly id: string | null;
+  readonly code: string;
+  readonly error: string;
+}
+
+interface BatchOutcome {
+  readonly received: number;
+  readonly failures: readonly LineFailure[];
+}
+
+/**
+ * Yields one line `{line, id, code, error}` per failed document as batches complete, in the order of the
+ * stream, then `{received, succeeded, failed, took_ms}`. Throws what `chunks` throws (after the batches that
+ * were sent) and SkeinError SK-DOC-400 for an unknown action.
+ */
+export async function* importDocuments(
+  cluster: Cluster,
+  record: IndexRecord,
+  action: string,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const startedMs = performance.now();
+  const code = readAction(action);
+  const lineBytesMax = cluster.limits.documentBytesMax;
+  const framer = new LineFramer({ lineBytesMax, batchBytes: BATCH_BYTES, batchLinesMax: BATCH_LINES_MAX });
+  const inFlight: Promise<BatchOutcome>[] = [];
+  let received = 0;
+  let failed = 0;
+
+  async function* settleDownTo(count: number): AsyncGenerator<Uint8Array> {
+    while (inFlight.length > count) {
+      const outcome = await (inFlight.shift() as Promise<BatchOutcome>);
+      received += outcome.received;
+      failed += outcome.failures.length;
+      if (outcome.failures.length > 0) yield jsonLines(outcome.failures);
+    }
+  }
+  /** Prepares before the next batch may, so that writes start in the order of the stream, and then lets go. */
+  async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
+    yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
+    const start = await prepareLinesOf(cluster, record, code, batch);
+    inFlight.push(start());
+  }
+
+  try {
+    for await (const chunk of chunks) {
+      for (const batch of framer.push(chunk)) yield* send(batch);
+    }
+    const rest = framer.finish();
+    if (rest !== null) yield* send(rest);
+    yield* settleDownTo(0);
+  } finally {
+    await Promise.all(inFlight);
+  }
+  const took_ms = Math.round(performance.now() - startedMs);
+  yield jsonLines([{ received, succeeded: received - failed, failed, took_ms }]);
+}
+
+/** Splits a batch and returns the start of its write, which never rejects: see `failAll`. */
+async function prepareLinesOf(
+  cluster: Cluster,
+  record: IndexRecord,
+  action: Action,
+  { bytes, numbers, tooLong }: LineBatch,
+): Promise<() => Promise<BatchOutcome>> {
+  const received = numbers.length + tooLong.length;
+  const outcome = (failures: readonly LineFailure[]): BatchOutcome => {
+    const dropped = tooLong.map((line) => tooLongFailure(line, cluster.limits.documentBytesMax));
+    return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line) };
+  };
+  if (numbers.length === 0) return async () => outcome([]);
+  try {
+    const prepared = await prepareBatch(cluster, bytes, action);
+    if (prepared.received !== numbers.length) {
+      throw new Error(`${numbers.length} lines were split into ${prepared.received} documents`);
+    }
+    return async () => {
+      try {
+        const errors = await writePrepared(cluster, record, prepared);
+        return outcome(
+          errors.map(({ index, id, code, error }) => ({ line: numbers[index] as number, id, code, error })),
+        );
+      } catch (error) {
+        return outcome(failAll(cluster, numbers, error));
+      }
+    };
+  } catch (error) {
+    return async () => outcome(failAll(cluster, numbers, error));
+  }
+}
+
+/** What stops a batch as a whole becomes the failure of each of its documents; the stream goes on. */
+function failAll(cluster: Cluster, numbers: readonly number[], cause: unknown): LineFailure[] {
+  const known = cause instanceof SkeinError;
+  if (!known) cluster.log.error({ err: cause }, "an import batch failed");
+  const code = known ? cause.code : "SK-SYS-500";
+  const error = known ? cause.message : "The document was not taken because of an unexpected failure.";
+  return numbers.map((line) => ({ line, id: null, code, error }));
+}
+
+function tooLongFailure(line: number, lineBytesMax: number): LineFailure {
+  return { line, id: null, code: "SK-DOC-413", error: `The line is longer than ${lineBytesMax} bytes.` };
+}
+
+function jsonLines(values: readonly object[]): Uint8Array {
+  return Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
+}

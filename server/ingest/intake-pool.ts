@@ -1,0 +1,79 @@
+// The intake thread, started by the first large batch and ended when it has nothing to do for a while. Small
+// batches are split on the calling thread: a thread hop costs more than they do. The only file that knows it.
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+import { discardBuffer } from "../../engine-wasm/host/discards.js";
+import type { Action } from "../../shards/protocol/ops.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import { SkeinError } from "../errors.js";
+import type { IntakeReply, IntakeTask } from "./intake-worker.js";
+import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
+
+/** Above this the thread hop pays. */
+const LARGE_BYTES = 256 * 1024;
+const IDLE_MS_MAX = 10_000;
+const QUEUE_MAX = 1_000;
+/** A third of it is used at a time; the documents themselves are outside the heap. */
+const YOUNG_HEAP_MIB = 12;
+
+const pools = new WeakMap<Cluster, Piscina>();
+
+/** Splits a request body (`action` null) or NDJSON lines. Throws SkeinError; `bytes` stay the caller's. */
+export async function prepareBatch(
+  cluster: Cluster,
+  bytes: Uint8Array,
+  action: Action | null,
+): Promise<PreparedWrite> {
+  const { shards, limits, workbench } = cluster;
+  discardBuffer(bytes.length);
+  if (bytes.length <= LARGE_BYTES) {
+    return action === null
+      ? prepareBody(bytes, shards, workbench, limits)
+      : prepareLines(bytes, action, shards, workbench, limits);
+  }
+  const { documentBytesMax, batchDocumentsMax } = limits;
+  const task: IntakeTask = {
+    bytes: new Uint8Array(bytes),
+    action,
+    shards,
+    limits: { documentBytesMax, batchDocumentsMax },
+  };
+  const pool = poolOf(cluster);
+  if (pool.queueSize >= QUEUE_MAX) {
+    throw new SkeinError("SK-DOC-503", "Too many large batches are waiting; retry in a moment.", {
+      retryAfter: 1,
+    });
+  }
+  const reply = (await pool.run(task, { transferList: [task.bytes.buffer] })) as IntakeReply;
+  if ("prepared" in reply) return reply.prepared;
+  const { code, message, details } = reply.refused;
+  throw new SkeinError(code, message, details === undefined ? {} : { details });
+}
+
+function poolOf(cluster: Cluster): Piscina {
+  let pool = pools.get(cluster);
+  if (pool === undefined) {
+    pool = new Piscina({
+      filename: workerFile(),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS_MAX,
+      recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      workerData: cluster.engine.parts,
+    });
+    const started = pool;
+    started.on("error", (error) => cluster.log.error({ err: error }, "intake thread failed"));
+    cluster.beforeStop(() => started.close());
+    pools.set(cluster, started);
+  }
+  return pool;
+}
+
+/** The compiled worker: beside this file in dist, or in dist when this file runs from its source. */
+function workerFile(): string {
+  const path = import.meta.url.endsWith(".ts")
+    ? "../../dist/server/ingest/intake-worker.js"
+    : "intake-worker.js";
+  return fileURLToPath(new URL(path, import.meta.url));
+}

@@ -1,0 +1,115 @@
+// A byte stream -> batches of whole NDJSON lines. Blank lines are skipped, a line over the limit is dropped as
+// it passes (never held) and reported. Holds at most one batch and one line. Knows nothing of documents.
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export interface LineBatch {
+  /** Lines joined with newlines, none blank. */
+  readonly bytes: Uint8Array;
+  /** The 1-based number of each line in the stream. */
+  readonly numbers: readonly number[];
+  /** Numbers of lines that were too long; they are not in `bytes`. */
+  readonly tooLong: readonly number[];
+}
+
+export interface FrameLimits {
+  readonly lineBytesMax: number;
+  readonly batchBytes: number;
+  readonly batchLinesMax: number;
+}
+
+export class LineFramer {
+  readonly #limits: FrameLimits;
+  #number = 1;
+  /** Pieces of the line that is still arriving. */
+  #pieces: Uint8Array[] = [];
+  #pieceBytes = 0;
+  #skipping = false;
+  #lines: Uint8Array[] = [];
+  #lineBytes = 0;
+  #numbers: number[] = [];
+  #tooLong: number[] = [];
+
+  constructor(limits: FrameLimits) {
+    this.#limits = limits;
+  }
+
+  /** Takes over the next bytes, which must not change any more, and yields the batches that are full. */
+  *push(chunk: Uint8Array): Generator<LineBatch> {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let at = 0;
+    for (;;) {
+      const newline = bytes.indexOf(NEWLINE, at);
+      if (newline < 0) break;
+      this.#extend(bytes.subarray(at, newline));
+      this.#endLine();
+      at = newline + 1;
+      if (this.#full()) yield this.#batch();
+    }
+    this.#extend(bytes.subarray(at));
+  }
+
+  /** The rest of the stream, or null when nothing is left. */
+  finish(): LineBatch | null {
+    if (this.#pieceBytes > 0 || this.#skipping) this.#endLine();
+    return this.#numbers.length + this.#tooLong.length === 0 ? null : this.#batch();
+  }
+
+  #extend(piece: Uint8Array): void {
+    if (this.#skipping || piece.length === 0) return;
+    if (this.#pieceBytes + piece.length > this.#limits.lineBytesMax) {
+      this.#skipping = true;
+      this.#pieces = [];
+      this.#pieceBytes = 0;
+      return;
+    }
+    this.#pieces.push(piece);
+    this.#pieceBytes += piece.length;
+  }
+
+  #endLine(): void {
+    const number = this.#number++;
+    if (this.#skipping) {
+      this.#skipping = false;
+      this.#tooLong.push(number);
+      return;
+    }
+    let line: Uint8Array =
+      this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    if (number === 1 && BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
+    if (isBlank(line)) return;
+    this.#lines.push(line);
+    this.#lineBytes += line.length + 1;
+    this.#numbers.push(number);
+  }
+
+  #full(): boolean {
+    const { batchBytes, batchLinesMax } = this.#limits;
+    return this.#lineBytes >= batchBytes || this.#numbers.length + this.#tooLong.length >= batchLinesMax;
+  }
+
+  #batch(): LineBatch {
+    const bytes = new Uint8Array(this.#lineBytes);
+    let at = 0;
+    for (const line of this.#lines) {
+      bytes.set(line, at);
+      at += line.length;
+      bytes[at++] = NEWLINE;
+    }
+    const batch = { bytes, numbers: this.#numbers, tooLong: this.#tooLong };
+    this.#lines = [];
+    this.#lineBytes = 0;
+    this.#numbers = [];
+    this.#tooLong = [];
+    return batch;
+  }
+}
+
+function isBlank(line: Uint8Array): boolean {
+  for (const byte of line) {
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+  }
+  return true;
+}

@@ -1,0 +1,165 @@
+// Raw bytes of a batch -> one WRITE message per shard, reading only ids. Runs on the HTTP thread for small
+// batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests:
+// the messages hold relative sequence numbers until they are stamped.
+import { DOC_ID_ONLY, DOC_NOT_OBJECT, DOC_OK } from "../../engine-wasm/assembly/layout.js";
+import type { Member, SplitDocument } from "../../engine-wasm/host/split-result.js";
+import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import { Action, DOC_TOO_LARGE, NO_SLOT } from "../../shards/protocol/ops.js";
+import { encodeWrite, type WriteDocument } from "../../shards/protocol/write.js";
+import { SkeinError } from "../errors.js";
+import type { Refusal } from "./document-errors.js";
+
+export type ActionName = "upsert" | "create" | "update" | "emplace" | "delete";
+
+const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
+  ["upsert", Action.UPSERT],
+  ["create", Action.CREATE],
+  ["update", Action.UPDATE],
+  ["emplace", Action.EMPLACE],
+  ["delete", Action.DELETE],
+]);
+
+export interface PrepareLimits {
+  readonly documentBytesMax: number;
+  readonly batchDocumentsMax: number;
+}
+
+/** Plain data: it crosses threads, its messages by moving their buffers. */
+export interface PreparedWrite {
+  readonly received: number;
+  readonly refusals: readonly Refusal[];
+  /** Sequence numbers that the messages use: 0 .. seqs - 1, relative. */
+  readonly seqs: number;
+  readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
+  /** Ids by position in the request, for failures that the shards report. */
+  readonly ids: readonly (string | null)[];
+}
+
+/** The shard that owns a document. */
+export function shardOf(hash: bigint, shards: number): number {
+  return Number(hash >> 32n) % shards;
+}
+
+/** Throws SkeinError SK-DOC-400 for an unknown action. */
+export function readAction(name: string): Action {
+  const action = ACTIONS.get(name);
+  if (action !== undefined) return action;
+  throw new SkeinError(
+    "SK-DOC-400",
+    `action must be one of ${[...ACTIONS.keys()].join(", ")}, not '${name.slice(0, 40)}'.`,
+  );
+}
+
+/** A request body `{"documents": [...], "action"?: "..."}`. Throws SkeinError SK-DOC-400 or SK-DOC-413. */
+export function prepareBody(
+  body: Uint8Array,
+  shards: number,
+  workbench: Workbench,
+  limits: PrepareLimits,
+): PreparedWrite {
+  const split = workbench.split(body);
+  if (split.status === DOC_NOT_OBJECT) {
+    throw new SkeinError("SK-DOC-400", "The body must be a JSON object with an array 'documents'.");
+  }
+  if (split.status !== DOC_OK) {
+    throw new SkeinError("SK-DOC-400", `The body is not valid JSON at byte ${split.at}.`, {
+      details: { position: split.at },
+    });
+  }
+  const member = (name: string): Member | undefined =>
+    split.members.find((candidate) => candidate.name === name);
+  const documents = member("documents");
+  if (documents?.kind !== "array") {
+    const problem = documents === undefined ? "missing" : `${documents.kind}`;
+    throw new SkeinError("SK-DOC-400", `documents must be an array of documents, not ${problem}.`);
+  }
+  const action = readActionMember(body, member("action"));
+  if (split.documents.length > limits.batchDocumentsMax) {
+    throw new SkeinError(
+      "SK-DOC-413",
+      `documents holds ${split.documents.length} documents; at most ${limits.batchDocumentsMax} fit one request.`,
+    );
+  }
+  return prepareDocuments(body, split.documents, action, shards, limits);
+}
+
+/** NDJSON lines, none of them blank. */
+export function prepareLines(
+  lines: Uint8Array,
+  action: Action,
+  shards: number,
+  workbench: Workbench,
+  limits: PrepareLimits,
+): PreparedWrite {
+  return prepareDocuments(lines, workbench.splitLines(lines, true).documents, action, shards, limits);
+}
+
+/** One document whose id is known. */
+export function prepareOne(
+  document: { id: string; hash: bigint; raw: Uint8Array },
+  action: Action,
+  shards: number,
+): PreparedWrite {
+  const message = encode(action, [{ index: 0, seq: 0, ...document }]);
+  return {
+    received: 1,
+    refusals: [],
+    seqs: 1,
+    messages: [{ shard: shardOf(document.hash, shards), message }],
+    ids: [document.id],
+  };
+}
+
+function readActionMember(body: Uint8Array, member: Member | undefined): Action {
+  if (member === undefined) return Action.UPSERT;
+  if (member.kind !== "string")
+    throw new SkeinError("SK-DOC-400", `action must be a string, not ${member.kind}.`);
+  const text: unknown = JSON.parse(
+    Buffer.from(body.subarray(member.valueStart, member.valueEnd)).toString("utf8"),
+  );
+  return readAction(String(text));
+}
+
+function prepareDocuments(
+  body: Uint8Array,
+  documents: readonly SplitDocument[],
+  action: Action,
+  shards: number,
+  limits: PrepareLimits,
+): PreparedWrite {
+  const refusals: Refusal[] = [];
+  const byShard = new Map<number, WriteDocument[]>();
+  let seqs = 0;
+  documents.forEach((document, index) => {
+    const { id, hash, start, end } = document;
+    const code = refusalCode(document, action, limits);
+    if (code !== DOC_OK || id === null) {
+      refusals.push({ index, id, code, slot: NO_SLOT, at: Math.max(0, document.at - start) });
+      return;
+    }
+    const shard = shardOf(hash, shards);
+    const raw = action === Action.DELETE ? body.subarray(0, 0) : body.subarray(start, end);
+    const entry: WriteDocument = { index, seq: seqs++, id, hash, raw };
+    const list = byShard.get(shard);
+    if (list === undefined) byShard.set(shard, [entry]);
+    else list.push(entry);
+  });
+  const messages = Array.from(byShard, ([shard, list]) => ({ shard, message: encode(action, list) }));
+  return {
+    received: documents.length,
+    refusals,
+    seqs,
+    messages,
+    ids: documents.map((document) => document.id),
+  };
+}
+
+function refusalCode({ status, start, end }: SplitDocument, action: Action, limits: PrepareLimits): number {
+  if (end - start > limits.documentBytesMax) return DOC_TOO_LARGE;
+  if (status !== DOC_ID_ONLY) return status;
+  return action === Action.DELETE ? DOC_OK : DOC_NOT_OBJECT;
+}
+
+function encode(action: Action, documents: WriteDocument[]): Uint8Array<ArrayBuffer> {
+  return encodeWrite({ uid: 0, generation: 0, oldestGeneration: 0, action, documents });
+}

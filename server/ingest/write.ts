@@ -1,0 +1,82 @@
+// Documents of one request -> shards -> one published generation -> per-document results. A write is durable
+// and visible when it is answered; one bad document never stops the others.
+import { stampWrite } from "../../shards/protocol/write.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { Cluster } from "../coordinator/cluster.js";
+import { viewOf } from "../coordinator/index-view.js";
+import { asDocumentError } from "../coordinator/shard-errors.js";
+import { SkeinError } from "../errors.js";
+import { type DocumentError, documentError } from "./document-errors.js";
+import { prepareBatch } from "./intake-pool.js";
+import type { PreparedWrite } from "./prepare.js";
+
+export interface BatchResult {
+  readonly received: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Ascending by index. */
+  readonly errors: readonly DocumentError[];
+  readonly took_ms: number;
+}
+
+/** Applies a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError when the body itself is refused. */
+export async function writeBatch(
+  cluster: Cluster,
+  record: IndexRecord,
+  body: Uint8Array,
+): Promise<BatchResult> {
+  const startedMs = performance.now();
+  const { batchBodyBytesMax } = cluster.limits;
+  if (body.length > batchBodyBytesMax) {
+    throw new SkeinError("SK-DOC-413", `The body is larger than ${batchBodyBytesMax} bytes.`);
+  }
+  const prepared = await prepareBatch(cluster, body, null);
+  const errors = await writePrepared(cluster, record, prepared);
+  return {
+    received: prepared.received,
+    succeeded: prepared.received - errors.length,
+    failed: errors.length,
+    errors,
+    took_ms: Math.round(performance.now() - startedMs),
+  };
+}
+
+/** Sends a prepared write, once. Resolves when it is published; throws SkeinError SK-DOC-503. */
+export async function writePrepared(
+  cluster: Cluster,
+  record: IndexRecord,
+  prepared: PreparedWrite,
+): Promise<DocumentError[]> {
+  refuseBeyondMemory(cluster);
+  const view = viewOf(record);
+  const { messages, refusals, ids, seqs } = prepared;
+  const failures = messages.length === 0 ? [] : await send();
+  const reported = failures.map((failure) => ({ ...failure, id: ids[failure.index] ?? null }));
+  return [...refusals, ...reported]
+    .sort((a, b) => a.index - b.index)
+    .map((refusal) => documentError(refusal, view, cluster.limits.documentBytesMax));
+
+  async function send() {
+    try {
+      return await cluster.write(record.uid, seqs, (stamp) => {
+        for (const { message } of messages) stampWrite(message, stamp);
+        return new Map(messages.map(({ shard, message }) => [shard, message]));
+      });
+    } catch (error) {
+      throw asDocumentError(error);
+    }
+  }
+}
+
+/** Reads go on when memory runs out; writes wait for better times. */
+function refuseBeyondMemory(cluster: Cluster): void {
+  const { memoryBytesMax } = cluster.limits;
+  if (memoryBytesMax === Number.POSITIVE_INFINITY || process.memoryUsage.rss() < memoryBytesMax) return;
+  throw new SkeinError(
+    "SK-DOC-503",
+    "The memory limit is reached; documents cannot be taken at the moment.",
+    {
+      retryAfter: 10,
+    },
+  );
+}

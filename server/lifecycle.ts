@@ -1,0 +1,209 @@
+// The life of an index between catalog and cluster, in an order that survives a crash at any point: created
+// in the catalog first, deleted from the catalog first; data without a record is dropped at the next start.
+// One change at a time per index.
+import type { Catalog } from "./catalog/catalog.js";
+import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
+import { nameKey } from "./catalog/state.js";
+import type { IndexRecord, IndexStatus } from "./catalog/types.js";
+import type { Cluster } from "./coordinator/cluster.js";
+import { SkeinError } from "./errors.js";
+import type { Limits } from "./limits.js";
+import type { Logger } from "./log.js";
+
+const OPENING_AT_ONCE = 4;
+
+export class Lifecycle {
+  readonly #catalog: Catalog;
+  readonly #cluster: Cluster;
+  readonly #limits: Limits;
+  readonly #log: Logger;
+  /** Indexes that exist in the catalog but are not open yet; nobody sees them. */
+  readonly #opening = new Set<number>();
+  #unopened = 0;
+  readonly #failed = new Map<number, string>();
+  readonly #changes = new Map<number, Promise<unknown>>();
+
+  constructor(catalog: Catalog, cluster: Cluster, limits: Limits, log: Logger) {
+    this.#catalog = catalog;
+    this.#cluster = cluster;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Finishes interrupted deletions and opens every index. One that does not open has the status "error". */
+  async openAll(): Promise<void> {
+    for (const uid of this.#catalog.state.toDrop) await this.#drop(uid);
+    const waiting = [...this.#catalog.state.indexes.values()];
+    for (const record of waiting) this.#opening.add(record.uid);
+    this.#unopened = waiting.length;
+    const openNext = async (): Promise<void> => {
+      for (let record = waiting.pop(); record !== undefined; record = waiting.pop())
+        await this.#openAtStart(record);
+    };
+    await Promise.all(Array.from({ length: OPENING_AT_ONCE }, openNext));
+  }
+
+  /** The tenant's index of this name, undefined when there is none. */
+  find(tenant: number, name: string): IndexRecord | undefined {
+    const record = this.#catalog.state.indexByName.get(nameKey(tenant, name));
+    return record === undefined || this.#opening.has(record.uid) ? undefined : record;
+  }
+
+  /** By name. */
+  list(tenant: number): IndexRecord[] {
+    return [...this.#catalog.state.indexes.values()]
+      .filter((record) => record.tenant === tenant && !this.#opening.has(record.uid))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  status(record: IndexRecord): IndexStatus {
+    if (this.#failed.has(record.uid)) return "error";
+    return this.#cluster.rebuilding(record.uid) ? "rebuilding" : "active";
+  }
+
+  /** Live documents; 0 for an index that did not open. */
+  records(record: IndexRecord): number {
+    return this.#failed.has(record.uid) ? 0 : this.#cluster.records(record.uid);
+  }
+
+  /** Throws SK-SE-503 for an index that did not open. */
+  checkOpen(record: IndexRecord): void {
+    const reason = this.#failed.get(record.uid);
+    if (reason !== undefined) {
+      throw new SkeinError("SK-SE-503", `the index "${record.name}" could not be opened: ${reason}`, {
+        retryAfter: 60,
+      });
+    }
+  }
+
+  /** Number of indexes that the start has not opened yet. */
+  get unopened(): number {
+    return this.#unopened;
+  }
+
+  /** Indexes that did not open, by name. */
+  get failures(): string[] {
+    const { indexes } = this.#catalog.state;
+    return [...this.#failed.keys()].map((uid) => indexes.get(uid)?.name ?? String(uid));
+  }
+
+  /** Live documents of all the tenant's indexes. */
+  recordsOf(tenant: number): number {
+    return this.list(tenant).reduce((sum, record) => sum + this.records(record), 0);
+  }
+
+  /** `checkName` may refuse the name. Throws SK-IX-400, SK-IX-409. */
+  async create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
+    const draft = readNewIndex(body, this.#limits);
+    checkName(draft.name);
+    const createdAt = new Date().toISOString();
+    let made: IndexRecord | undefined;
+    await this.#catalog.change((state) => {
+      if (!state.tenants.has(tenant))
+        throw new SkeinError("SK-SYS-404", "the tenant does not exist any more");
+      if (state.indexByName.has(nameKey(tenant, draft.name))) {
+        throw new SkeinError("SK-IX-409", `an index named "${draft.name}" exists already`);
+      }
+      const count = [...state.indexes.values()].filter((record) => record.tenant === tenant).length;
+      if (count >= this.#limits.indexesPerTenantMax) {
+        throw new SkeinError(
+          "SK-IX-400",
+          `there are ${count} indexes already; at most ${this.#limits.indexesPerTenantMax} are allowed`,
+        );
+      }
+      made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
+      this.#opening.add(made.uid);
+      return { type: "index.put", record: made };
+    });
+    const record = made!;
+    try {
+      await this.#cluster.openIndex(record);
+      return record;
+    } catch (error) {
+      await this.#catalog.change(() => ({ type: "index.delete", uid: record.uid }));
+      await this.#drop(record.uid);
+      throw error;
+    } finally {
+      this.#opening.delete(record.uid);
+    }
+  }
+
+  /** Throws SK-IX-400, SK-IX-404. */
+  changeSchema(record: IndexRecord, body: unknown): Promise<IndexRecord> {
+    const hasRecords = (): boolean => this.#cluster.records(record.uid) > 0;
+    return this.#change(record.uid, (current) => readChangedIndex(current, body, hasRecords(), this.#limits));
+  }
+
+  /** Throws SK-IX-400, SK-IX-404. */
+  changeSettings(record: IndexRecord, body: unknown): Promise<IndexRecord> {
+    return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits));
+  }
+
+  /** When this resolves the record is gone for good and its data has been dropped, or will be at the next start. */
+  remove(record: IndexRecord): Promise<void> {
+    return this.#exclusively(record.uid, async () => {
+      await this.#catalog.change((state) => {
+        if (!state.indexes.has(record.uid)) throw notFound(record.name);
+        return { type: "index.delete", uid: record.uid };
+      });
+      this.#failed.delete(record.uid);
+      await this.#drop(record.uid);
+    });
+  }
+
+  #change(uid: number, decide: (current: IndexRecord) => IndexRecord): Promise<IndexRecord> {
+    return this.#exclusively(uid, async () => {
+      let before: IndexRecord | undefined;
+      const state = await this.#catalog.change(({ indexes }) => {
+        before = indexes.get(uid);
+        if (before === undefined) throw notFound(String(uid));
+        this.checkOpen(before);
+        return { type: "index.put", record: decide(before) };
+      });
+      const after = state.indexes.get(uid)!;
+      if (after.schemaVersion !== before!.schemaVersion) await this.#cluster.applySchema(after);
+      return after;
+    });
+  }
+
+  async #openAtStart(record: IndexRecord): Promise<void> {
+    try {
+      await this.#cluster.openIndex(record);
+    } catch (error) {
+      this.#failed.set(record.uid, error instanceof Error ? error.message : String(error));
+      this.#log.error({ err: error, index: record.name, uid: record.uid }, "an index does not open");
+    } finally {
+      this.#opening.delete(record.uid);
+      this.#unopened--;
+    }
+  }
+
+  /** A drop that fails stays on the list and is tried again at the next start. */
+  async #drop(uid: number): Promise<void> {
+    try {
+      await this.#cluster.dropIndex(uid);
+      await this.#catalog.change(() => ({ type: "index.dropped", uid }));
+    } catch (error) {
+      this.#log.error(
+        { err: error, uid },
+        "the data of a deleted index could not be dropped; the next start tries again",
+      );
+    }
+  }
+
+  /** Runs the work when all earlier work on the same index is done. */
+  #exclusively<T>(uid: number, work: () => Promise<T>): Promise<T> {
+    const run = (this.#changes.get(uid) ?? Promise.resolve()).then(work);
+    const done = run
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#changes.get(uid) === done) this.#changes.delete(uid);
+      });
+    this.#changes.set(uid, done);
+    return run;
+  }
+}
+
+function notFound(name: string): SkeinError {
+  return new SkeinError("SK-IX-404", `the index "${name}" does not exist`);
+}

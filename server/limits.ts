@@ -1,0 +1,59 @@
+// Every limit of the service in one place, units last. The configuration file may override any of them
+// under "limits". Knows nothing of who enforces them.
+
+export const DEFAULT_LIMITS = {
+  // HTTP
+  jsonBodyBytesMax: 1024 * 1024,
+  headerBytesMax: 16 * 1024,
+  jsonDepthMax: 64,
+  bodyIdleMsMax: 30_000,
+  bodyTotalMsMax: 300_000,
+  stopGraceMsMax: 10_000,
+  requestsInFlightMax: 20_000,
+  importReplyHeldBytesMax: 8 * 1024 * 1024,
+  throttledAddressesMax: 100_000,
+
+  // documents
+  batchBodyBytesMax: 64 * 1024 * 1024,
+  batchDocumentsMax: 10_000,
+  documentBytesMax: 1024 * 1024,
+  exportPageDocuments: 500,
+  bodiesInMemoryBytesMax: 512 * 1024 * 1024,
+
+  // catalog
+  indexNameBytesMax: 128,
+  fieldNameBytesMax: 255,
+  fieldsPerIndexMax: 1_000,
+  fieldSlotsPerIndexMax: 65_000,
+  indexesPerTenantMax: 10_000,
+  settingsListMax: 10_000,
+  settingsWordBytesMax: 200,
+  extensionsBytesMax: 64 * 1024,
+  keysPerTenantMax: 10_000,
+  keyPatternsMax: 1_000,
+  tenantsMax: 100_000,
+
+  // query
+  queryTextBytesMax: 4 * 1024,
+  queryTokensMax: 64,
+  queryFieldsMax: 200,
+  filterTextBytesMax: 1024 * 1024,
+  filterClausesMax: 20_000,
+  filterDepthMax: 100,
+  facetFieldsMax: 100,
+  sortKeysMax: 16,
+  facetValuesMax: 1_000,
+  pageDocumentsMax: 250,
+  expansionsPerWordMax: 64,
+  searchMsMax: 10_000,
+
+  // process: resident memory above which writes are refused with 503
+  memoryBytesMax: Number.POSITIVE_INFINITY,
+
+  // engine
+  mergeSliceMsMax: 4,
+  shardQueueRequestsMax: 10_000,
+} as const satisfies Record<string, number>;
+
+/** The limits in force. Bytes, milliseconds or counts, as the last word of each name says. */
+export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };

@@ -1,0 +1,68 @@
+// Counts what plans limit by the month. Counted in memory, stored in the catalog now and then and at the end,
+// so a crash loses at most the last few seconds. The month rolls over on the 1st, 00:00 UTC.
+import type { Catalog } from "../catalog/catalog.js";
+import type { UsageRecord } from "../catalog/types.js";
+import { SkeinError } from "../errors.js";
+import type { Plan } from "./plans.js";
+
+const STORE_EVERY_MS = 10_000;
+
+export class Usage {
+  readonly #catalog: Catalog;
+  readonly #counts: Map<number, UsageRecord>;
+  readonly #changed = new Set<number>();
+  readonly #timer: NodeJS.Timeout;
+
+  /** `onError` hears of a store that failed; the next one tries again. */
+  constructor(catalog: Catalog, onError: (error: unknown) => void) {
+    this.#catalog = catalog;
+    this.#counts = new Map(catalog.state.usage);
+    this.#timer = setInterval(() => void this.store().catch(onError), STORE_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Counts one search. Throws SK-SYS-429 when the plan's month is used up. */
+  countSearch(tenant: number, plan: Plan, now: Date): void {
+    const month = now.toISOString().slice(0, 7);
+    const kept = this.#counts.get(tenant);
+    const searches = kept?.month === month ? kept.searches : 0;
+    if (plan.searches_per_month !== null && searches >= plan.searches_per_month) {
+      throw new SkeinError(
+        "SK-SYS-429",
+        `the plan's ${plan.searches_per_month} searches of this month are used up`,
+        {
+          retryAfter: secondsToNextMonth(now),
+          details: { limit: plan.searches_per_month, month },
+        },
+      );
+    }
+    this.#counts.set(tenant, { tenant, month, searches: searches + 1 });
+    this.#changed.add(tenant);
+  }
+
+  /** Writes what has changed. */
+  async store(): Promise<void> {
+    const tenants = [...this.#changed];
+    if (tenants.length === 0) return;
+    this.#changed.clear();
+    try {
+      await this.#catalog.change((state) => ({
+        type: "usage.put",
+        usage: tenants.filter((id) => state.tenants.has(id)).map((id) => this.#counts.get(id)!),
+      }));
+    } catch (error) {
+      for (const tenant of tenants) this.#changed.add(tenant);
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.store();
+  }
+}
+
+export function secondsToNextMonth(now: Date): number {
+  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  return Math.ceil((next - now.getTime()) / 1000);
+}
