@@ -1,0 +1,49 @@
+// Both stores, the real one and the one that crashes, behave the same.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { LevelStore } from "../../shards/storage/level-store.js";
+import { StoreLockedError } from "../../shards/storage/store.js";
+import { CrashDisk, CrashStore } from "../crash/crash-store.js";
+import { storeSuite } from "./store-suite.js";
+
+storeSuite("LevelStore", async () => {
+  const location = await mkdtemp(join(tmpdir(), "skein-store-"));
+  return {
+    open: () => LevelStore.open(location),
+    remove: () => rm(location, { recursive: true }),
+  };
+});
+
+storeSuite("CrashStore", async () => {
+  const disk = new CrashDisk();
+  return { open: async () => new CrashStore(disk), remove: async () => undefined };
+});
+
+test("a LevelStore that is open cannot be opened a second time", async () => {
+  const location = await mkdtemp(join(tmpdir(), "skein-store-"));
+  const store = await LevelStore.open(location);
+  await expect(LevelStore.open(location)).rejects.toBeInstanceOf(StoreLockedError);
+  await store.close();
+  await rm(location, { recursive: true });
+});
+
+test("a CrashStore forgets what was not synced, and everything stops at the frozen sync", async () => {
+  const put = (key: number) => [{ type: "put" as const, key: Uint8Array.of(key), value: Uint8Array.of(key) }];
+  for (const keepsLast of [false, true]) {
+    const disk = new CrashDisk();
+    disk.freezeAt = 2;
+    disk.keepsLast = keepsLast;
+    const store = new CrashStore(disk);
+    await store.batch(put(1), { sync: true });
+    await store.batch(put(2), { sync: false });
+    await expect(store.batch(put(3), { sync: true })).rejects.toThrow("frozen");
+    expect(() => store.getSync(Uint8Array.of(1))).toThrow("frozen");
+    const after = new CrashStore(disk);
+    const left = await after.getMany([Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)]);
+    expect(left.map((value) => value !== undefined)).toEqual(
+      keepsLast ? [true, true, true] : [true, false, false],
+    );
+  }
+});

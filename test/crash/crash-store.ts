@@ -1,0 +1,106 @@
+// A store whose disk can be frozen at any sync, like a machine that loses power: what was synced stays, what
+// was not is gone, and the batch at that moment is lost or kept as a whole.
+import type { BatchOptions, KeyRange, Store, StoreOp } from "../../shards/storage/store.js";
+
+type Values = Map<string, Uint8Array>;
+
+/** Keys as text whose order is byte order. */
+function textOf(key: Uint8Array): string {
+  return Buffer.from(key).toString("latin1");
+}
+
+/** What survives a crash, and how many syncs it has seen. */
+export class CrashDisk {
+  readonly durable: Values = new Map();
+  syncs = 0;
+  /** The sync at which everything stops, counted from 1; 0: never. */
+  freezeAt = 0;
+  /** Whether the batch at that sync still reaches the disk. */
+  keepsLast = false;
+}
+
+export class FrozenError extends Error {
+  constructor() {
+    super("the store is frozen");
+    this.name = "FrozenError";
+  }
+}
+
+export class CrashStore implements Store {
+  readonly #disk: CrashDisk;
+  readonly #values: Values;
+  #frozen = false;
+  #closed = false;
+
+  constructor(disk: CrashDisk) {
+    this.#disk = disk;
+    this.#values = new Map(disk.durable);
+  }
+
+  getSync(key: Uint8Array): Uint8Array | undefined {
+    this.#check();
+    return this.#values.get(textOf(key));
+  }
+
+  async get(key: Uint8Array): Promise<Uint8Array | undefined> {
+    return this.getSync(key);
+  }
+
+  async getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    return keys.map((key) => this.getSync(key));
+  }
+
+  async batch(ops: StoreOp[], { sync }: BatchOptions): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#check();
+    if (!sync) {
+      apply(this.#values, ops);
+      return;
+    }
+    this.#disk.syncs++;
+    const freezes = this.#disk.syncs === this.#disk.freezeAt;
+    if (freezes) this.#frozen = true;
+    if (freezes && !this.#disk.keepsLast) throw new FrozenError();
+    apply(this.#values, ops);
+    this.#disk.durable.clear();
+    for (const [key, value] of this.#values) this.#disk.durable.set(key, value);
+    if (freezes) throw new FrozenError();
+  }
+
+  async *entries(range: KeyRange): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
+    this.#check();
+    const [from, to] = [textOf(range.from), textOf(range.to)];
+    const found = [...this.#values].filter(([key]) => from <= key && key < to);
+    found.sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [key, value] of found) yield [Buffer.from(key, "latin1"), value];
+  }
+
+  async *keys(range: KeyRange): AsyncIterableIterator<Uint8Array> {
+    for await (const [key] of this.entries(range)) yield key;
+  }
+
+  async clear(range: KeyRange): Promise<void> {
+    const keys: Uint8Array[] = [];
+    for await (const key of this.keys(range)) keys.push(key);
+    apply(
+      this.#values,
+      keys.map((key) => ({ type: "del", key })),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #check(): void {
+    if (this.#frozen) throw new FrozenError();
+    if (this.#closed) throw new Error("the store is closed");
+  }
+}
+
+function apply(values: Values, ops: readonly StoreOp[]): void {
+  for (const op of ops) {
+    if (op.type === "put") values.set(textOf(op.key), Uint8Array.from(op.value));
+    else values.delete(textOf(op.key));
+  }
+}

@@ -1,0 +1,125 @@
+// A shard's thread dies: requests inside it get 503 SK-SE-503 with Retry-After, everything else goes on, the
+// thread comes back by itself with all acknowledged documents. The death comes from shard-killer.mjs.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, expectStatus, sleep, TestServer } from "./harness.js";
+
+const SHARDS = 3;
+const SCHEMA = {
+  fields: [
+    { name: "title", type: "string" },
+    { name: "n", type: "int32", facet: true },
+  ],
+};
+
+function documents(from: number, count: number) {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `d${from + i}`,
+    title: `thing number${from + i}`,
+    n: from + i,
+  }));
+}
+
+describe("a shard that dies", () => {
+  const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
+  let server: TestServer;
+
+  beforeAll(async () => {
+    const killer = join(import.meta.dirname, "shard-killer.mjs");
+    const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
+    server = await TestServer.start({ shards: SHARDS, env });
+    await server.createIndex("things", SCHEMA, documents(0, 300));
+    await server.createIndex("others", SCHEMA, documents(0, 30));
+  });
+
+  afterAll(async () => {
+    await server.close();
+    rmSync(killDir, { recursive: true, force: true });
+  });
+
+  /** Ends the shard's thread and waits until it is gone. */
+  async function kill(shard: number): Promise<void> {
+    const order = join(killDir, String(shard));
+    writeFileSync(order, "");
+    await eventually(async () => !existsSync(order), `shard ${shard} obeys`);
+  }
+
+  const found = async (): Promise<number> => {
+    const reply = await server.query("things", { q: "thing", per_page: 0 });
+    return reply.status === 200 ? reply.json.found : -1;
+  };
+
+  test("comes back by itself with everything it had", async () => {
+    const before = (await server.query("things", { q: "thing", facets: ["n"], per_page: 50 })).json.data;
+    for (let shard = 0; shard < SHARDS; shard++) {
+      await kill(shard);
+      await eventually(async () => (await found()) === 300, `shard ${shard} answers again`);
+      expect((await server.query("things", { q: "thing", facets: ["n"], per_page: 50 })).json.data).toEqual(
+        before,
+      );
+      expect((await server.query("others", { q: "*" })).json.found).toBe(30);
+    }
+    expect((await server.get("/health/ready")).status).toBe(200);
+  });
+
+  test("fails only what is inside, with 503 and Retry-After", async () => {
+    const statuses = new Map<number, number>();
+    let asking = true;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (asking) {
+        const reply = await server.query("things", { q: "thing numb", facets: ["n"] });
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        if (reply.status !== 200) {
+          expect(reply.json.code).toBe("SK-SE-503");
+          expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+        }
+      }
+    });
+    for (let i = 0; i < 4; i++) {
+      await sleep(150);
+      await kill(i % SHARDS);
+    }
+    await eventually(async () => (await found()) === 300, "all shards answer again");
+    asking = false;
+    await Promise.all(clients);
+    expect([...statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(statuses.get(200)).toBeGreaterThan(0);
+  });
+
+  test("loses no acknowledged write and takes new ones", async () => {
+    const acknowledged = new Set<string>();
+    let writing = true;
+    const writer = (async () => {
+      for (let next = 1000; writing; next += 20) {
+        const batch = documents(next, 20);
+        const reply = await server.post("/v1/indexes/things/documents/batch", { documents: batch });
+        expect([200, 503], reply.text).toContain(reply.status);
+        if (reply.status === 200) for (const { id } of batch) acknowledged.add(id);
+      }
+    })();
+    for (let i = 0; i < 4; i++) {
+      await sleep(150);
+      await kill(i % SHARDS);
+    }
+    await sleep(300);
+    writing = false;
+    await writer;
+    await eventually(
+      async () => (await found()) >= 300 + acknowledged.size,
+      "all acknowledged documents are found",
+    );
+    const exported = await server.raw("GET", "/v1/indexes/things/documents/export");
+    expectStatus(exported, 200);
+    const ids = new Set(
+      exported.text
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { id: string }).id),
+    );
+    expect([...acknowledged].filter((id) => !ids.has(id))).toEqual([]);
+    expect(acknowledged.size).toBeGreaterThan(0);
+    expect(await found()).toBe(ids.size);
+  });
+});

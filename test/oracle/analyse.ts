@@ -1,0 +1,183 @@
+// The analyser's naive twin: plain string functions, one character at a time, straight from the rules of
+// docs/ranking.md. It shares no table and no code with the engine.
+
+export interface OracleToken {
+  term: string;
+  position: number;
+  /** UTF-8 byte offsets in the text. */
+  start: number;
+  end: number;
+}
+
+export interface OracleAnalysis {
+  symbols: string;
+  separators: string;
+}
+
+type Kind = "separator" | "word" | "ignored" | "ideograph" | "apostrophe" | "voicing";
+
+const PLAIN: OracleAnalysis = { symbols: "", separators: "" };
+const TERM_BYTES = 120;
+const utf8 = new TextEncoder();
+
+const SPECIALS: Record<string, string> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ł: "l",
+  ħ: "h",
+  ı: "i",
+  ŋ: "n",
+  ſ: "s",
+  ς: "σ",
+};
+
+function inRange(character: string, ranges: [number, number][]): boolean {
+  const point = character.codePointAt(0)!;
+  return ranges.some(([low, high]) => point >= low && point <= high);
+}
+
+function isAccent(character: string): boolean {
+  if (/[\u05be\u05c0\u05c3\u05c6]/.test(character)) return false; // Hebrew punctuation between the points
+  return inRange(character, [
+    [0x300, 0x36f],
+    [0x1ab0, 0x1aff],
+    [0x1dc0, 0x1dff],
+    [0x20d0, 0x20ff],
+    [0xfe20, 0xfe2f],
+    [0x64b, 0x65f],
+    [0x670, 0x670],
+    [0x591, 0x5c7],
+  ]);
+}
+
+function kindOf(character: string): Kind {
+  if ("'’ʼ".includes(character)) return "apostrophe";
+  if ("\u3099\u309a\uff9e\uff9f".includes(character)) return "voicing";
+  if (isAccent(character) || /\p{Default_Ignorable_Code_Point}/u.test(character)) return "ignored";
+  if (/\s|\u0085/u.test(character)) return "separator";
+  if (/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u.test(character)) return "ideograph";
+  return /\p{L}|\p{M}|\p{N}/u.test(character) ? "word" : "separator";
+}
+
+/** Lower case, compatibility form, no accents; again until nothing changes. Hangul syllables stay whole. */
+function simplify(text: string): string {
+  let out = "";
+  for (const lower of text.toLowerCase()) {
+    const isSyllable = inRange(lower, [[0xac00, 0xd7a3]]);
+    const plain = SPECIALS[lower] ?? (isSyllable ? lower : lower.normalize("NFKD").toLowerCase());
+    for (const part of plain) if (kindOf(part) !== "ignored") out += SPECIALS[part] ?? part;
+  }
+  out = out.replace(/[\u1100-\u11ff]+/g, (jamo) => jamo.normalize("NFC"));
+  return out === text ? out : simplify(out);
+}
+
+/** What a character adds to a word. Empty: it is no part of words after all. */
+function wordFolding(character: string): string {
+  return [...simplify(character)]
+    .filter((part) => !["separator", "apostrophe"].includes(kindOf(part)))
+    .join("");
+}
+
+interface Piece {
+  kind: Kind;
+  folding: string;
+  bytes: number;
+}
+
+function pieceOf(character: string, analysis: OracleAnalysis): Piece {
+  const bytes = utf8.encode(character).length;
+  if (analysis.separators.includes(character)) return { kind: "separator", folding: "", bytes };
+  if (analysis.symbols.includes(character)) return { kind: "word", folding: character, bytes };
+  const kind = kindOf(character);
+  if (kind === "voicing") return { kind, folding: character.normalize("NFKD"), bytes };
+  if (kind !== "word" && kind !== "ideograph") return { kind, folding: "", bytes };
+  const folding = wordFolding(character);
+  return folding === "" ? { kind: "separator", folding, bytes } : { kind, folding, bytes };
+}
+
+/** The longest beginning of whole code points that fits into a term. */
+function cut(term: string): string {
+  let kept = "";
+  for (const character of term) {
+    if (utf8.encode(kept + character).length > TERM_BYTES) break;
+    kept += character;
+  }
+  return kept;
+}
+
+/** True when the first piece from i on that does not vanish is part of a word. */
+function wordFollows(pieces: Piece[], i: number): boolean {
+  while (pieces[i]?.kind === "ignored" || pieces[i]?.kind === "voicing") i++;
+  return pieces[i]?.kind === "word";
+}
+
+/** Tokens of a well-formed text. */
+export function analyse(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
+  const pieces = [...text].map((character) => pieceOf(character, analysis));
+  const tokens: OracleToken[] = [];
+  let term = "";
+  let start = 0;
+  let at = 0;
+  let run: "none" | "word" | "ideograph" = "none";
+  const finish = (): void => {
+    if (run !== "none") tokens.push({ term: cut(term), position: tokens.length, start, end: at });
+    run = "none";
+    term = "";
+  };
+  pieces.forEach((piece, i) => {
+    if (piece.kind === "ideograph" || (piece.kind === "word" && run !== "word")) {
+      finish();
+      run = piece.kind;
+      start = at;
+      term = piece.folding;
+    } else if (piece.kind === "word") {
+      term += piece.folding;
+    } else if (piece.kind === "voicing") {
+      if (run === "ideograph") term += piece.folding;
+    } else if (piece.kind === "apostrophe") {
+      if (run !== "word" || !wordFollows(pieces, i + 1)) finish();
+    } else if (piece.kind === "separator") {
+      finish();
+    }
+    at += piece.bytes;
+  });
+  finish();
+  return tokens;
+}
+
+/** The whole value for equality and order. */
+export function foldValue(text: string): string {
+  let out = "";
+  for (const character of text) {
+    const kind = kindOf(character);
+    const word = kind === "word" || kind === "ideograph" ? wordFolding(character) : "";
+    const plain = simplify(character);
+    if (kind === "ignored") continue;
+    if (kind === "apostrophe") out += "'";
+    else if (/\s|\u0085/u.test(character)) out += " ";
+    else if (kind === "voicing") out += character.normalize("NFKD");
+    else if (word !== "") out += word;
+    else out += kind === "separator" && plain !== "" && !plain.includes(" ") ? plain : character;
+  }
+  return out.replace(/ +/g, " ").replace(/^ | $/g, "");
+}
+
+/** Lucene's SmallFloat.intToByte4 by search: the largest byte whose length is not above. */
+export function encodeNorm(length: number): number {
+  let norm = 0;
+  while (norm < 255 && decodeNorm(norm + 1) <= length) norm++;
+  return norm;
+}
+
+/** Lucene's SmallFloat.byte4ToInt: 24 exact codes, then 3 mantissa bits under a growing exponent. */
+export function decodeNorm(norm: number): number {
+  if (norm < 24) return norm;
+  const mantissa = (norm - 24) % 8;
+  const exponent = Math.floor((norm - 24) / 8);
+  return 24 + (exponent === 0 ? mantissa : (mantissa + 8) * 2 ** (exponent - 1));
+}

@@ -1,0 +1,54 @@
+// What scoring sees of a document: per text field the positions of every term and the field's length as the
+// norm byte keeps it.
+import { analyse, decodeNorm, encodeNorm } from "./analyse.js";
+import { type Analysis, type Document, type Field, isText, valuesOf } from "./values.js";
+
+/** Positions between two elements of a string[]. */
+const ELEMENT_GAP = 8;
+
+export interface FieldText {
+  /** Term -> ascending positions. */
+  positions: Map<string, number[]>;
+  /** Tokens, rounded as one byte keeps them. */
+  length: number;
+}
+
+export interface Row {
+  document: Document;
+  /** Larger is newer. */
+  seq: number;
+  /** By field name; fields without any token are left out. */
+  texts: Map<string, FieldText>;
+}
+
+export function makeRow(document: Document, seq: number, fields: Field[], analysis: Analysis): Row {
+  const texts = new Map<string, FieldText>();
+  for (const field of fields) {
+    if (!isText(field) || field.index === false) continue;
+    const text = fieldText(valuesOf(document, field) as string[], analysis);
+    if (text.length > 0) texts.set(field.name, text);
+  }
+  return { document, seq, texts };
+}
+
+function fieldText(elements: string[], analysis: Analysis): FieldText {
+  const positions = new Map<string, number[]>();
+  let next = 0;
+  let tokens = 0;
+  for (const element of elements) {
+    for (const { term } of analyse(element, analysis)) {
+      const known = positions.get(term);
+      if (known === undefined) positions.set(term, [next]);
+      else known.push(next);
+      next++;
+      tokens++;
+    }
+    next += ELEMENT_GAP;
+  }
+  return { positions, length: decodeNorm(encodeNorm(tokens)) };
+}
+
+/** Order of the dictionary: by UTF-8 bytes. */
+export function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,152 @@
+// The scoring rule, document by document, with the same order of float operations as the engine:
+// docs/ranking.md has the formula. Knows nothing of how alternatives and boosts were chosen.
+import { compareBytes, type Row } from "./rows.js";
+
+export interface Alternative {
+  kind: "exact" | "synonym" | "prefix" | "typo";
+  typos: number;
+  useForProximity: boolean;
+  boost: number;
+  terms: { term: string; prefix: boolean }[];
+}
+
+export interface Word {
+  /** Its inverse document frequency, for closeness. */
+  weight: number;
+  alternatives: Alternative[];
+}
+
+export interface Program {
+  mode: "all" | "any";
+  fields: { name: string; weight: number; averageLength: number }[];
+  words: Word[];
+  phrases: string[][];
+  excludes: string[][];
+}
+
+export const K1 = 1.2;
+export const B = 0.75;
+export const PROXIMITY_WEIGHT = 0.5;
+const CLOSE_MAX = 8;
+
+/** The row's text match, or null when it does not match. */
+export function textMatch(row: Row, program: Program): number | null {
+  const names = program.fields.map((field) => field.name);
+  if (!program.phrases.every((phrase) => hasPhrase(row, names, phrase))) return null;
+  if (program.excludes.some((phrase) => hasPhrase(row, names, phrase))) return null;
+  if (program.words.length === 0) return 0;
+
+  const matches = program.words.map((word) => matchWord(row, program, word));
+  const matched = matches.filter((match) => match !== null);
+  if (matched.length === 0 || (program.mode === "all" && matched.length < matches.length)) return null;
+
+  let relevance = 0;
+  for (const match of matched) relevance += match.score;
+  relevance += proximity(row, program);
+  const steps = Math.min(Math.floor(relevance * 2 ** 24), 2 ** 46 - 1);
+  if (matched.length < matches.length) return steps;
+  const typos = matched.reduce((sum, match) => sum + match.typos, 0);
+  const exact = matched.every((match) => match.exact);
+  return 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
+}
+
+interface WordMatch {
+  score: number;
+  typos: number;
+  exact: boolean;
+}
+
+function matchWord(row: Row, program: Program, word: Word): WordMatch | null {
+  let best = null as WordMatch | null;
+  for (const alternative of word.alternatives) {
+    const frequency = weightedFrequency(row, program, alternative);
+    if (frequency === null) continue;
+    const score = (alternative.boost * frequency) / (frequency + K1);
+    const exact = alternative.typos === 0 && (alternative.kind === "exact" || alternative.kind === "synonym");
+    best = {
+      score: Math.max(best?.score ?? 0, score),
+      typos: Math.min(best?.typos ?? alternative.typos, alternative.typos),
+      exact: exact || (best?.exact ?? false),
+    };
+  }
+  return best;
+}
+
+/** Sum over the alternative's terms in the document, then over the fields; null when none occurs. */
+function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
+  let sum: number | null = null;
+  for (const { term, prefix } of alternative.terms) {
+    for (const present of prefix ? termsWithPrefix(row, program, term) : [term]) {
+      for (const field of program.fields) {
+        const text = row.texts.get(field.name);
+        const frequency = text?.positions.get(present)?.length;
+        if (text === undefined || frequency === undefined) continue;
+        const ratio = field.averageLength === 0 ? B : (B * text.length) / field.averageLength;
+        sum = (sum ?? 0) + (field.weight * frequency) / (1 - B + ratio);
+      }
+    }
+  }
+  return sum;
+}
+
+function termsWithPrefix(row: Row, program: Program, prefix: string): string[] {
+  const terms = new Set<string>();
+  for (const { name } of program.fields) {
+    for (const term of row.texts.get(name)?.positions.keys() ?? [])
+      if (term.startsWith(prefix)) terms.add(term);
+  }
+  return [...terms].sort(compareBytes);
+}
+
+/** Neighbouring words of the query that stand close to each other count extra. */
+function proximity(row: Row, program: Program): number {
+  let sum = 0;
+  for (let i = 0; i + 1 < program.words.length; i++) {
+    const left = program.words[i]!;
+    const right = program.words[i + 1]!;
+    let closest = 0;
+    for (const { name } of program.fields) {
+      const closeness = closenessOf(positionsOf(row, name, left), positionsOf(row, name, right));
+      closest = Math.max(closest, closeness);
+    }
+    if (closest > 0) sum += Math.min(left.weight, right.weight) * closest;
+  }
+  return PROXIMITY_WEIGHT * sum;
+}
+
+function positionsOf(row: Row, field: string, word: Word): number[] {
+  const positions = row.texts.get(field)?.positions;
+  if (positions === undefined) return [];
+  const terms = word.alternatives
+    .filter((alternative) => alternative.useForProximity)
+    .flatMap((one) => one.terms);
+  const found: number[] = [];
+  for (const [present, places] of positions) {
+    if (terms.some(({ term, prefix }) => (prefix ? present.startsWith(term) : present === term)))
+      found.push(...places);
+  }
+  return found;
+}
+
+function closenessOf(left: number[], right: number[]): number {
+  let best = 0;
+  for (const p of left) {
+    for (const q of right) {
+      const gap = q - p;
+      if (Math.abs(gap) > CLOSE_MAX) continue;
+      best = Math.max(best, gap > 0 ? 1 / gap : 1 / (2 * (Math.abs(gap) + 1)));
+    }
+  }
+  return best;
+}
+
+/** All terms at consecutive positions of one field. */
+function hasPhrase(row: Row, fields: string[], phrase: string[]): boolean {
+  return fields.some((name) => {
+    const positions = row.texts.get(name)?.positions;
+    const starts = positions?.get(phrase[0]!) ?? [];
+    return starts.some((start) =>
+      phrase.every((term, i) => positions!.get(term)?.includes(start + i) ?? false),
+    );
+  });
+}

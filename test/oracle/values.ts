@@ -1,0 +1,73 @@
+// Documents as the oracle holds them: parsed JSON whose int64 values are bigint, a schema, and the text of
+// both directions. Dull on purpose; every fast path of the product is compared with what is computed here.
+
+export type FieldType = "string" | "int32" | "int64" | "float" | "bool" | "string[]" | "int32[]" | "float[]";
+
+export interface Field {
+  name: string;
+  type: FieldType;
+  facet?: boolean;
+  optional?: boolean;
+  index?: boolean;
+  sort?: boolean;
+}
+
+export interface Schema {
+  fields: Field[];
+  default_sorting_field?: string;
+}
+
+export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
+
+export type Document = { id: string } & { [name: string]: Json };
+
+/** Characters that an index treats as letters, and as separators, against the general rules. */
+export interface Analysis {
+  symbols: string;
+  separators: string;
+}
+
+/** One value of a field: text, an integer (also of a bool: 0 or 1), or a float. */
+export type Value = string | bigint | number;
+
+export function isText(field: Field): boolean {
+  return field.type === "string" || field.type === "string[]";
+}
+
+/** The field's values in a document, in order; none when it is missing, null or an empty array. */
+export function valuesOf(document: Document, field: Field): Value[] {
+  const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
+  if (raw === undefined || raw === null) return [];
+  const elements = Array.isArray(raw) ? raw : [raw];
+  return elements.map((element) => toValue(element, field.type));
+}
+
+function toValue(raw: Json, type: FieldType): Value {
+  if (type === "string" || type === "string[]") return raw as string;
+  if (type === "float" || type === "float[]") return Number(raw);
+  if (type === "bool") return raw === true ? 1n : 0n;
+  return BigInt(raw as number | bigint);
+}
+
+/** JSON text; a bigint is printed as the integer it is. */
+export function printJson(value: Json): string {
+  if (typeof value === "bigint") return value.toString();
+  if (Array.isArray(value)) return `[${value.map(printJson).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value).map(
+      ([name, member]) => `${JSON.stringify(name)}:${printJson(member)}`,
+    );
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+/** Parses JSON; integers that a double cannot hold become bigint. */
+export function parseJson(text: string): Json {
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"\\u0000${token}"` : token,
+  );
+  return JSON.parse(marked, (_name, value) =>
+    typeof value === "string" && value.startsWith("\u0000") ? BigInt(value.slice(1)) : value,
+  ) as Json;
+}

@@ -1,0 +1,140 @@
+// Four servers side by side (1, 2, 3 and 8 shards) that get the same writes and queries, each held against the
+// oracle. Knows nothing of where stories come from.
+import { expect } from "vitest";
+import { eventually, expectStatus, TestServer } from "../e2e/harness.js";
+import type { Answer, Oracle, Query, Settings } from "../oracle/engine.js";
+import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/values.js";
+import type { Write } from "./generators.js";
+
+const SHARD_COUNTS = [1, 2, 3, 8];
+
+export class Fleet {
+  private indexes = 0;
+
+  private constructor(private readonly servers: TestServer[]) {}
+
+  static async start(): Promise<Fleet> {
+    return new Fleet(await Promise.all(SHARD_COUNTS.map((shards) => TestServer.start({ shards }))));
+  }
+
+  async close(): Promise<void> {
+    await this.everywhere((server) => server.close());
+  }
+
+  /** kill -9 for all, then a start on what is on disk. */
+  async killAndRestart(): Promise<void> {
+    await this.everywhere((server) => server.stop("SIGKILL"));
+    await this.everywhere((server) => server.launch());
+  }
+
+  /** A new index of this schema; its name. */
+  async createIndex(schema: Schema, settings: Partial<Settings> = {}): Promise<string> {
+    const name = `random-${++this.indexes}`;
+    await this.everywhere(async (server) => {
+      await server.createIndex(name, schema);
+      if (Object.keys(settings).length === 0) return;
+      expectStatus(await server.patch(`/v1/indexes/${name}/settings`, settings), 200);
+    });
+    return name;
+  }
+
+  async dropIndex(name: string): Promise<void> {
+    await this.everywhere(async (server) => expectStatus(await server.delete(`/v1/indexes/${name}`), 200));
+  }
+
+  /** Applies a write to the oracle and to all servers; both must refuse the same documents. */
+  async applyWrite(index: string, oracle: Oracle, write: Write): Promise<void> {
+    const path = `/v1/indexes/${index}/documents`;
+    if (write.kind === "batch") {
+      const refused = oracle.write(write.action, write.documents);
+      const body = printJson({ action: write.action, documents: write.documents });
+      await this.everywhere(async (server) => {
+        const reply = await server.post(`${path}/batch`, body);
+        expectStatus(reply, 200);
+        expect(reply.json.data.errors.map((error) => error.index)).toEqual(refused);
+      });
+      return;
+    }
+    if (write.kind === "patch") {
+      const known = oracle.get(write.id) !== undefined;
+      const refused = oracle.write("update", [{ ...write.changes, id: write.id }]);
+      await this.everywhere(async (server) => {
+        const reply = await server.raw("PATCH", `${path}/${encodeURIComponent(write.id)}`, {
+          body: printJson(write.changes),
+        });
+        expectStatus(reply, !known ? 404 : refused.length > 0 ? 400 : 200);
+      });
+      return;
+    }
+    if (write.kind === "delete") {
+      const known = oracle.get(write.id) !== undefined;
+      oracle.write("delete", [{ id: write.id }]);
+      await this.everywhere(async (server) => {
+        expectStatus(await server.delete(`${path}/${encodeURIComponent(write.id)}`), known ? 200 : 404);
+      });
+      return;
+    }
+    oracle.deleteWhere(write.filter);
+    await this.everywhere(async (server) => {
+      expectStatus(await server.delete(`${path}?filter_by=${encodeURIComponent(write.filter)}`), 200);
+    });
+  }
+
+  async compareQueries(index: string, oracle: Oracle, queries: Query[]): Promise<void> {
+    for (const query of queries) {
+      const expected = oracle.search(query);
+      const answers = await this.everywhere((server) => ask(server, index, query));
+      answers.forEach((answer, i) => {
+        const where = `${SHARD_COUNTS[i]} shards, query ${printJson(query as unknown as Json)}`;
+        expect(answer, where).toEqual(expected);
+      });
+    }
+  }
+
+  /** Every stored document is what the oracle holds, to the last digit. */
+  async compareDocuments(index: string, oracle: Oracle): Promise<void> {
+    const expected = canonical(oracle.documents);
+    await this.everywhere(async (server) => {
+      const reply = await server.raw("GET", `/v1/indexes/${index}/documents/export`);
+      expectStatus(reply, 200);
+      const lines = reply.text.split("\n").filter((line) => line !== "");
+      expect(canonical(lines.map((line) => parseJson(line) as Document))).toEqual(expected);
+      expect((await server.get(`/v1/indexes/${index}`)).json.data.records_count).toBe(expected.length);
+    });
+  }
+
+  /** Waits until no background merge is running. */
+  async settled(index: string): Promise<void> {
+    await eventually(async () => {
+      const replies = await this.everywhere((server) => server.get(`/v1/indexes/${index}/stats`));
+      return replies.every((reply) => reply.json.data.merging === false);
+    }, "background merges come to rest");
+  }
+
+  private everywhere<T>(act: (server: TestServer) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.servers.map(act));
+  }
+}
+
+async function ask(server: TestServer, index: string, query: Query): Promise<Answer> {
+  const reply = await server.query(index, query);
+  expectStatus(reply, 200);
+  const { hits, found, total_pages, data } = reply.json;
+  return {
+    hits: hits.map((hit) => ({ id: hit.document.id, text_match: hit.text_match })),
+    found,
+    total_pages,
+    facets: data.facet_counts.map((facet) => [
+      facet.field_name,
+      facet.counts.map(({ value, count }) => [value, count]),
+    ]),
+  };
+}
+
+/** One text per document, members and documents in a fixed order. */
+function canonical(documents: Document[]): string[] {
+  const byName = ([a]: [string, Json], [b]: [string, Json]): number => (a < b ? -1 : 1);
+  return documents
+    .map((document) => printJson(Object.fromEntries(Object.entries(document).sort(byName))))
+    .sort();
+}

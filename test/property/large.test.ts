@@ -1,0 +1,109 @@
+// The server against the oracle on a few thousand documents over some hundred words, so that posting lists have
+// blocks, prefixes have many terms, words can be rare or suspiciously rare, and pages go deep.
+// SKEIN_PROPERTY_SEED and SKEIN_PROPERTY_RUNS repeat or deepen a run.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { Oracle } from "../oracle/engine.js";
+import { type Document, type Field, isText, type Json, type Schema } from "../oracle/values.js";
+import { Fleet } from "./fleet.js";
+import { query, VALUES, type Write } from "./generators.js";
+
+const DOCUMENTS = 2500;
+const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? 120);
+const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
+
+const SYLLABLES = [
+  "ka",
+  "ro",
+  "mi",
+  "tel",
+  "son",
+  "ber",
+  "lin",
+  "pra",
+  "vo",
+  "du",
+  "esh",
+  "tor",
+  "gra",
+  "ni",
+  "s",
+];
+const VOCABULARY = Array.from({ length: 700 }, (_, i) => syllables(i * 7 + 3));
+
+function syllables(number: number): string {
+  const rest = Math.floor(number / SYLLABLES.length);
+  return SYLLABLES[number % SYLLABLES.length]! + (rest === 0 ? "" : syllables(rest));
+}
+
+/** Few words are everywhere, most are rare. */
+const word = fc
+  .integer({ min: 0, max: 999_999 })
+  .map((n) => VOCABULARY[Math.floor(VOCABULARY.length ** (n / 1e6)) - 1]!);
+
+const SCHEMA: Schema = {
+  fields: [
+    { name: "t", type: "string" },
+    { name: "s", type: "string", facet: true, sort: true },
+    { name: "i", type: "int32", facet: true },
+    { name: "l", type: "int64", facet: true },
+    { name: "f", type: "float", facet: true },
+    { name: "b", type: "bool", facet: true },
+    { name: "ss", type: "string[]", facet: true },
+    { name: "ii", type: "int32[]", facet: true },
+    { name: "ff", type: "float[]" },
+  ],
+  default_sorting_field: "i",
+};
+
+function value(field: Field): fc.Arbitrary<Json> {
+  if (field.name === "t")
+    return fc.array(word, { minLength: 1, maxLength: 40, size: "max" }).map((words) => words.join(" "));
+  if (field.name === "s")
+    return fc.array(word, { minLength: 1, maxLength: 2 }).map((words) => words.join(" "));
+  if (isText(field)) return fc.array(word, { maxLength: 5 });
+  if (field.name === "i") return fc.integer({ min: -500, max: 500 });
+  return VALUES[field.type];
+}
+
+const document: fc.Arbitrary<Document> = fc
+  .tuple(fc.nat(DOCUMENTS), ...SCHEMA.fields.map((field) => fc.option(value(field), { freq: 10 })))
+  .map(([id, ...values]) => {
+    const members = SCHEMA.fields.map((field, i): [string, Json] => [field.name, values[i] ?? null]);
+    return { id: `d${id}`, ...Object.fromEntries(members) };
+  });
+
+describe("a few thousand documents", () => {
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+  });
+
+  afterAll(() => fleet.close());
+
+  test(`are searched like the oracle does (seed ${SEED})`, { timeout: 300_000 }, async () => {
+    const documents = fc.sample(document, { numRuns: DOCUMENTS, seed: SEED });
+    const queries = fc.sample(query(SCHEMA, word), { numRuns: QUERIES, seed: SEED });
+    const index = await fleet.createIndex(SCHEMA);
+    const oracle = new Oracle(SCHEMA);
+    const cuts = [0, 900, 901, 1000, 1500, DOCUMENTS];
+    const writes = cuts
+      .slice(1)
+      .map(
+        (end, i): Write => ({ kind: "batch", action: "upsert", documents: documents.slice(cuts[i], end) }),
+      );
+    writes.push({ kind: "deleteWhere", filter: "i:[-20..20]" });
+    writes.push({
+      kind: "batch",
+      action: "update",
+      documents: documents.slice(0, 200).map(({ id }, i) => ({ id, f: i, s: VOCABULARY[i]! })),
+    });
+    for (const write of writes) await fleet.applyWrite(index, oracle, write);
+    await fleet.compareQueries(index, oracle, queries);
+    await fleet.settled(index);
+    await fleet.compareQueries(index, oracle, queries.slice(0, 30));
+    const deep = [60, 61, 62].map((page) => ({ q: VOCABULARY[0]!, per_page: 20, page }));
+    await fleet.compareQueries(index, oracle, deep);
+  });
+});

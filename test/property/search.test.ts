@@ -1,0 +1,72 @@
+// The server against the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8 shards. Same
+// documents, same order, same text_match, found, pages and facets; also while and after segments are merged in the
+// background, and after kill -9. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { Oracle } from "../oracle/engine.js";
+import { Fleet } from "./fleet.js";
+import { type Story, story } from "./generators.js";
+
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? 120);
+const SEED = process.env.SKEIN_PROPERTY_SEED;
+/** A run that was asked for takes as long as it takes. */
+const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined;
+const timeout = LIMITED ? 300_000 : 86_400_000;
+
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await Fleet.start();
+});
+
+afterAll(() => fleet.close());
+
+function parameters(numRuns: number): fc.Parameters<[Story]> {
+  return {
+    numRuns,
+    ...(LIMITED ? { interruptAfterTimeLimit: 150_000 } : {}),
+    ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+  };
+}
+
+describe("the server answers like the oracle", () => {
+  test("after any writes, for any query and number of shards", { timeout }, async () => {
+    const property = fc.asyncProperty(story(10, 20), async ({ schema, settings, writes, queries }) => {
+      const index = await fleet.createIndex(schema, settings);
+      const oracle = new Oracle(schema, settings);
+      for (const write of writes) await fleet.applyWrite(index, oracle, write);
+      await fleet.compareQueries(index, oracle, queries);
+      await fleet.compareDocuments(index, oracle);
+      await fleet.dropIndex(index);
+    });
+    await fc.assert(property, parameters(RUNS));
+  });
+
+  test("while and after segments are merged", { timeout }, async () => {
+    const property = fc.asyncProperty(story(60, 12), async ({ schema, settings, writes, queries }) => {
+      const index = await fleet.createIndex(schema, settings);
+      const oracle = new Oracle(schema, settings);
+      for (const [i, write] of writes.entries()) {
+        await fleet.applyWrite(index, oracle, write);
+        if (i % 10 === 9) await fleet.compareQueries(index, oracle, queries.slice(0, 2));
+      }
+      await fleet.compareQueries(index, oracle, queries);
+      await fleet.settled(index);
+      await fleet.compareQueries(index, oracle, queries);
+      await fleet.dropIndex(index);
+    });
+    await fc.assert(property, parameters(Math.ceil(RUNS / 8)));
+  });
+
+  test("after kill -9 and restart", { timeout }, async () => {
+    const property = fc.asyncProperty(story(12, 10), async ({ schema, settings, writes, queries }) => {
+      const index = await fleet.createIndex(schema, settings);
+      const oracle = new Oracle(schema, settings);
+      for (const write of writes) await fleet.applyWrite(index, oracle, write);
+      await fleet.killAndRestart();
+      await fleet.compareQueries(index, oracle, queries);
+      await fleet.compareDocuments(index, oracle);
+    });
+    await fc.assert(property, parameters(Math.ceil(RUNS / 20)));
+  });
+});

@@ -1,0 +1,132 @@
+// The expand kernel equals its naive twin: frequencies, prefix ranges, typos (against the full matrix of optimal
+// string alignment), field statistics, over several segments with deleted rows.
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import { PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../../engine-wasm/host/engine-module.js";
+import {
+  type ExpandProgram,
+  type ExpandWord,
+  encodeExpand,
+} from "../../../engine-wasm/host/expand-program.js";
+import { decodeExpandResult, type ExpandResult } from "../../../engine-wasm/host/expand-result.js";
+import type { Workbench } from "../../../engine-wasm/host/workbench.js";
+import { expandWord, makeDictionary, typosOf } from "../../oracle/expand.js";
+import type { Row } from "../../oracle/rows.js";
+import {
+  type Catalogue,
+  FIELDS,
+  groupsOf,
+  makeCatalogue,
+  type Pick,
+  picker,
+  randomDocument,
+  TEXT_SLOTS,
+} from "./catalogue.js";
+import { loadEngine } from "./load-engine.js";
+
+let module: EngineModule;
+let bench: Workbench;
+
+beforeAll(async () => {
+  module = await loadEngine();
+  bench = module.workbench();
+});
+
+function run(catalogue: Catalogue, program: ExpandProgram): ExpandResult {
+  return decodeExpandResult(catalogue.engine.expand(catalogue.snapshot, encodeExpand(program)), program);
+}
+
+function twin(rows: Row[], program: ExpandProgram): ExpandResult {
+  const names = program.slots.map((slot) => FIELDS[slot]?.name ?? "");
+  const dictionary = makeDictionary(rows, names);
+  const words = program.words.map((word) => {
+    const { exact, prefixTerms, prefixFrequencies } = expandWord(dictionary, word.term, names.length);
+    const termCount = Math.min(prefixTerms.length, PREFIX_TERMS_LISTED + 1);
+    const terms = termCount > PREFIX_TERMS_LISTED ? null : prefixTerms;
+    return {
+      exact: word.exact ? exact : null,
+      prefix: word.prefix ? { termCount, frequencies: prefixFrequencies, terms } : null,
+      typos: word.maxTypos > 0 ? typosOf(dictionary, word.term, word.maxTypos, word.typoPrefix) : null,
+    };
+  });
+  const slots = names.map((name) => {
+    const lengths = rows.flatMap((row) => row.texts.get(name)?.length ?? []);
+    return { totalLength: lengths.reduce((sum, length) => sum + length, 0), documents: lengths.length };
+  });
+  return { liveRows: rows.length, slots, words };
+}
+
+/** A word over few letters, so that many are near each other; one letter is outside the BMP. */
+function nearWord(pick: Pick, lengths: number[]): string {
+  return Array.from({ length: pick(lengths) }, () => pick(["a", "b", "c", "d", "𐌰", "é", "я"])).join("");
+}
+
+function randomWord(pick: Pick, terms: string[]): ExpandWord {
+  const term = pick([nearWord(pick, [1, 2, 3, 4, 6, 9]), pick(terms), [...pick(terms)].slice(0, 2).join("")]);
+  return {
+    term: bench.analyse(term)[0]?.term ?? "a",
+    exact: pick([true, false]),
+    prefix: pick([true, false]),
+    typoPrefix: pick([true, false]),
+    maxTypos: pick([0, 1, 1, 2, 2, 3, 4]),
+  };
+}
+
+test("random words on random dictionaries", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 60 }),
+      fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 2 }),
+      fc.integer(),
+      (count, cuts, seed) => {
+        const pick = picker(seed);
+        const lengths = pick([
+          [1, 2, 3],
+          [3, 4, 5, 6],
+          [1, 4, 8, 12],
+        ]);
+        const documents = Array.from({ length: count }, (_, i) => ({
+          ...randomDocument(i, pick),
+          title: Array.from({ length: pick([1, 3, 8, 30]) }, () => nearWord(pick, lengths)).join(" "),
+        }));
+        const deadShare = pick([0, 2, 6]);
+        const dead = (i: number): boolean => deadShare > 0 && i % deadShare === 1;
+        const catalogue = makeCatalogue(module, bench, groupsOf(documents, cuts), dead);
+        const terms = documents.flatMap(({ title }) => title.split(" "));
+        for (let i = 0; i < 5; i++) {
+          const program = {
+            slots: [...TEXT_SLOTS, 3, 77].filter(() => pick([true, true, false])),
+            words: Array.from({ length: pick([0, 1, 3]) }, () => randomWord(pick, terms)),
+          };
+          expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
+        }
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test("prefixes around the listing limit, across segments", () => {
+  for (const total of [63, 64, 65, 66, 200]) {
+    const documents = Array.from({ length: total }, (_, i) => ({
+      id: `${i}`,
+      title: `w${i} w${(i * 7) % total}`,
+    }));
+    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [40]), (i) => i === 3);
+    const word = { term: "w", exact: true, prefix: true, typoPrefix: false, maxTypos: 0 };
+    for (const term of ["w", "w1", "w12", "x"]) {
+      const program = { slots: [0, 2], words: [{ ...word, term }] };
+      expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
+    }
+  }
+});
+
+test("long fields count by their norm, also over whole words of the live bitset", () => {
+  const documents = Array.from({ length: 400 }, (_, i) => ({ id: `${i}`, title: "w ".repeat((i * i) % 90) }));
+  const program = { slots: [0], words: [] };
+  for (const dead of [(): boolean => false, (i: number): boolean => i === 250]) {
+    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [130]), dead);
+    expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
+  }
+});

@@ -1,0 +1,118 @@
+// The configuration: where values come from, and the one line a wrong one gets.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CONFIG_OPTIONS, type Config, ConfigError, loadConfig } from "../../../server/config.js";
+import { DEFAULT_LIMITS } from "../../../server/limits.js";
+
+let directory = "";
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "skein-config-"));
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function load(flags: Record<string, string> = {}, env: Record<string, string> = {}, file?: unknown): Config {
+  if (file !== undefined) {
+    const text = typeof file === "string" ? file : JSON.stringify(file);
+    writeFileSync(join(directory, "skein.config.json"), text);
+  }
+  return loadConfig(flags, env, directory);
+}
+
+describe("values", () => {
+  test("have the documented defaults", () => {
+    expect(load()).toEqual({
+      host: "127.0.0.1",
+      port: 8800,
+      dataDir: join(directory, "data"),
+      shards: null,
+      adminKey: null,
+      durability: "fsync",
+      logLevel: "info",
+      http: "auto",
+      cors: null,
+      trustProxy: false,
+      plans: [expect.objectContaining({ name: "default", searches_per_month: null })],
+      limits: DEFAULT_LIMITS,
+    });
+  });
+
+  test("come from the flag before the environment before the file", () => {
+    const file = { port: 1, host: "file", log_level: "warn" };
+    const config = load({ port: "3" }, { SKEIN_PORT: "2", SKEIN_HOST: "env" }, file);
+    expect([config.port, config.host, config.logLevel]).toEqual([3, "env", "warn"]);
+  });
+
+  test("an empty environment variable counts as absent", () => {
+    expect(load({}, { SKEIN_PORT: "" }).port).toBe(8800);
+  });
+
+  test.each([
+    ["512MB", 512 * 1024 ** 2],
+    ["4gb", 4 * 1024 ** 3],
+    ["1.5 GB", 1.5 * 1024 ** 3],
+    ["100000000", 100_000_000],
+  ])("memory limit %s", (text, bytes) => {
+    expect(load({ memory_limit: text }).limits.memoryBytesMax).toBe(bytes);
+  });
+
+  test("plans and limits of the file", () => {
+    const config = load(
+      {},
+      {},
+      { plans: [{ name: "small", documents: 10 }], limits: { batchDocumentsMax: 5 } },
+    );
+    expect(config.plans.map((plan) => [plan.name, plan.documents])).toEqual([
+      ["default", null],
+      ["small", 10],
+    ]);
+    expect(config.limits.batchDocumentsMax).toBe(5);
+    expect(config.limits.documentBytesMax).toBe(DEFAULT_LIMITS.documentBytesMax);
+  });
+
+  test("one origin or several for CORS", () => {
+    expect(load({}, {}, { cors: "*" }).cors).toEqual(["*"]);
+    expect(load({}, {}, { cors: ["https://a.example"] }).cors).toEqual(["https://a.example"]);
+  });
+});
+
+describe("a wrong value names its option and what was expected", () => {
+  const cases: [Record<string, string>, Record<string, string>, unknown, RegExp][] = [
+    [{ port: "x" }, {}, undefined, /^--port must be a whole number from 0 to 65535, not "x"$/],
+    [{}, { SKEIN_PORT: "70000" }, undefined, /^SKEIN_PORT must be a whole number/],
+    [{}, { SKEIN_SHARDS: "0" }, undefined, /^SKEIN_SHARDS must be a whole number from 1/],
+    [{}, { SKEIN_SHARDS: "1.5" }, undefined, /^SKEIN_SHARDS/],
+    [{ durability: "none" }, {}, undefined, /^--durability must be one of fsync, os/],
+    [{}, { SKEIN_LOG_LEVEL: "loud" }, undefined, /^SKEIN_LOG_LEVEL must be one of/],
+    [{}, { SKEIN_MEMORY_LIMIT: "much" }, undefined, /^SKEIN_MEMORY_LIMIT must be a size/],
+    [{}, { SKEIN_MEMORY_LIMIT: "1MB" }, undefined, /at least 64MB/],
+    [{ admin_key: "short" }, {}, undefined, /^--admin-key must be 8 to 512 visible ASCII/],
+    [{}, {}, { port: "x" }, /^"port" in skein.config.json must be/],
+    [{}, {}, { prot: 1 }, /"prot" in skein.config.json is unknown/],
+    [{}, {}, { plans: [{ documents: 1 }] }, /^skein.config.json: plans\[0\].name is missing/],
+    [{}, {}, { plans: [{ name: "a" }, { name: "a" }] }, /names "a" twice/],
+    [{}, {}, { limits: { nothing: 1 } }, /limits.nothing is unknown/],
+    [{}, {}, { limits: { documentBytesMax: -1 } }, /limits.documentBytesMax must be an integer/],
+    [{}, {}, "{", /is not valid JSON/],
+    [{}, {}, "[]", /must hold a JSON object/],
+    [{ config: "absent.json" }, {}, undefined, /cannot read the configuration file .*absent.json \(ENOENT\)/],
+  ];
+  test.each(cases)("%j %j %j", (flags, env, file, message) => {
+    expect(() => load(flags, env, file)).toThrow(ConfigError);
+    expect(() => load(flags, env, file)).toThrow(message);
+  });
+
+  test("and never shows an admin key", () => {
+    expect(() => load({ admin_key: "geheim!" })).toThrow(/^(?!.*geheim)/);
+  });
+});
+
+test("every option has a flag name, a variable and a description", () => {
+  for (const option of CONFIG_OPTIONS) {
+    expect(option.env).toBe(`SKEIN_${option.name.toUpperCase()}`);
+    expect(option.description).not.toBe("");
+  }
+});

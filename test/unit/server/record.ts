@@ -1,0 +1,74 @@
+// An index record and an analyser for tests of parts that read them.
+import { DEFAULT_SETTINGS } from "../../../server/catalog/settings.js";
+import type {
+  FieldDefinition,
+  FieldType,
+  IndexRecord,
+  IndexSettings,
+} from "../../../server/catalog/types.js";
+import { IndexView } from "../../../server/coordinator/index-view.js";
+import type { TextAnalyser } from "../../../server/coordinator/text-analyser.js";
+
+export function field(
+  name: string,
+  type: FieldType,
+  slot: number,
+  more: Partial<FieldDefinition> = {},
+): FieldDefinition {
+  const isText = type === "string" || type === "string[]";
+  return {
+    name,
+    type,
+    slot,
+    facet: false,
+    optional: true,
+    index: true,
+    sort: !isText && !type.endsWith("[]"),
+    infix: false,
+    ...more,
+  };
+}
+
+export const FIELDS: readonly FieldDefinition[] = [
+  field("title", "string", 0),
+  field("brand", "string", 1, { facet: true, sort: true }),
+  field("tags", "string[]", 2, { facet: true }),
+  field("price", "float", 3),
+  field("stock", "int32", 4),
+  field("views", "int64", 5),
+  field("sale", "bool", 6),
+  field("sizes", "int32[]", 7, { facet: true }),
+  field("notes", "string", 8, { index: false }),
+];
+
+export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELDS): IndexRecord {
+  return {
+    uid: 1,
+    id: 1,
+    tenant: 1,
+    name: "products",
+    fields,
+    defaultSortingField: null,
+    schemaExtensions: {},
+    schemaVersion: 1,
+    nextSlot: fields.length,
+    settings: { ...DEFAULT_SETTINGS, ...settings },
+    createdAt: "2026-01-01T00:00:00.000Z",
+  };
+}
+
+export const view = new IndexView(makeRecord());
+
+/** Lower-case runs of letters and digits; a stand-in for the engine's analyser. */
+export const analyser: TextAnalyser = {
+  tokens: (text) =>
+    [...text.matchAll(/[\p{L}\p{N}]+/gu)].map((match, position) => ({
+      term: match[0].toLowerCase(),
+      start: match.index,
+      end: match.index + match[0].length,
+      position,
+    })),
+  terms: (text) => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((term) => term.toLowerCase()),
+  fold: (text) => Buffer.from(text.trim().toLowerCase()),
+  hash: (id) => [...id].reduce((hash, c) => (hash * 31n + BigInt(c.codePointAt(0) ?? 0)) % 2n ** 64n, 7n),
+};

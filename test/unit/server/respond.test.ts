@@ -1,0 +1,95 @@
+// The response as clients parse it, and the bytes that must pass through untouched.
+import { describe, expect, it } from "vitest";
+import { encodeResponse, facetText, type QueryResponse } from "../../../server/coordinator/respond.js";
+import { view } from "./record.js";
+
+const fieldOf = (name: string) => {
+  const found = view.field(name);
+  if (found === undefined) throw new Error(name);
+  return found;
+};
+const EMPTY: QueryResponse = {
+  hits: [],
+  found: 0,
+  page: 1,
+  perPage: 10,
+  outOf: 0,
+  facets: [],
+  tookMs: 0.4,
+  queryId: "q1",
+};
+
+describe("response", () => {
+  it("has every member when nothing was found", () => {
+    expect(JSON.parse(Buffer.from(encodeResponse(EMPTY)).toString())).toEqual({
+      hits: [],
+      found: 0,
+      page: 1,
+      per_page: 10,
+      total_pages: 0,
+      facets: {},
+      search_time_ms: 0,
+      search_mode: "keyword",
+      ai_enhanced: false,
+      ai_context: null,
+      suggestions: [],
+      related_hits: [],
+      curated_applied: false,
+      query_id: "q1",
+      data: { _comment: expect.any(String), hits: [], found: 0, out_of: 0, facets: {}, facet_counts: [] },
+    });
+  });
+
+  it("splices documents and highlights as they are", () => {
+    const document = Buffer.from('{"id":"1",  "big":9007199254740993}');
+    const highlight = Buffer.from('{"title":{"snippet":"<mark>a</mark>","matched_tokens":["a"]}}');
+    const text = Buffer.from(
+      encodeResponse({
+        ...EMPTY,
+        hits: [
+          { document, highlight, textMatch: 2 ** 52 + 1 },
+          { document: Buffer.from('{"id":"2"}'), highlight: new Uint8Array(0), textMatch: 0 },
+        ],
+        found: 21,
+        outOf: 30,
+      }),
+    ).toString();
+    expect(text.split(document.toString())).toHaveLength(3);
+    expect(JSON.parse(text)).toMatchObject({
+      hits: [
+        {
+          highlight: { title: { matched_tokens: ["a"] } },
+          text_match: 4503599627370497,
+          relevance_bonus: 0,
+          match_type: "keyword",
+        },
+        { document: { id: "2" }, highlight: {}, text_match: 0 },
+      ],
+      total_pages: 3,
+      data: { hits: [{ text_match: 4503599627370497 }, { document: { id: "2" } }], found: 21, out_of: 30 },
+    });
+    expect(
+      JSON.parse(Buffer.from(encodeResponse({ ...EMPTY, found: 5, perPage: 0 })).toString()),
+    ).toMatchObject({ total_pages: 0 });
+  });
+
+  it("keeps the order of facet values and any key", () => {
+    const counts = ["10", "__proto__", 'a"b', "2"].map((value, i) => ({ value, count: 9 - i }));
+    const text = Buffer.from(
+      encodeResponse({ ...EMPTY, facets: [{ field: fieldOf("brand"), counts }] }),
+    ).toString();
+    expect(text).toContain('"facets":{"brand":{"10":9,"__proto__":8,"a\\"b":7,"2":6}}');
+    expect(JSON.parse(text)).toMatchObject({
+      data: {
+        facet_counts: [{ field_name: "brand", counts: counts.map(({ value, count }) => ({ value, count })) }],
+      },
+    });
+  });
+
+  it("prints facet values as JSON does", () => {
+    expect(facetText(10.5, fieldOf("price"))).toBe("10.5");
+    expect(facetText(1, fieldOf("sale"))).toBe("true");
+    expect(facetText(0, fieldOf("sale"))).toBe("false");
+    expect(facetText(9007199254740993n, fieldOf("views"))).toBe("9007199254740993");
+  });
+});

@@ -1,0 +1,206 @@
+// A shard without a thread: messages go through encode, handle and decode as in a worker.
+import { readFile } from "node:fs/promises";
+import {
+  FLAG_FACET,
+  FLAG_INDEX,
+  FLAG_SORT,
+  TYPE_INT32,
+  TYPE_STRING,
+} from "../../../engine-wasm/assembly/layout.js";
+import { EngineModule } from "../../../engine-wasm/host/engine-module.js";
+import { ALL_ROWS, encodeSearch, type SearchProgram } from "../../../engine-wasm/host/search-program.js";
+import { decodeSearchResult } from "../../../engine-wasm/host/search-result.js";
+import type { Workbench } from "../../../engine-wasm/host/workbench.js";
+import { handle } from "../../../shards/handle.js";
+import * as control from "../../../shards/protocol/control.js";
+import {
+  decodeAllSeqsReply,
+  decodeExportReply,
+  encodeAllSeqs,
+  encodeExport,
+} from "../../../shards/protocol/export.js";
+import { decodeGetReply, encodeGet } from "../../../shards/protocol/fetch.js";
+import type { Action } from "../../../shards/protocol/ops.js";
+import * as program from "../../../shards/protocol/program.js";
+import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import { decodeWriteReply, encodeWrite, type WriteReply } from "../../../shards/protocol/write.js";
+import { Shard } from "../../../shards/shard.js";
+import type { Store } from "../../../shards/storage/store.js";
+
+export const UID = 7;
+
+export const SCHEMA: control.ShardSchema = {
+  version: 1,
+  fields: [
+    { slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX },
+    { slot: 1, name: "price", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_SORT | FLAG_FACET },
+  ],
+  analysis: { symbolsToIndex: "", tokenSeparators: "" },
+};
+
+const BROWSE: SearchProgram = {
+  mode: "all",
+  k: ALL_ROWS,
+  k1: 1.2,
+  b: 0.75,
+  proximityWeight: 0,
+  slots: [],
+  words: [],
+  phrases: [],
+  excludes: [],
+  filter: [],
+  sort: [],
+  facets: [],
+};
+
+let loaded: Promise<EngineModule> | null = null;
+
+export function engineModule(): Promise<EngineModule> {
+  loaded ??= load();
+  return loaded;
+}
+
+async function load(): Promise<EngineModule> {
+  const root = new URL("../../../", import.meta.url);
+  const wasm = await readFile(new URL("dist/engine/engine.wasm", root));
+  const fold = await readFile(new URL("engine-wasm/unicode/fold.bin", root));
+  return EngineModule.load(new Uint8Array(wasm), fold);
+}
+
+/** A document given as a value or as JSON text. */
+export interface TestDocument {
+  id: string;
+  body?: unknown;
+}
+
+/** A coordinator of one shard and one index: numbers writes and documents. */
+export class TestShard {
+  readonly shard: Shard;
+  readonly workbench: Workbench;
+  readonly reports: string[];
+  generation = 0;
+  nextSeq = 1;
+  /** Lowest generation in use; by default the newest. */
+  oldest: number | null = null;
+
+  private constructor(shard: Shard, workbench: Workbench, reports: string[]) {
+    this.shard = shard;
+    this.workbench = workbench;
+    this.reports = reports;
+  }
+
+  static async open(store: Store, schema = SCHEMA): Promise<TestShard> {
+    const module = await engineModule();
+    const workbench = module.workbench();
+    const reports: string[] = [];
+    const shard = await Shard.open({
+      store,
+      sync: true,
+      mergeSliceMs: 3,
+      documentBytesMax: 1024 * 1024,
+      engine: () => module.engine(),
+      workbench,
+      report: (message, error) => reports.push(`${message}: ${error}`),
+    });
+    const test = new TestShard(shard, workbench, reports);
+    const status = control.decodeOpenReply(await test.ask(control.encodeOpen({ uid: UID, schema })));
+    test.generation = status.generation;
+    test.nextSeq = status.maxSeq + 1;
+    return test;
+  }
+
+  ask(message: Uint8Array): Promise<Uint8Array> {
+    return handle(this.shard, message);
+  }
+
+  async write(action: Action, documents: TestDocument[]): Promise<WriteReply> {
+    const generation = this.generation + 1;
+    const request = {
+      uid: UID,
+      generation,
+      oldestGeneration: this.oldest ?? this.generation,
+      action,
+      documents: documents.map(({ id, body }, index) => ({
+        index,
+        seq: this.nextSeq++,
+        id,
+        hash: this.workbench.hash(id),
+        raw: Buffer.from(typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body)),
+      })),
+    };
+    this.generation = generation;
+    return decodeWriteReply(await this.ask(encodeWrite(request)));
+  }
+
+  async get(id: string): Promise<unknown> {
+    const bytes = decodeGetReply(await this.ask(encodeGet({ uid: UID, id, hash: this.workbench.hash(id) })));
+    return bytes === null ? null : JSON.parse(Buffer.from(bytes).toString());
+  }
+
+  async seqs(generation = this.generation): Promise<number[]> {
+    return decodeAllSeqsReply(
+      await this.ask(encodeAllSeqs({ uid: UID, generation, afterSeq: 0, limit: 1_000_000 })),
+    );
+  }
+
+  /** All documents of a generation by id, in order of seq. */
+  async documents(generation = this.generation): Promise<Map<string, unknown>> {
+    const seqs = await this.seqs(generation);
+    const lines = decodeExportReply(await this.ask(encodeExport({ uid: UID, seqs })));
+    const text = Buffer.from(lines).toString();
+    const values =
+      text === ""
+        ? []
+        : text
+            .trimEnd()
+            .split("\n")
+            .map((line) => JSON.parse(line) as { id: string });
+    return new Map(values.map((value) => [value.id, value]));
+  }
+
+  /** Seqs of the documents that match, ascending. */
+  async search(more: Partial<SearchProgram> = {}, generation = this.generation): Promise<number[]> {
+    const asked = { ...BROWSE, ...more };
+    const oldestGeneration = this.oldest ?? this.generation;
+    const request = { uid: UID, generation, oldestGeneration, program: encodeSearch(asked) };
+    const result = decodeSearchResult(
+      program.decodeResult(await this.ask(program.encodeSearch(request))),
+      asked,
+    );
+    return result.rows.map(({ seq }) => seq).sort((a, b) => a - b);
+  }
+
+  async deleteWhere(more: Partial<SearchProgram>): Promise<program.DeleteWhereReply> {
+    const oldestGeneration = this.oldest ?? this.generation;
+    this.generation++;
+    const encoded = encodeSearch({ ...BROWSE, ...more });
+    const request = { uid: UID, generation: this.generation, oldestGeneration, program: encoded };
+    return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
+  }
+
+  async stats(): Promise<control.IndexStats> {
+    return control.decodeStatsReply(await this.ask(control.encodeStats(UID)));
+  }
+
+  /** Resolves when no background work is left. */
+  async settled(): Promise<void> {
+    while ((await this.stats()).merging) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+
+  async drop(): Promise<void> {
+    decodeEmptyReply(await this.ask(control.encodeDrop(UID)));
+  }
+
+  async changeSchema(schema: control.ShardSchema): Promise<void> {
+    decodeEmptyReply(await this.ask(control.encodeSchema({ uid: UID, schema })));
+  }
+
+  async close(): Promise<void> {
+    decodeEmptyReply(await this.ask(control.encodeShutdown()));
+  }
+}
+
+/** Filter operations for price in low..high. */
+export function priceBetween(low: number, high: number): Partial<SearchProgram> {
+  return { filter: [{ op: "intRange", slot: 1, low: BigInt(low), high: BigInt(high) }] };
+}
