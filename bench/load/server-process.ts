@@ -1,0 +1,103 @@
+// The server under test as a process of its own, with what it uses: CPU seconds, resident memory, disk.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const START_MS_MAX = 60_000;
+/** USER_HZ, which is 100 on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+export interface ServerOptions {
+  /** The compiled command line, for instance dist/server/cli/main.js. */
+  readonly main: string;
+  readonly dataDir: string;
+  readonly adminKey: string;
+  readonly shards: number | null;
+  readonly durability: string | null;
+}
+
+export class ServerProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly url: URL,
+  ) {}
+
+  /** Resolves when it listens. Throws with its output when it does not. */
+  static start(options: ServerOptions): Promise<ServerProcess> {
+    const args = [
+      options.main,
+      "serve",
+      "--port",
+      "0",
+      "--data-dir",
+      options.dataDir,
+      "--admin-key",
+      options.adminKey,
+    ];
+    if (options.shards !== null) args.push("--shards", String(options.shards));
+    if (options.durability !== null) args.push("--durability", options.durability);
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    return new Promise((resolve, reject) => {
+      let output = "";
+      const fail = (why: string) => {
+        child.kill("SIGKILL");
+        reject(new Error(`the server did not start (${why}): ${output}`));
+      };
+      const timer = setTimeout(() => fail("no address in time"), START_MS_MAX);
+      child.once("exit", (code) => fail(`exit code ${code}`));
+      child.stderr!.on("data", (chunk) => (output += chunk));
+      createInterface({ input: child.stdout! }).on("line", (line) => {
+        output += `${line}\n`;
+        const address = /"url":"(http[^"]+)"/.exec(line)?.[1];
+        if (address === undefined) return;
+        clearTimeout(timer);
+        child.removeAllListeners("exit");
+        resolve(new ServerProcess(child, new URL(address)));
+      });
+    });
+  }
+
+  /** SIGTERM, then waits until it is gone. */
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.child.exitCode !== null || this.child.signalCode !== null) return resolve();
+      this.child.once("exit", () => resolve());
+      this.child.kill("SIGTERM");
+    });
+  }
+
+  /** User and system time of all its threads; null where there is no /proc. */
+  cpuSeconds(): number | null {
+    const stat = readProc(this.child.pid, "stat");
+    if (stat === null) return null;
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  /** Resident bytes now and at the highest; null where there is no /proc. */
+  memory(): { now: number; peak: number } | null {
+    const status = readProc(this.child.pid, "status");
+    if (status === null) return null;
+    const kib = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+    return { now: kib("VmRSS") * 1024, peak: kib("VmHWM") * 1024 };
+  }
+}
+
+function readProc(pid: number | undefined, name: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** Bytes of all files below a folder. */
+export function diskBytes(folder: string): number {
+  let sum = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) sum += statSync(join(entry.parentPath, entry.name)).size;
+  }
+  return sum;
+}

@@ -1,0 +1,40 @@
+// A workload as data: which documents, which queries in which shares, for how long. Read from bench/workloads.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface QueryKind {
+  readonly name: string;
+  /** Relative weight in the mix. */
+  readonly share: number;
+  /** Words drawn from one document, from..to. [0, 0] browses. */
+  readonly words: readonly [number, number];
+  /** Cut the last word short. */
+  readonly prefix?: boolean;
+  /** Misspell one word. */
+  readonly typo?: boolean;
+  /** How many fields to count facets of. */
+  readonly facets?: number;
+  /** Filter by a value of the document the words are from. */
+  readonly filter?: boolean;
+  /** Sort by a numeric field. */
+  readonly sort?: boolean;
+}
+
+export interface Workload {
+  readonly name: string;
+  readonly why: string;
+  readonly data: { readonly generate: number; readonly seed: number } | { readonly file: string };
+  readonly seed: number;
+  readonly concurrency: readonly number[];
+  readonly warmupSeconds: number;
+  readonly seconds: number;
+  readonly perPage: number;
+  readonly mix: readonly QueryKind[];
+}
+
+/** A file path, or the name of a file in bench/workloads without its ending. */
+export function readWorkload(name: string): Workload {
+  const path = name.endsWith(".json") ? name : join("bench/workloads", `${name}.json`);
+  return JSON.parse(readFileSync(path, "utf8")) as Workload;
+}

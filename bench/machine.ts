@@ -1,0 +1,46 @@
+// The machine card that goes with every result: without it a number means nothing.
+
+import { execFileSync } from "node:child_process";
+import { cpus, release, totalmem, type } from "node:os";
+
+export interface MachineCard {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly system: string;
+  readonly node: string;
+  /** ISO 8601 UTC. */
+  readonly date: string;
+  /** The commit that was measured; "+changes" when the tree had some. */
+  readonly commit: string;
+  readonly command: string;
+}
+
+export function machineCard(command: string): MachineCard {
+  const processors = cpus();
+  return {
+    cpu: processors[0]?.model.trim() ?? "unknown",
+    cores: processors.length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    system: `${type()} ${release()}`,
+    node: process.version,
+    date: new Date().toISOString(),
+    commit: commit(),
+    command,
+  };
+}
+
+export function machineText(card: MachineCard): string {
+  return `${card.cores} x ${card.cpu}, ${card.memoryGiB} GiB, ${card.system}, Node ${card.node}, ${card.date.slice(0, 10)}, commit ${card.commit}`;
+}
+
+function commit(): string {
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    const changed = git("status", "--porcelain", "--untracked-files=no") !== "";
+    return git("rev-parse", "--short", "HEAD") + (changed ? "+changes" : "");
+  } catch {
+    return "unknown";
+  }
+}

@@ -1,0 +1,108 @@
+// What every micro benchmark works on: a generated catalogue as one engine segment, and the same catalogue as
+// plain JavaScript structures for the naive twins.
+
+import {
+  FLAG_FACET,
+  FLAG_INDEX,
+  FLAG_SORT,
+  TYPE_FLOAT,
+  TYPE_INT32,
+  TYPE_STRING,
+} from "../../engine-wasm/assembly/layout.js";
+import type { BuildDocument, BuildField } from "../../engine-wasm/host/build.js";
+import type { Engine } from "../../engine-wasm/host/engine.js";
+import { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/workbench.js";
+import { generateCatalogue } from "../generate.js";
+import { naiveTokens } from "./naive-text.js";
+
+export const SLOT_TITLE = 0;
+export const SLOT_DESCRIPTION = 1;
+export const SLOT_BRAND = 2;
+export const SLOT_PRICE = 3;
+export const SLOT_RATING_COUNT = 4;
+
+export const FIELDS: readonly BuildField[] = [
+  { slot: SLOT_TITLE, name: "title", type: TYPE_STRING, flags: FLAG_INDEX },
+  { slot: SLOT_DESCRIPTION, name: "description", type: TYPE_STRING, flags: FLAG_INDEX },
+  { slot: SLOT_BRAND, name: "brand", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET },
+  { slot: SLOT_PRICE, name: "price", type: TYPE_FLOAT, flags: FLAG_INDEX | FLAG_SORT },
+  { slot: SLOT_RATING_COUNT, name: "rating_count", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_SORT },
+];
+
+interface CatalogueDocument {
+  readonly title: string;
+  readonly description: string;
+  readonly brand: string;
+  readonly price: number;
+  readonly rating_count: number;
+}
+
+export interface NaivePosting {
+  readonly row: number;
+  tf: number;
+}
+
+export interface Fixture {
+  readonly workbench: Workbench;
+  readonly engine: Engine;
+  readonly snapshot: number;
+  readonly raw: readonly BuildDocument[];
+  readonly documents: readonly CatalogueDocument[];
+  /** Description terms to postings by row. */
+  readonly postings: ReadonlyMap<string, readonly NaivePosting[]>;
+  readonly lengths: Uint32Array;
+  readonly averageLength: number;
+  /** Description terms, most documents first. */
+  readonly frequent: readonly string[];
+}
+
+/** Requires a build: dist/engine holds the engine. */
+export async function makeFixture(count: number): Promise<Fixture> {
+  const root = new URL(import.meta.url.endsWith(".ts") ? "../../" : "../../../", import.meta.url);
+  const module = await EngineModule.fromFiles(
+    new URL("dist/engine/engine.wasm", root),
+    new URL("engine-wasm/unicode/fold.bin", root),
+  );
+  const raw = [...generateCatalogue(count, 1)].map((text, i) => ({ seq: i + 1, raw: Buffer.from(text) }));
+  const documents = raw.map((document) => JSON.parse(document.raw.toString("utf8")) as CatalogueDocument);
+  const workbench = module.workbench();
+  const { segment, failures } = workbench.build({ fields: [...FIELDS], analysis: PLAIN_ANALYSIS }, raw);
+  if (segment === null || failures.length > 0)
+    throw new Error(`${failures.length} generated documents were refused`);
+  const engine = module.engine();
+  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment), live: 0 }]);
+  const lengths = new Uint32Array(count);
+  const postings = naivePostings(
+    documents.map((document) => document.description),
+    lengths,
+  );
+  return {
+    workbench,
+    engine,
+    snapshot,
+    raw,
+    documents,
+    postings,
+    lengths,
+    averageLength: lengths.reduce((sum, length) => sum + length, 0) / count,
+    frequent: [...postings].sort(([, a], [, b]) => b.length - a.length).map(([term]) => term),
+  };
+}
+
+/** An inverted index the obvious way. Fills `lengths` with tokens per text. */
+export function naivePostings(texts: readonly string[], lengths: Uint32Array): Map<string, NaivePosting[]> {
+  const postings = new Map<string, NaivePosting[]>();
+  texts.forEach((text, row) => {
+    const tokens = naiveTokens(text);
+    lengths[row] = tokens.length;
+    for (const term of tokens) {
+      const list = postings.get(term);
+      const last = list?.at(-1);
+      if (list === undefined) postings.set(term, [{ row, tf: 1 }]);
+      else if (last?.row === row) last.tf++;
+      else list.push({ row, tf: 1 });
+    }
+  });
+  return postings;
+}
