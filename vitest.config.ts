@@ -2,7 +2,12 @@
 // start real servers with several threads each. Long files come first so that the tail is short.
 import { defineConfig } from "vitest/config";
 
-const SERVER_FILES = ["test/e2e/**/*.test.ts", "test/property/**/*.test.ts", "test/crash/**/*.test.ts"];
+const SERVER_FILES = [
+  "test/e2e/**/*.test.ts",
+  "test/property/**/*.test.ts",
+  "test/crash/**/*.test.ts",
+  "test/golden-search/**/*.test.ts",
+];
 
 export default defineConfig({
   test: {

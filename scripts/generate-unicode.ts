@@ -32,9 +32,13 @@ const BLOCK = 1 << FOLD_BLOCK_SHIFT;
 const ACCENT =
   /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]/u;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
-const VOICING = /[\u3099\u309a\uff9e\uff9f]/u;
+/** Kana voicing; vowel signs, tone marks and the like of scripts whose letters are tokens of their own. */
+const VOICING =
+  /[\u3099\u309a\uff9e\uff9f]|(?=\p{M})(?!\p{Default_Ignorable_Code_Point})[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const APOSTROPHE = /['\u2019\u02bc]/u;
-const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+/** Characters of scripts that are written without spaces. */
+const IDEOGRAPH =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?=\p{L})[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const LETTER = /[\p{L}\p{M}]/u;
 const NUMBER = /\p{N}/u;
 const WHITE_SPACE = /\p{White_Space}/u;

@@ -2,7 +2,7 @@
 // is a ConfigError with one line that names the option; nothing is guessed. Opens and starts nothing.
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { SkeinError } from "./errors.js";
 import { isObject, type JsonObject, Members } from "./input.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
@@ -14,10 +14,16 @@ export interface Config {
   /** 0: any free port. */
   readonly port: number;
   readonly dataDir: string;
+  /** Where snapshots are kept; in the data directory unless said otherwise. */
+  readonly snapshotDir: string;
   /** null: what the data directory was made with, else one less than the cores. */
   readonly shards: number | null;
   /** null: the one kept in the data directory, made at the first start. */
   readonly adminKey: string | null;
+  /** What GET /metrics asks for; null: no key. */
+  readonly metricsKey: string | null;
+  /** Queries that take so long are logged; 0: none. */
+  readonly slowQueryMs: number;
   readonly durability: "fsync" | "os";
   readonly logLevel: LogLevel;
   /** auto: uWebSockets.js where it loads, else node:http. */
@@ -60,7 +66,13 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     name: "shards",
     argument: "<number>",
     env: "SKEIN_SHARDS",
-    description: "worker threads (cores - 1); fixed by the first start on a data directory",
+    description: "worker threads (cores - 1); another number than before moves all documents at the start",
+  },
+  {
+    name: "snapshot_dir",
+    argument: "<directory>",
+    env: "SKEIN_SNAPSHOT_DIR",
+    description: "where snapshots are kept (snapshots in the data directory)",
   },
   {
     name: "admin_key",
@@ -85,6 +97,18 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     argument: "<level>",
     env: "SKEIN_LOG_LEVEL",
     description: `${LOG_LEVELS.join(", ")} (info)`,
+  },
+  {
+    name: "slow_query_ms",
+    argument: "<number>",
+    env: "SKEIN_SLOW_QUERY_MS",
+    description: "log queries that take so many milliseconds, 0 for none (500)",
+  },
+  {
+    name: "metrics_key",
+    argument: "<key>",
+    env: "SKEIN_METRICS_KEY",
+    description: "key that GET /metrics asks for (none: it is open)",
   },
   { name: "http", argument: "<auto|uws|node>", env: "SKEIN_HTTP", description: "HTTP front-end (auto)" },
 ];
@@ -113,12 +137,17 @@ export function loadConfig(
   const file = readFile(resolve(directory, path ?? FILE_NAME), path !== undefined);
   const given = (name: string): Given => find(name, flags, env, file);
   const adminKey = given("admin_key");
+  const dataDir = resolve(directory, text(given("data_dir"), "data"));
+  const metricsKey = given("metrics_key");
   return {
     host: text(given("host"), "127.0.0.1"),
     port: integer(given("port"), 0, 65535) ?? 8800,
-    dataDir: resolve(directory, text(given("data_dir"), "data")),
+    dataDir,
+    snapshotDir: resolve(directory, text(given("snapshot_dir"), join(dataDir, "snapshots"))),
     shards: integer(given("shards"), 1, 256),
     adminKey: adminKey.value === undefined ? null : key(adminKey),
+    metricsKey: metricsKey.value === undefined ? null : key(metricsKey),
+    slowQueryMs: integer(given("slow_query_ms"), 0, 3_600_000) ?? 500,
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
     http: choice(given("http"), ["auto", "uws", "node"], "auto"),

@@ -11,6 +11,10 @@ interface ErrorKind {
 export const ERRORS = {
   "SK-SE-400": { status: 400, meaning: "The query is invalid: a parameter, a filter expression, the JSON." },
   "SK-SE-404": { status: 404, meaning: "Query on an index that does not exist." },
+  "SK-SE-413": {
+    status: 413,
+    meaning: "Only in a slot of a multi-search: the answers before it are as large as one reply may be.",
+  },
   "SK-SE-503": {
     status: 503,
     meaning: "The search engine cannot answer at the moment; retry after a moment.",
@@ -24,20 +28,25 @@ export const ERRORS = {
   "SK-DOC-413": { status: 413, meaning: "A document, a batch or the number of its documents is too large." },
   "SK-DOC-503": {
     status: 503,
-    meaning: "Documents cannot be taken at the moment (memory limit, shard restart); retry.",
+    meaning: "Documents cannot be taken at the moment (memory limit, full disk, shard restart); retry.",
   },
+  "SK-RR-400": { status: 400, meaning: "A ranking rule is invalid, or there are too many." },
+  "SK-RR-404": { status: 404, meaning: "The index has no such ranking rule." },
+  "SK-SY-400": { status: 400, meaning: "A synonym group is invalid, or there are too many." },
+  "SK-SY-404": { status: 404, meaning: "The index has no such synonym group." },
   "SK-SYS-400": {
     status: 400,
     meaning: "The request is malformed: JSON, encoding, a parameter of a system route.",
   },
   "SK-SYS-401": { status: 401, meaning: "No valid key was sent." },
   "SK-SYS-403": { status: 403, meaning: "The key is valid but does not allow this." },
-  "SK-SYS-404": { status: 404, meaning: "No such path, key or tenant." },
+  "SK-SYS-404": { status: 404, meaning: "No such path, key, tenant or snapshot." },
   "SK-SYS-405": { status: 405, meaning: "The path exists but not with this method; see the Allow header." },
   "SK-SYS-408": { status: 408, meaning: "The request body did not arrive in time." },
   "SK-SYS-409": {
     status: 409,
-    meaning: "The change conflicts with the present state (a name is taken, a tenant is in use).",
+    meaning:
+      "The change conflicts with the present state (a name is taken, a tenant is in use, a snapshot is being written).",
   },
   "SK-SYS-413": { status: 413, meaning: "The request body is too large." },
   "SK-SYS-415": { status: 415, meaning: "The body's Content-Type or Content-Encoding is not supported." },
@@ -51,7 +60,7 @@ export const ERRORS = {
   },
   "SK-SYS-503": {
     status: 503,
-    meaning: "The server is starting, stopping or overloaded; retry after a moment.",
+    meaning: "The server is starting, stopping or overloaded, or its disk is full; retry after a moment.",
   },
 } as const satisfies Record<string, ErrorKind>;
 

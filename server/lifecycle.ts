@@ -2,13 +2,17 @@
 // in the catalog first, deleted from the catalog first; data without a record is dropped at the next start.
 // One change at a time per index.
 import type { Catalog } from "./catalog/catalog.js";
+import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "./catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
-import { nameKey } from "./catalog/state.js";
+import { checkRuleFilter } from "./catalog/rules.js";
+import { type CatalogState, nameKey } from "./catalog/state.js";
 import type { IndexRecord, IndexStatus } from "./catalog/types.js";
 import type { Cluster } from "./coordinator/cluster.js";
+import { ruleTexts } from "./curation.js";
 import { SkeinError } from "./errors.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
+import { Uses } from "./uses.js";
 
 const OPENING_AT_ONCE = 4;
 
@@ -22,6 +26,8 @@ export class Lifecycle {
   #unopened = 0;
   readonly #failed = new Map<number, string>();
   readonly #changes = new Map<number, Promise<unknown>>();
+  /** Requests that read or write documents, by the uid they began with. */
+  readonly uses = new Uses();
 
   constructor(catalog: Catalog, cluster: Cluster, limits: Limits, log: Logger) {
     this.#catalog = catalog;
@@ -45,8 +51,7 @@ export class Lifecycle {
 
   /** The tenant's index of this name, undefined when there is none. */
   find(tenant: number, name: string): IndexRecord | undefined {
-    const record = this.#catalog.state.indexByName.get(nameKey(tenant, name));
-    return record === undefined || this.#opening.has(record.uid) ? undefined : record;
+    return this.#find(this.#catalog.state, tenant, name);
   }
 
   /** By name. */
@@ -56,8 +61,9 @@ export class Lifecycle {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** "error": it did not open, or damage was met in it since. */
   status(record: IndexRecord): IndexStatus {
-    if (this.#failed.has(record.uid)) return "error";
+    if (this.#failed.has(record.uid) || this.#cluster.damage(record.uid) !== undefined) return "error";
     return this.#cluster.rebuilding(record.uid) ? "rebuilding" : "active";
   }
 
@@ -70,7 +76,7 @@ export class Lifecycle {
   checkOpen(record: IndexRecord): void {
     const reason = this.#failed.get(record.uid);
     if (reason !== undefined) {
-      throw new SkeinError("SK-SE-503", `the index "${record.name}" could not be opened: ${reason}`, {
+      throw new SkeinError("SK-SE-503", `The index "${record.name}" could not be opened. ${reason}`, {
         retryAfter: 60,
       });
     }
@@ -81,10 +87,9 @@ export class Lifecycle {
     return this.#unopened;
   }
 
-  /** Indexes that did not open, by name. */
-  get failures(): string[] {
-    const { indexes } = this.#catalog.state;
-    return [...this.#failed.keys()].map((uid) => indexes.get(uid)?.name ?? String(uid));
+  /** Number of indexes with the status "error". */
+  get failed(): number {
+    return new Set([...this.#failed.keys(), ...this.#cluster.damaged]).size;
   }
 
   /** Live documents of all the tenant's indexes. */
@@ -96,6 +101,11 @@ export class Lifecycle {
   async create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
     const draft = readNewIndex(body, this.#limits);
     checkName(draft.name);
+    if (this.#catalog.damage.indexes > 0) {
+      throw new SkeinError("SK-SYS-503", "A damaged record of the catalog may have this name; see the log.", {
+        retryAfter: 60,
+      });
+    }
     const createdAt = new Date().toISOString();
     let made: IndexRecord | undefined;
     await this.#catalog.change((state) => {
@@ -143,12 +153,72 @@ export class Lifecycle {
   remove(record: IndexRecord): Promise<void> {
     return this.#exclusively(record.uid, async () => {
       await this.#catalog.change((state) => {
-        if (!state.indexes.has(record.uid)) throw notFound(record.name);
+        presentAs(state, record);
         return { type: "index.delete", uid: record.uid };
       });
       this.#failed.delete(record.uid);
       await this.#drop(record.uid);
     });
+  }
+
+  /**
+   * Takes settings, rules and synonyms over from another index of the tenant, all at once. Throws SK-IX-400,
+   * SK-IX-404, SK-RR-400.
+   */
+  copyFrom(record: IndexRecord, { sourceIndex, parts }: CopyRequest): Promise<CopyCommand> {
+    return this.#exclusively(record.uid, async () => {
+      let before: IndexRecord | undefined;
+      let command: CopyCommand | undefined;
+      await this.#catalog.change((state) => {
+        const source = this.#find(state, record.tenant, sourceIndex);
+        if (source === undefined) throw notFound(sourceIndex);
+        before = presentAs(state, record);
+        this.checkOpen(before);
+        command = copyCommand(state, source, before, parts, new Date().toISOString());
+        this.#checkRules(command);
+        return command;
+      });
+      const { record: after } = command!;
+      if (after.schemaVersion !== before!.schemaVersion) await this.#cluster.applySchema(after);
+      return command!;
+    });
+  }
+
+  /**
+   * Exchanges the data behind two names of a tenant in one durable step: every request finds either all of the
+   * old or all of the new state, and one that has begun keeps the index it began with. With `dropSource` the
+   * displaced index goes with that step; its data is dropped once the requests that use it are answered, or
+   * after the longest time a query may take. Throws SK-IX-404, SK-SE-503 when the target did not open.
+   */
+  async swap(tenant: number, name: string, { targetIndex, dropSource }: SwapRequest): Promise<void> {
+    let displaced = 0;
+    await this.#catalog.change((state) => {
+      const live = this.#find(state, tenant, name);
+      if (live === undefined) throw notFound(name);
+      const target = this.#find(state, tenant, targetIndex);
+      if (target === undefined) throw notFound(targetIndex);
+      this.checkOpen(target);
+      displaced = live.uid;
+      return { type: "index.swap", uid: live.uid, target: target.uid, drop: dropSource };
+    });
+    if (!dropSource) return;
+    this.#failed.delete(displaced);
+    await this.uses.ended(displaced, this.#limits.searchMsMax);
+    await this.#exclusively(displaced, () => this.#drop(displaced));
+  }
+
+  /** Copied filters must fit the schema they come to; throws SK-RR-400 with the rule's name. */
+  #checkRules({ record, rules }: CopyCommand): void {
+    const texts = ruleTexts(this.#cluster, record);
+    for (const { effect, name } of rules ?? []) {
+      if (effect.filter_by !== undefined)
+        checkRuleFilter(effect.filter_by, texts, `the rule ${JSON.stringify(name)} does not fit: `);
+    }
+  }
+
+  #find(state: CatalogState, tenant: number, name: string): IndexRecord | undefined {
+    const record = state.indexByName.get(nameKey(tenant, name));
+    return record === undefined || this.#opening.has(record.uid) ? undefined : record;
   }
 
   #change(uid: number, decide: (current: IndexRecord) => IndexRecord): Promise<IndexRecord> {
@@ -202,6 +272,14 @@ export class Lifecycle {
     this.#changes.set(uid, done);
     return run;
   }
+}
+
+/** The record as it is now. Throws SK-IX-404; SK-IX-409 when another index has its name since the request began. */
+function presentAs(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
+  const present = state.indexes.get(uid);
+  if (present === undefined) throw notFound(name);
+  if (present.name === name) return present;
+  throw new SkeinError("SK-IX-409", `the index "${name}" was swapped meanwhile; look and try again`);
 }
 
 function notFound(name: string): SkeinError {

@@ -29,6 +29,16 @@ export const DEFAULT_LIMITS = {
   settingsListMax: 10_000,
   settingsWordBytesMax: 200,
   extensionsBytesMax: 64 * 1024,
+  rulesPerIndexMax: 2_000,
+  ruleNameBytesMax: 200,
+  ruleConditionsMax: 100,
+  ruleConditionBytesMax: 200,
+  ruleFilterBytesMax: 16 * 1024,
+  ruleDocumentsMax: 1_000,
+  rulePinsMax: 100,
+  synonymGroupsPerIndexMax: 20_000,
+  synonymsPerGroupMax: 100,
+  synonymBytesMax: 200,
   keysPerTenantMax: 10_000,
   keyPatternsMax: 1_000,
   tenantsMax: 100_000,
@@ -46,9 +56,22 @@ export const DEFAULT_LIMITS = {
   pageDocumentsMax: 250,
   expansionsPerWordMax: 64,
   searchMsMax: 10_000,
+  multiSearchSlotsMax: 50,
+  multiSearchAtOnceSlots: 16,
+  multiSearchReplyBytesMax: 64 * 1024 * 1024,
+  suggestionsMax: 50,
+  suggestionBytesMax: 1024,
+  suggestRowsMax: 1_000,
 
   // process: resident memory above which writes are refused with 503
   memoryBytesMax: Number.POSITIVE_INFINITY,
+
+  // process: free bytes of the disk below which documents are refused with 503
+  diskFreeBytesMin: 64 * 1024 * 1024,
+
+  // metrics: the indexes with the most documents are listed by name, and a scrape waits so long for shards
+  metricsIndexesMax: 100,
+  metricsMsMax: 1_000,
 
   // engine
   mergeSliceMsMax: 4,

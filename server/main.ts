@@ -1,17 +1,28 @@
 // Puts a server together and takes it apart: data directory, catalog, shards, HTTP, in this order and back.
-// The catalog's database is the lock: a second server on the same directory does not start.
-import { mkdirSync } from "node:fs";
-import { EnvelopeError } from "../shards/storage/envelope.js";
-import { StoreLockedError } from "../shards/storage/store.js";
+// A lock on the data directory comes first: a second server, or a command that works on it, does not start.
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
+import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
+import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
 import { Catalog } from "./catalog/catalog.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
-import { Cluster } from "./coordinator/cluster.js";
+import { Cluster, type ClusterOptions } from "./coordinator/cluster.js";
+import { SlowQueryLog } from "./coordinator/slow-query-log.js";
+import { Curation } from "./curation.js";
+import { DataDirLockedError, lockDataDir } from "./data-lock.js";
 import { listen } from "./http/listen.js";
 import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
 import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
+import { Recorder } from "./metrics/recorder.js";
+import { discardNew, finishFlip } from "./reshard/folders.js";
+import { redistribute } from "./reshard/redistribute.js";
+import { Scrape } from "./scrape.js";
+import { finishRestore } from "./snapshots/restore.js";
+import { Snapshots } from "./snapshots/snapshots.js";
 import { findAdminKey } from "./tenants/admin-key.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
 import { Usage } from "./tenants/usage.js";
@@ -43,15 +54,21 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
 async function start(config: Config, log: Logger, undo: Undo): Promise<RunningServer> {
   const { dataDir, durability, limits } = config;
+  undo.push(await lock(dataDir));
   const catalog = await openCatalog(dataDir);
   undo.push(() => catalog.close());
-  const shards = await fixedShards(catalog, config.shards);
+  for (const found of catalog.damage.found) {
+    log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
+  }
+  const shards = await fixedShards(catalog, config, log);
+  checkShardDirs(dataDir, catalog);
   await ensureDefaultTenant(catalog);
   const adminKey = findAdminKey(dataDir, config.adminKey);
   if (adminKey.createdIn !== null) {
     process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
   }
-  const cluster = await Cluster.start({ dataDir, shards, durability, limits, log });
+  const recorder = new Recorder();
+  const cluster = await startCluster({ dataDir, shards, durability, limits, log, recorder });
   undo.push(() => cluster.stop());
   const usage = new Usage(catalog, (error) =>
     log.error({ err: error }, "the search counters could not be stored"),
@@ -59,7 +76,16 @@ async function start(config: Config, log: Logger, undo: Undo): Promise<RunningSe
   undo.push(() => usage.stop());
   const lifecycle = new Lifecycle(catalog, cluster, limits, log);
   const doorkeeper = new Doorkeeper(adminKey.value);
-  const service = new HttpService({ config, catalog, cluster, lifecycle, doorkeeper, usage, log }, ROUTES);
+  const curation = new Curation(catalog, cluster, limits);
+  const slowQueries = new SlowQueryLog(config.slowQueryMs, recorder, log);
+  const scrape = new Scrape(catalog, cluster, lifecycle, dataDir);
+  const snapshots = new Snapshots({ directory: config.snapshotDir, catalog, cluster, log });
+  await snapshots.clean();
+  undo.push(() => snapshots.stop());
+  const service = new HttpService(
+    { config, catalog, cluster, curation, lifecycle, doorkeeper, usage, snapshots, slowQueries, scrape, log },
+    ROUTES,
+  );
   const listener = await listenOrExplain(config, service, log);
   undo.push(() => listener.close());
   await lifecycle.openAll();
@@ -89,7 +115,7 @@ async function takeApart(undo: Undo): Promise<void> {
   for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
 }
 
-async function openCatalog(dataDir: string): Promise<Catalog> {
+async function lock(dataDir: string): Promise<() => Promise<void>> {
   try {
     mkdirSync(dataDir, { recursive: true });
   } catch (error) {
@@ -98,28 +124,81 @@ async function openCatalog(dataDir: string): Promise<Catalog> {
     );
   }
   try {
-    return await Catalog.open(dataDir);
+    return await lockDataDir(dataDir, "server");
   } catch (error) {
-    if (error instanceof StoreLockedError)
-      throw new ConfigError(`another server is running on the data directory ${dataDir}`);
-    if (error instanceof EnvelopeError)
-      throw new ConfigError(`the data directory ${dataDir} cannot be read: ${error.message}`);
+    if (error instanceof DataDirLockedError) throw new ConfigError(error.message);
     throw error;
   }
 }
 
-/** The number of shards is decided by the first start: documents are spread by it. */
-async function fixedShards(catalog: Catalog, wanted: number | null): Promise<number> {
+async function openCatalog(dataDir: string): Promise<Catalog> {
+  try {
+    await finishRestore(dataDir);
+    return await Catalog.open(dataDir);
+  } catch (error) {
+    if (error instanceof StoreLockedError)
+      throw new ConfigError(`another server is running on the data directory ${dataDir}`);
+    if (error instanceof OtherVersionError) {
+      throw new ConfigError(
+        `the data directory ${dataDir} was written by another version of Skein: ${error.message}`,
+      );
+    }
+    if (error instanceof EnvelopeError || error instanceof StoreDamagedError) {
+      throw new ConfigError(
+        `the catalog of ${dataDir} cannot be read: ${error.message}; restore ${join(dataDir, "catalog")} from a backup`,
+      );
+    }
+    throw error;
+  }
+}
+
+/** A shard's directory that is gone would come back empty, without its documents. */
+function checkShardDirs(dataDir: string, catalog: Catalog): void {
+  const { shards, indexes } = catalog.state;
+  if (indexes.size === 0) return;
+  for (let shard = 0; shard < (shards ?? 0); shard++) {
+    const location = join(dataDir, "shards", String(shard));
+    if (!existsSync(location))
+      throw new ConfigError(`the directory ${location} is missing; restore it from a backup`);
+  }
+}
+
+async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  try {
+    return await Cluster.start(options);
+  } catch (error) {
+    if (!(error instanceof ShardError) || error.code !== SHARD_DAMAGED) throw error;
+    throw new ConfigError(`${error.message}; run "skein check" and "skein repair"`);
+  }
+}
+
+/** The first start decides the number of shards; another number later moves the documents before the start goes on. */
+async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promise<number> {
+  const { dataDir, shards: wanted, limits } = config;
   const kept = catalog.state.shards;
   if (kept === null) {
     const shards = wanted ?? defaultShards();
     await catalog.change(() => ({ type: "shards.fix", shards }));
     return shards;
   }
-  if (wanted === null || wanted === kept) return kept;
-  throw new ConfigError(
-    `the data directory was made with ${kept} shards and cannot be opened with ${wanted}; export and import to change it`,
-  );
+  await finishFlip(dataDir, kept);
+  if (wanted === null || wanted === kept) {
+    await discardNew(dataDir);
+    return kept;
+  }
+  const indexes = [...catalog.state.indexes.values()];
+  try {
+    await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, log });
+  } catch (error) {
+    log.error({ err: error }, "the documents could not be redistributed");
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `the documents could not be moved from ${kept} to ${wanted} shards: ${reason}; all of them are still in the ${kept} shards`,
+    );
+  }
+  await catalog.change(() => ({ type: "shards.fix", shards: wanted }));
+  await finishFlip(dataDir, wanted);
+  return wanted;
 }
 
 async function ensureDefaultTenant(catalog: Catalog): Promise<void> {

@@ -3,16 +3,19 @@
 import type { IndexShard } from "./index/index-shard.js";
 import { ByteReader } from "./protocol/bytes.js";
 import { decodeOpen, decodeUid, encodeOpenReply, encodeStatsReply } from "./protocol/control.js";
-import { SHARD_BAD_MESSAGE, ShardError } from "./protocol/errors.js";
+import { SHARD_BAD_MESSAGE, SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
 import { decodeAllSeqs, decodeExport, encodeAllSeqsReply } from "./protocol/export.js";
 import { decodeFetch, decodeGet, encodeFetchReply } from "./protocol/fetch.js";
+import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/move.js";
 import { Op } from "./protocol/ops.js";
 import { decodePage, encodePageReply } from "./protocol/page.js";
 import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
+import { decodeSnapshotId, decodeSnapshotWrite, encodeSnapshotWriteReply } from "./protocol/snapshot.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
 import { decodeWrite, encodeWriteReply } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
+import { StoreReopeningError, StoreWriteError } from "./storage/store.js";
 
 export type Reply = Uint8Array<ArrayBuffer>;
 
@@ -21,8 +24,15 @@ export async function handle(shard: Shard, message: Uint8Array): Promise<Reply> 
     const reader = new ByteReader(message);
     return await answer(shard, reader.u8(), reader);
   } catch (error) {
-    return encodeError(error);
+    return encodeError(refused(error));
   }
+}
+
+function refused(error: unknown): unknown {
+  if (error instanceof StoreWriteError) return new ShardError(SHARD_STORAGE, error.message, { cause: error });
+  if (error instanceof StoreReopeningError)
+    return new ShardError(SHARD_UNAVAILABLE, error.message, { cause: error });
+  return error;
 }
 
 async function answer(shard: Shard, op: number, reader: ByteReader): Promise<Reply> {
@@ -44,6 +54,18 @@ async function answer(shard: Shard, op: number, reader: ByteReader): Promise<Rep
     case Op.DROP:
       await shard.dropIndex(decodeUid(reader));
       return encodeEmptyReply();
+    case Op.SNAPSHOT_TAKE:
+      shard.snapshots.take(decodeSnapshotId(reader));
+      return encodeEmptyReply();
+    case Op.SNAPSHOT_WRITE: {
+      const { id, path } = decodeSnapshotWrite(reader);
+      return encodeSnapshotWriteReply(await shard.snapshots.write(id, path));
+    }
+    case Op.SNAPSHOT_DROP:
+      await shard.snapshots.drop(decodeSnapshotId(reader));
+      return encodeEmptyReply();
+    case Op.STORED:
+      return encodeStoredReply(await shard.storedDocuments(decodeStored(reader)));
     default:
       return answerIndex(shard, op, reader);
   }
@@ -83,6 +105,13 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
       const request = decodeWrite(reader);
       return on(request.uid, async (index) => encodeWriteReply(await index.write(request)));
     }
+    case Op.ADOPT: {
+      const request = decodeAdopt(reader);
+      return on(request.uid, async (index) => {
+        await index.adopt(request);
+        return encodeEmptyReply();
+      });
+    }
     case Op.DELETE_WHERE: {
       const request = decodeProgram(reader);
       return on(request.uid, async (index) => encodeDeleteWhereReply(await index.deleteWhere(request)));
@@ -93,7 +122,7 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
     }
     case Op.ALL_SEQS: {
       const request = decodeAllSeqs(reader);
-      return on(request.uid, async (index) => encodeAllSeqsReply(await index.allSeqs(request)));
+      return on(request.uid, (index) => encodeAllSeqsReply(index.allSeqs(request)));
     }
     case Op.SCHEMA: {
       const { uid, schema } = decodeOpen(reader);
@@ -104,7 +133,10 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
     }
     case Op.STATS: {
       const uid = decodeUid(reader);
-      return on(uid, (index) => encodeStatsReply(index.stats()));
+      return on(uid, (index) => {
+        shard.checkUndamaged(uid);
+        return encodeStatsReply(index.stats());
+      });
     }
     default:
       throw new ShardError(SHARD_BAD_MESSAGE, `unknown op ${op}`);

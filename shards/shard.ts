@@ -14,11 +14,22 @@ import {
   SHARD_DAMAGED,
   SHARD_NOT_OPEN,
   SHARD_UNAVAILABLE,
+  SHARD_VERSION,
   ShardError,
 } from "./protocol/errors.js";
-import { EnvelopeError } from "./storage/envelope.js";
-import { indexesFrom, indexRange, isManifestKey, manifestKey, uidOfKey } from "./storage/keyspace.js";
-import type { Store } from "./storage/store.js";
+import type { StoredPage, StoredRequest } from "./protocol/move.js";
+import { storedDocuments } from "./segments/stored-documents.js";
+import { SnapshotViews } from "./snapshot-views.js";
+import { EnvelopeError, OtherVersionError } from "./storage/envelope.js";
+import {
+  droppingKey,
+  indexesFrom,
+  indexRange,
+  isManifestKey,
+  manifestKey,
+  uidOfKey,
+} from "./storage/keyspace.js";
+import { type Store, StoreDamagedError } from "./storage/store.js";
 
 export interface ShardOptions {
   store: Store;
@@ -38,13 +49,20 @@ const FAULTS_MAX = 3;
 export class Shard {
   readonly #options: ShardOptions;
   readonly #turns = new Turns();
+  /** What backups are written from. */
+  readonly snapshots: SnapshotViews;
   readonly #indexes = new Map<number, IndexShard>();
   readonly #lanes = new Map<number, Lane>();
   readonly #faults = new Map<number, number>();
+  /** Indexes whose stored data is known to be damaged; one that did not open for it answers nothing else. */
+  readonly #damaged = new Map<number, ShardError>();
+  /** Damage that the log has already. */
+  readonly #reported = new Set<string>();
   #closed = false;
 
   private constructor(options: ShardOptions) {
     this.#options = options;
+    this.snapshots = new SnapshotViews(options.store, this.#turns);
   }
 
   /** Takes over the store and removes what a cut-short drop left in it. */
@@ -53,11 +71,17 @@ export class Shard {
     return new Shard(options);
   }
 
-  /** The open index. Throws ShardError SHARD_NOT_OPEN. */
+  /** The open index. Throws ShardError SHARD_NOT_OPEN, or SHARD_DAMAGED for one that did not open for that. */
   index(uid: number): IndexShard {
     const index = this.#indexes.get(uid);
-    if (index === undefined) throw new ShardError(SHARD_NOT_OPEN, `index ${uid} is not open`);
-    return index;
+    if (index !== undefined) return index;
+    throw this.#damaged.get(uid) ?? new ShardError(SHARD_NOT_OPEN, `index ${uid} is not open`);
+  }
+
+  /** Throws SHARD_DAMAGED when any request or background work has met damage in the index since it was opened. */
+  checkUndamaged(uid: number): void {
+    const damage = this.#damaged.get(uid);
+    if (damage !== undefined) throw damage;
   }
 
   /** Opens the index unless it is open, and makes the schema its own if it is newer. */
@@ -80,15 +104,32 @@ export class Shard {
     return this.#lane(uid).run(async () => {
       await this.#unload(uid);
       const { store, sync } = this.#options;
-      await store.batch([{ type: "del", key: manifestKey(uid) }], { sync });
+      this.#damaged.delete(uid);
+      await store.batch(
+        [
+          { type: "del", key: manifestKey(uid) },
+          { type: "put", key: droppingKey(uid), value: new Uint8Array(0) },
+        ],
+        { sync },
+      );
       fault("drop.after-manifest");
       await store.clear(indexRange(uid));
     });
   }
 
+  /** A page of the documents of an index that is not open. */
+  async storedDocuments(request: StoredRequest): Promise<StoredPage> {
+    try {
+      return await storedDocuments(this.#options.store, request);
+    } catch (error) {
+      throw isDamage(error) ? this.#damage(request.uid, error) : error;
+    }
+  }
+
   /** Closes every index, then the database. */
   async close(): Promise<void> {
     this.#closed = true;
+    await this.snapshots.dropAll();
     for (const uid of [...this.#indexes.keys()]) await this.closeIndex(uid);
     await this.#options.store.close();
   }
@@ -98,14 +139,13 @@ export class Shard {
    * is opened again from the database, once, while the request is told to come back.
    */
   failure(uid: number, index: IndexShard, error: unknown): unknown {
-    if (!(error instanceof EngineError)) {
-      return error instanceof EnvelopeError ? damaged(error) : error;
-    }
+    if (isDamage(error)) return this.#damage(uid, error);
+    if (!(error instanceof EngineError)) return error;
     switch (error.code) {
       case "program":
         return new ShardError(SHARD_BAD_MESSAGE, error.message, { cause: error });
       case "damaged":
-        return damaged(error);
+        return this.#damage(uid, error);
       case "memory":
         return new ShardError(SHARD_UNAVAILABLE, error.message, { cause: error });
       case "trap":
@@ -136,9 +176,10 @@ export class Shard {
     try {
       index = await IndexShard.open(uid, schema, options);
     } catch (error) {
-      if (error instanceof EnvelopeError || error instanceof EngineError) throw damaged(error);
-      throw error;
+      if (!isDamage(error) && !(error instanceof EngineError && error.code === "damaged")) throw error;
+      throw this.#damage(uid, error);
     }
+    this.#damaged.delete(uid);
     this.#indexes.set(uid, index);
     return index;
   }
@@ -160,7 +201,24 @@ export class Shard {
     reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
   }
 
+  /** Tells the log, once, and makes the answer to the request that has met the damage. */
+  #damage(uid: number, cause: Error): ShardError {
+    if (!this.#reported.has(cause.message)) {
+      this.#reported.add(cause.message);
+      this.#options.report(`index ${uid}: stored data cannot be read: ${cause.message}`, cause);
+    }
+    const code = cause instanceof OtherVersionError ? SHARD_VERSION : SHARD_DAMAGED;
+    const damage = new ShardError(code, cause.message, { cause, uid });
+    if (!this.#damaged.has(uid)) this.#damaged.set(uid, damage);
+    return damage;
+  }
+
   #onBackgroundFault(uid: number, index: IndexShard, error: unknown): void {
+    if (isDamage(error)) {
+      this.#damage(uid, error);
+      index.stopMaintenance();
+      return;
+    }
     this.#options.report(`index ${uid}: background work failed, to be tried again`, error);
     if (!(error instanceof EngineError)) return;
     const faults = (this.#faults.get(uid) ?? 0) + 1;
@@ -170,11 +228,14 @@ export class Shard {
   }
 }
 
-function damaged(cause: Error): ShardError {
-  return new ShardError(SHARD_DAMAGED, cause.message, { cause });
+function isDamage(error: unknown): error is Error {
+  return error instanceof EnvelopeError || error instanceof StoreDamagedError;
 }
 
-/** Drops what has no manifest: an index whose drop was cut short. */
+/**
+ * Drops what a cut-short drop left. An index without a manifest that was not being dropped has lost it: it stays for
+ * `skein repair`, and does not open.
+ */
 async function clearOrphans(store: Store): Promise<void> {
   let uid = 0;
   for (;;) {
@@ -185,7 +246,9 @@ async function clearOrphans(store: Store): Promise<void> {
     }
     if (first === undefined) return;
     uid = uidOfKey(first);
-    if (!isManifestKey(first)) await store.clear(indexRange(uid));
+    if (!isManifestKey(first) && (await store.get(droppingKey(uid))) !== undefined) {
+      await store.clear(indexRange(uid));
+    }
     if (uid === 0xffffffff) return;
     uid++;
   }

@@ -7,15 +7,17 @@ import { move } from "piscina";
 import { discardBuffer } from "../engine-wasm/host/discards.js";
 import { EngineModule, type EngineParts } from "../engine-wasm/host/engine-module.js";
 import { handle } from "./handle.js";
+import { SHARD_DAMAGED, ShardError } from "./protocol/errors.js";
 import { encodeError } from "./protocol/reply.js";
 import { Shard } from "./shard.js";
 import { LevelStore } from "./storage/level-store.js";
+import { StoreDamagedError } from "./storage/store.js";
 
 /** What the server passes to each shard's thread. */
 export interface ShardWorkerData {
   shard: number;
-  /** The shard's database is <dataDir>/shards/<shard>. */
-  dataDir: string;
+  /** The shard's database is <shardsDir>/<shard>. */
+  shardsDir: string;
   durability: "fsync" | "os";
   /** Length of one uninterrupted slice of merging. */
   mergeSliceMs: number;
@@ -25,14 +27,14 @@ export interface ShardWorkerData {
 
 async function openShard({
   shard,
-  dataDir,
+  shardsDir,
   durability,
   mergeSliceMs,
   documentBytesMax,
   engine,
 }: ShardWorkerData): Promise<Shard> {
   const module = new EngineModule(engine);
-  const location = join(dataDir, "shards", String(shard));
+  const location = join(shardsDir, String(shard));
   await mkdir(location, { recursive: true });
   return Shard.open({
     store: await LevelStore.open(location),
@@ -64,7 +66,11 @@ export default async function answer(message: Uint8Array): Promise<unknown> {
     reply = await handle(await opened, message);
   } catch (error) {
     opening = null; // only opening throws; the next message tries again
-    reply = encodeError(error);
+    reply = encodeError(
+      error instanceof StoreDamagedError
+        ? new ShardError(SHARD_DAMAGED, error.message, { cause: error })
+        : error,
+    );
   }
   discardBuffer(message.byteLength);
   return move(reply);

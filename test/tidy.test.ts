@@ -95,6 +95,10 @@ const FLOORS: { rooms: RegExp; forbidden: RegExp }[] = [
   },
   { rooms: /^server\/catalog\//, forbidden: /^server\/(coordinator|ingest)\// },
   { rooms: /^server\/coordinator\//, forbidden: /^server\/ingest\// },
+  {
+    rooms: /^server\/metrics\//,
+    forbidden: /^server\/(http|cli|coordinator|ingest|catalog|tenants)\/|^server\/(main|scrape)\.ts/,
+  },
   { rooms: /^server\/(errors|limits|log)\.ts/, forbidden: /^server\/[a-z]+\// },
   {
     rooms: /^shards\/storage\//,
@@ -119,6 +123,7 @@ const FOREIGN_ENGINES: Record<string, string[]> = {
   ],
   "classic-level": ["shards/storage/level-store.ts"],
   pino: ["server/log.ts"],
+  "prom-client": ["server/metrics/exposition.ts"],
 };
 
 describe("imports", () => {

@@ -23,11 +23,17 @@ export const SLOT_PRICE = 3;
 export const SLOT_RATING_COUNT = 4;
 
 export const FIELDS: readonly BuildField[] = [
-  { slot: SLOT_TITLE, name: "title", type: TYPE_STRING, flags: FLAG_INDEX },
-  { slot: SLOT_DESCRIPTION, name: "description", type: TYPE_STRING, flags: FLAG_INDEX },
-  { slot: SLOT_BRAND, name: "brand", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET },
-  { slot: SLOT_PRICE, name: "price", type: TYPE_FLOAT, flags: FLAG_INDEX | FLAG_SORT },
-  { slot: SLOT_RATING_COUNT, name: "rating_count", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_SORT },
+  { slot: SLOT_TITLE, name: "title", type: TYPE_STRING, flags: FLAG_INDEX, language: 0 },
+  { slot: SLOT_DESCRIPTION, name: "description", type: TYPE_STRING, flags: FLAG_INDEX, language: 0 },
+  { slot: SLOT_BRAND, name: "brand", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET, language: 0 },
+  { slot: SLOT_PRICE, name: "price", type: TYPE_FLOAT, flags: FLAG_INDEX | FLAG_SORT, language: 0 },
+  {
+    slot: SLOT_RATING_COUNT,
+    name: "rating_count",
+    type: TYPE_INT32,
+    flags: FLAG_INDEX | FLAG_SORT,
+    language: 0,
+  },
 ];
 
 interface CatalogueDocument {

@@ -4,7 +4,12 @@
 import { ALT_EXACT, TYPE_STRING } from "../../engine-wasm/assembly/layout.js";
 import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/expand-program.js";
 import { decodeExpandResult } from "../../engine-wasm/host/expand-result.js";
-import { encodeSearch, type SearchProgram, type SearchWord } from "../../engine-wasm/host/search-program.js";
+import {
+  encodeSearch,
+  PLAIN_RANKING,
+  type SearchProgram,
+  type SearchWord,
+} from "../../engine-wasm/host/search-program.js";
 import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/search-result.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/workbench.js";
 import {
@@ -160,6 +165,8 @@ function ranked(fixture: Fixture, terms: readonly string[], name: string): Pair 
           kind: ALT_EXACT,
           typos: 0,
           useForProximity: false,
+          exact: true,
+          sequence: false,
           boost: idf(term),
           terms: [{ term, prefix: false }],
         },
@@ -212,6 +219,7 @@ function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => Search
     filter: [],
     sort: [],
     facets: [],
+    ...PLAIN_RANKING,
     ...parts,
   };
   if (program.sort.length === 0 && program.words.length > 0) {

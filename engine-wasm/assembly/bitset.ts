@@ -66,6 +66,13 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & ~Mem.u64At(other + i));
 }
 
+/** True when some row is in both. */
+export function bitsMeet(a: usize, b: usize, rows: u32): bool {
+  const words = Bits.words(rows);
+  for (let i: u32 = 0; i < words; i++) if ((Bits.word(a, i) & Bits.word(b, i)) != 0) return true;
+  return false;
+}
+
 /** The complement within `rows`. */
 export function bitsNot(to: usize, rows: u32): void {
   if (rows == 0) return;

@@ -2,18 +2,19 @@
 // slot, and the look-up of member names. A column also keeps where the current document has the field's
 // value.
 //
-//   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u16 name bytes, name |
+//   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
 import { Mem } from "./mem";
 import { scratch, scratchZeroed } from "./arena";
 import { hasDictionary } from "./field-sections";
 import { ENTRY_HEADER, KeyTable, tableCreate, tableEnter, tableFind } from "./key-table";
-import { TYPE_FLOATS } from "./layout";
+import { LANGUAGE_NUMBER_MAX, TYPE_FLOATS } from "./layout";
 import { isArrayType, isStringType } from "./segment";
 
 @unmanaged export class Column {
   slot: u32;
   type: u32;
   flags: u32;
+  language: u32; // of its text, 0 = none
   rows: u32; // rows that the arrays below can hold
   elements: u32; // of the rows added so far
   capacity: u32; // elements that `cells` can hold
@@ -34,7 +35,7 @@ import { isArrayType, isStringType } from "./segment";
   pending: u32; // array elements, checked; numbers are already in `cells` behind `elements`
 }
 
-const FIELD_HEAD: usize = 6;
+const FIELD_HEAD: usize = 7;
 const NAME_COLUMN: usize = ENTRY_HEADER; // u32 in a name's entry
 const NAME_ENTRY_BYTES: u32 = 16;
 const CELLS_FIRST: u32 = 64;
@@ -83,6 +84,7 @@ function createColumn(field: usize, rows: u32): Column {
   column.slot = Mem.u16At(field);
   column.type = Mem.u8At(field + 2);
   column.flags = Mem.u8At(field + 3);
+  column.language = Mem.u8At(field + 4);
   column.rows = rows;
   column.capacity = isArrayType(column.type) ? CELLS_FIRST : rows;
   column.cells = scratch(<usize>column.capacity << 3);
@@ -109,14 +111,14 @@ export function schemaEnd(p: usize, end: usize): usize {
   let fields = Mem.u16At(p);
   for (p += 2; fields > 0; fields--) {
     if (p + FIELD_HEAD > end) return 0;
-    p += FIELD_HEAD + Mem.u16At(p + 4);
+    p += FIELD_HEAD + Mem.u16At(p + 5);
   }
   return p <= end ? p : 0;
 }
 
 /**
  * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. False when it
- * names an unknown type, a slot or name twice, or a reserved name.
+ * names an unknown type or language, a slot or name twice, or a reserved name.
  */
 export function readSchema(p: usize, rows: u32): bool {
   names = tableCreate(NAME_ENTRY_BYTES, 256);
@@ -127,8 +129,8 @@ export function readSchema(p: usize, rows: u32): bool {
   columns = scratch(<usize>fields << 2);
   p += 2;
   for (let i: u32 = 0; i < fields; i++) {
-    const nameBytes = Mem.u16At(p + 4);
-    if (Mem.u8At(p + 2) > <u32>TYPE_FLOATS) return false;
+    const nameBytes = Mem.u16At(p + 5);
+    if (Mem.u8At(p + 2) > <u32>TYPE_FLOATS || Mem.u8At(p + 4) > <u32>LANGUAGE_NUMBER_MAX) return false;
     const column = createColumn(p, rows);
     if (!insertBySlot(column) || !putName(p + FIELD_HEAD, nameBytes, column)) return false;
     p += FIELD_HEAD + nameBytes;

@@ -17,7 +17,8 @@ import { encodeNorm } from "./norm";
 import { isArrayType, isStringType, valueBytes } from "./segment";
 import { Sink, sinkBytes, sinkEnd, sinkSection, sinkWritten } from "./segment-sink";
 import { termOccurs } from "./term-table";
-import { foldValue, tokenAt, tokenBytes, tokenizeNext, tokenizeStart } from "./tokenize";
+import { indexText } from "./text-terms";
+import { foldValue } from "./tokenize";
 import { foldBound } from "./unicode";
 import { valueFirstSeen, valueIsNew } from "./value-table";
 
@@ -54,13 +55,6 @@ function textCell(column: Column, values: KeyTable, field: u32, at: usize, bytes
   return value;
 }
 
-/** Counts a text's tokens into the term table, from position `first` on. Returns the position behind. */
-function indexText(terms: KeyTable, field: u32, row: u32, at: usize, bytes: u32, first: u32): u32 {
-  tokenizeStart(at, bytes);
-  while (tokenizeNext()) termOccurs(terms, tokenAt, tokenBytes, field, row, first++);
-  return first;
-}
-
 function putCell(column: Column, i: u32, cell: u64): void {
   Mem.putU64(column.cells + (<usize>i << 3), cell);
 }
@@ -71,7 +65,7 @@ function addText(column: Column, terms: KeyTable, values: KeyTable, field: u32, 
   const indexed = hasNorms(column.type, column.flags);
   if (indexed || keepsValues(column)) putCell(column, row, textCell(column, values, field, at, bytes));
   if (!indexed) return;
-  Mem.putU8(column.norms + row, encodeNorm(indexText(terms, field, row, at, bytes, 0)));
+  Mem.putU8(column.norms + row, encodeNorm(indexText(column, terms, field, row, at, bytes, 0)));
 }
 
 function addTexts(column: Column, terms: KeyTable, values: KeyTable, field: u32, row: u32): void {
@@ -89,7 +83,7 @@ function addTexts(column: Column, terms: KeyTable, values: KeyTable, field: u32,
     putCell(column, i++, textCell(column, values, field, at, bytes));
     if (!indexed) continue;
     termOccurs(terms, at, 0, field, row, position);
-    const next = indexText(terms, field, row, at, bytes, position);
+    const next = indexText(column, terms, field, row, at, bytes, position);
     length += next - position;
     position = next + ELEMENT_GAP;
   }

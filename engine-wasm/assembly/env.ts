@@ -2,3 +2,9 @@
 
 /** The host's `Number(text)` of the `bytes` bytes of ASCII at p: correctly rounded. */
 export declare function parseNumber(p: usize, bytes: usize): f64;
+
+/**
+ * The stem, in the language of this number, of the folded term of `bytes` bytes at p. Written to `out` when it
+ * fits into `room` bytes. Returns its length, 0 when it did not fit.
+ */
+export declare function stemTerm(language: u32, p: usize, bytes: u32, out: usize, room: u32): u32;

@@ -20,25 +20,29 @@ import { failed } from "./status";
   padding: u32;
 }
 
+@unmanaged export class Filter {
+  operations: usize;
+  count: u32;
+}
+
 const OPERATION_BYTES: usize = 56;
 const HASH_BYTES: usize = 8;
 
 /** Bitsets that a filter may hold at a time. */
 const FILTER_DEPTH_MAX: i32 = 256;
 
-export let operationCount: u32 = 0;
-let operations: usize = 0;
-
-export function operationAt(i: u32): Operation {
-  return changetype<Operation>(operations + <usize>i * OPERATION_BYTES);
+export function operationAt(filter: Filter, i: u32): Operation {
+  return changetype<Operation>(filter.operations + <usize>i * OPERATION_BYTES);
 }
 
-export function operationsRead(): void {
-  operationCount = countWithin(readU16(), 1);
-  operations = scratch(<usize>operationCount * OPERATION_BYTES);
+/** Reads one filter; without failure it can be run. */
+export function filterRead(): Filter {
+  const filter = changetype<Filter>(scratch(offsetof<Filter>()));
+  filter.count = countWithin(readU16(), 1);
+  filter.operations = scratch(<usize>filter.count * OPERATION_BYTES);
   let depth: i32 = 0;
-  for (let i: u32 = 0; i < operationCount && !failed(); i++) {
-    const operation = operationAt(i);
+  for (let i: u32 = 0; i < filter.count && !failed(); i++) {
+    const operation = operationAt(filter, i);
     operation.code = readU8();
     if (operation.code == OP_AND || operation.code == OP_OR) depth -= 2;
     if (operation.code == OP_NOT) depth -= 1;
@@ -47,7 +51,8 @@ export function operationsRead(): void {
     if (depth > FILTER_DEPTH_MAX) programBad();
     readOperands(operation);
   }
-  if (operationCount > 0 && depth != 1) programBad();
+  if (filter.count > 0 && depth != 1) programBad();
+  return filter;
 }
 
 function readOperands(operation: Operation): void {

@@ -1,10 +1,10 @@
-// Runs the filter of a search program on one segment: every operation leaves a bitset of rows on a stack.
+// Runs a filter of a search program on one segment: every operation leaves a bitset of rows on a stack.
 // Scans write whole words; rows without a value drop out by the field's "present" bitset.
 import { scratch } from "./arena";
 import { Bits, bitsAnd, bitsFill, bitsNot, bitsOr, bitsCopy } from "./bitset";
 import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "./columns";
 import { foldedBound } from "./dictionary";
-import { Operation, operationAt, operationCount } from "./filter-program";
+import { Filter, Operation, operationAt } from "./filter-program";
 import { hash64 } from "./hash";
 import {
   OP_ALL, OP_AND, OP_EQUALS, OP_FLOAT_RANGE, OP_IDS, OP_INT_RANGE, OP_NOT, OP_OR, STATUS_BAD_PROGRAM, TYPE_BOOL,
@@ -20,8 +20,9 @@ let segment: usize = 0;
 let rows: u32 = 0;
 let field: usize = 0; // entry of the operation's slot, 0 = no document has a value
 
-/** Bitset of the rows that pass, in scratch; 0 when the program has no filter. */
-export function filterRows(filtered: usize): usize {
+/** Bitset of the rows that pass, in scratch; 0 when the filter is empty. */
+export function filterRows(filtered: usize, filter: Filter): usize {
+  const operationCount = filter.count;
   segment = filtered;
   rows = Seg.rows(filtered);
   if (operationCount == 0) return 0;
@@ -30,14 +31,14 @@ export function filterRows(filtered: usize): usize {
   let depth: i32 = 0;
   let deepest: i32 = 0;
   for (let i: u32 = 0; i < operationCount; i++) {
-    const code = operationAt(i).code;
+    const code = operationAt(filter, i).code;
     depth += code == OP_AND || code == OP_OR ? -1 : code == OP_NOT ? 0 : 1;
     deepest = max(deepest, depth);
   }
   stack = scratch(step * <usize>deepest);
   let top = stack - step; // the topmost bitset
   for (let i: u32 = 0; i < operationCount && !failed(); i++) {
-    const operation = operationAt(i);
+    const operation = operationAt(filter, i);
     if (operation.code == OP_AND || operation.code == OP_OR) {
       top -= step;
       if (operation.code == OP_AND) bitsAnd(top, top + step, rows);

@@ -10,4 +10,5 @@ export { checkSegment } from "./attach";
 export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./live";
 export { expand } from "./expand";
 export { search } from "./search";
+export { explain } from "./explain";
 export { findIds, locate } from "./lookup";

@@ -51,6 +51,8 @@ export const FLAG_FACET = 1;
 export const FLAG_SORT = 2;
 export const FLAG_INDEX = 4; // filterable; strings also searchable
 export const FLAG_REQUIRED = 8;
+export const FLAG_SKU = 16; // the whole value is also indexed as one word (TERM_SKU)
+export const FLAG_BRAND = 32; // the whole value is also indexed (TERM_VALUE)
 
 export const NO_ORDINAL = -1; // 0xffffffff in an ordinal column: the row has no value
 
@@ -76,6 +78,17 @@ export const LIST_TAIL_BYTES = 8; // after the directory, only when there are bl
 export const TERM_BYTES_MAX = 120;
 export const ELEMENT_GAP = 8; // positions between two elements of a string[]
 
+export const ANALYSIS_VERSION = 2; // goes up when a text gives other terms than before: indexes are then built anew
+
+// --- Marker terms (ON DISK): terms of a dictionary that stand for no token of a text. No token begins with a
+// byte below TERM_TEXT, so they come first. None is longer than TERM_BYTES_MAX.
+export const TERM_STEM = 0x01; // then TERM_LANGUAGE + number of the language, then a token's stem
+export const TERM_SKU = 0x02; // then all tokens of a value in one
+export const TERM_VALUE = 0x03; // then all tokens of a value, one space between two
+export const TERM_TEXT = 0x20; // first byte of the terms that are tokens of a text: this or more
+export const TERM_LANGUAGE = 0x20;
+export const LANGUAGE_NUMBER_MAX = 0x5f; // 0: the field has no language
+
 // --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live}. live = 0: all rows live,
 // else -> u64 bitset.
 export const SNAP_COUNT = 0;
@@ -83,7 +96,7 @@ export const SNAP_ENTRIES = 4;
 export const SNAP_ENTRY_BYTES = 8;
 
 // --- Programs and results start with these.
-export const PROGRAM_VERSION = 1;
+export const PROGRAM_VERSION = 2;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
 
@@ -102,6 +115,25 @@ export const ALT_EXACT = 0; // alternative kinds, best first
 export const ALT_SYNONYM = 1;
 export const ALT_PREFIX = 2;
 export const ALT_TYPO = 3;
+export const ALT_STEM = 4;
+export const ALT_JOINED = 5;
+export const ALT_SPLIT = 6;
+
+export const ALTERNATIVE_NEAR = 1; // flags: its positions count for closeness
+export const ALTERNATIVE_EXACT = 2; // the word counts as written
+export const ALTERNATIVE_SEQUENCE = 4; // its terms stand one behind the other
+
+export const BONUS_TERMS_MAX = 256;
+export const RULES_MAX = 256;
+export const RULE_HIDE = 0; // effects
+export const RULE_BURY = 1;
+export const RULE_BOOST = 2;
+
+export const PLACE_STARTS = 1; // which bonus of place a row got; 0: none
+export const PLACE_WHOLE = 2;
+
+export const ROW_MATCHED = 1; // flags of a row in a result
+export const ROW_PINNED = 2;
 
 export const OP_ALL = 0; // filter operations, postfix
 export const OP_AND = 1;
@@ -116,6 +148,7 @@ export const OP_IDS = 8; // u32 count, count x u64 id hash
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;
 export const SORT_SEQ = 2;
+export const SORT_CLASS = 3;
 
 // --- Status codes of kernels.
 export const STATUS_OK = 0;
@@ -177,11 +210,18 @@ export const MEMBER_VALUE_END = 16; // u32
 export const MEMBER_KIND = 20; // u32: 0 null, 1 false, 2 true, 3 number, 4 string, 5 array, 6 object
 export const MEMBER_BYTES = 32;
 
-// --- Tokens that the analyse kernel reports: u32 start, u32 end, u32 term bytes, then the term.
-export const TOKEN_START = 0;
-export const TOKEN_END = 4;
-export const TOKEN_TERM_BYTES = 8;
-export const TOKEN_TERM = 12;
+// --- Tokens that the analyse kernel reports, then the term. A joined token comes right after its last part.
+export const TOKEN_START = 0; // u32
+export const TOKEN_END = 4; // u32
+export const TOKEN_POSITION = 8; // u32, number of the token; of a joined token, that of its first part
+export const TOKEN_PARTS = 12; // u32, 1, or how many tokens are joined
+export const TOKEN_TERM_BYTES = 16; // u32
+export const TOKEN_TERM = 20;
+
+export const JOIN_PARTS_MAX = 6; // more neighbours than these are not joined
+export const JOIN_NONE = 0; // what a code point between two tokens does
+export const JOIN_WORDS = 1; // joins them unless all of the run are numbers
+export const JOIN_ALL = 2; // joins them
 
 // --- Analysis overrides: u32 entries, ascending by code point: the code point, plus this bit for a separator.
 export const OVERRIDE_SEPARATOR = 0x40000000;
@@ -190,7 +230,7 @@ export const OVERRIDE_SEPARATOR = 0x40000000;
 // points, then u32 entries. Entry: class in bits 0..2, bytes of the folding in bits 3..8 (0: folds to itself),
 // its place in the folding bytes from bit 9.
 export const FOLD_MAGIC = 0x46554b53; // "SKUF"
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 export const FOLD_MAGIC_AT = 0;
 export const FOLD_VERSION_AT = 4;
 export const FOLD_BYTES_AT = 8; // u32, length of the whole table
@@ -209,4 +249,4 @@ export const CLASS_DIGIT = 2;
 export const CLASS_IGNORED = 3; // dropped inside a word, never splits
 export const CLASS_IDEOGRAPH = 4; // a token of its own
 export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
-export const CLASS_VOICING = 6; // belongs to the ideograph (kana) before it; ignored elsewhere
+export const CLASS_VOICING = 6; // belongs to the ideograph (kana, Thai ...) before it; ignored elsewhere

@@ -8,7 +8,8 @@
 // is never walked twice, and when the automaton has died the terms that share the dead prefix are skipped by
 // their shared-prefix bytes, 16 at a time.
 import { scratch, scratchZeroed } from "./arena";
-import { SEG_TERM_LCP, TERM_BYTES_MAX } from "./layout";
+import { termLowerBound } from "./dictionary";
+import { SEG_TERM_LCP, TERM_BYTES_MAX, TERM_TEXT } from "./layout";
 import { Mem } from "./mem";
 import { Seg } from "./segment";
 import { pointAt, pointBytes } from "./utf8";
@@ -19,6 +20,7 @@ const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
 const NEVER: u32 = 255; // a distance beyond all limits
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
 const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is farther than the largest limit from all terms
 
 // The word.
@@ -105,13 +107,13 @@ function maskOf(point: u32): usize {
   return noMask;
 }
 
-/** Starts a walk over the terms of a segment. */
+/** Starts a walk over the terms of a segment, marker terms left out. */
 export function typoStart(walked: usize): void {
   segment = walked;
   terms = tooLong ? 0 : Seg.terms(walked);
   term = 0;
   if (terms == 0) return;
-  term = Seg.termLength(walked, 0) == 0 ? 1 : 0;
+  term = termLowerBound(walked, TEXT_BEGINS, 1);
   walkedBytes = 0;
   deadBytes = 0;
   let start: u64 = 0;

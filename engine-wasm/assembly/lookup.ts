@@ -5,7 +5,7 @@ import { Mem } from "./mem";
 import { putResultF64, putResultU32, resultClose, resultOpen } from "./result";
 import { Seg, Snap } from "./segment";
 
-const NOT_FOUND: u32 = 0xffffffff;
+export const NOT_FOUND: u32 = 0xffffffff;
 
 /**
  * First place in the segment's ascending id hashes that is >= hash. Hashes are evenly spread, so the search
@@ -40,6 +40,20 @@ export function idFirst(segment: usize, hash: u64): u32 {
     else high = middle;
   }
   return low;
+}
+
+/** The row of a sequence number, or NOT_FOUND. */
+export function rowOfSeq(segment: usize, seq: u64): u32 {
+  const rows = Seg.rows(segment);
+  if (rows == 0 || Seg.seq(segment, 0) > seq || Seg.seq(segment, rows - 1) < seq) return NOT_FOUND;
+  let low: u32 = 0;
+  let high = rows;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Seg.seq(segment, middle) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return Seg.seq(segment, low) == seq ? low : NOT_FOUND;
 }
 
 /**
@@ -84,19 +98,10 @@ export function locate(snapshot: usize, input: usize, bytes: usize): i32 {
 function locateOne(snapshot: usize, seq: u64): void {
   const entries = Snap.count(snapshot);
   for (let entry: u32 = 0; entry < entries; entry++) {
-    const segment = Snap.segment(snapshot, entry);
-    const rows = Seg.rows(segment);
-    if (rows == 0 || Seg.seq(segment, 0) > seq || Seg.seq(segment, rows - 1) < seq) continue;
-    let low: u32 = 0;
-    let high = rows;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (Seg.seq(segment, middle) < seq) low = middle + 1;
-      else high = middle;
-    }
-    if (Seg.seq(segment, low) != seq) continue;
+    const row = rowOfSeq(Snap.segment(snapshot, entry), seq);
+    if (row == NOT_FOUND) continue;
     putResultU32(entry);
-    putResultU32(low);
+    putResultU32(row);
     return;
   }
   putResultU32(NOT_FOUND);

@@ -14,9 +14,12 @@ import {
 } from "./postings";
 import { termAt } from "./program-terms";
 import {
-  Alternative, Phrase, alternativeAt, anyWord, excludeAt, excludeCount, phraseAt, phraseCount, slotCount, wordAt,
+  Alternative, Phrase, alternativeAt, anySequence, anyWord, excludeAt, excludeCount, mainFilter, phraseAt, phraseCount, slotCount, wordAt,
   wordCount,
 } from "./query";
+import { pinCount, ruleCount } from "./rank-program";
+import { rulesApply, rulesSetUp, rulesUse } from "./rules";
+import { sequenceEnd, sequenceList, sequencesSetUp } from "./sequence";
 import { NOT_QUERIED, slotAt, slotIndex } from "./slots";
 import { Seg } from "./segment";
 import { failed } from "./status";
@@ -35,6 +38,8 @@ export function matchSetUp(): void {
   listOfSlot = scratch(<usize>slotCount << 2);
   header = changetype<Cursor>(scratch(CURSOR_BYTES));
   blockBuffer = scratch(BLOCK_BUFFER_BYTES);
+  rulesSetUp();
+  if (anySequence) sequencesSetUp();
 }
 
 /** A cursor of alternative lists or near lists. */
@@ -42,16 +47,18 @@ export function listAt(lists: usize, i: u32): Cursor {
   return changetype<Cursor>(lists + <usize>i * CURSOR_BYTES);
 }
 
-/** Bitset of the matching rows of a segment, in scratch. `live` 0 means all rows. */
+/** Bitset of the rows of a segment that are in the result, in scratch. `live` 0 means all rows. */
 export function matchRows(matched: usize, live: usize): usize {
   segment = matched;
   rows = Seg.rows(matched);
   matchLists = 0;
-  const candidates = filterRows(matched);
+  const candidates = filterRows(matched, mainFilter);
   const bits = candidates != 0 ? candidates : bitsAll(rows);
   if (live != 0) bitsAnd(bits, live, rows);
+  rulesUse(matched, bits);
   if (wordCount > 0) matchWords(bits);
   if (phraseCount + excludeCount > 0) matchPhrases(bits);
+  if (ruleCount + pinCount > 0) rulesApply(bits);
   return bits;
 }
 
@@ -62,7 +69,9 @@ function matchWords(bits: usize): void {
     if (!anyWord && i > 0) Mem.fill(union, 0, Bits.bytes(rows));
     for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) {
       const alternative = alternativeAt(word, j);
-      openLists(alternative);
+      if (alternative.sequence != 0) openSequence(alternative, bits);
+      else openLists(alternative);
+      matchLists += alternative.listCount;
       addRows(alternative, union);
     }
     if (!anyWord) bitsAnd(bits, union, rows);
@@ -82,7 +91,19 @@ function openLists(alternative: Alternative): void {
     else if (termIs(segment, first, term.at, term.length)) end = first + 1;
     for (let found = first; found < end && !failed(); found++) openTerm(alternative, found);
   }
-  matchLists += alternative.listCount;
+}
+
+/** Makes the lists of a sequence, by slot: only of rows among `bits`. */
+function openSequence(alternative: Alternative, bits: usize): void {
+  alternative.lists = scratch(<usize>slotCount * CURSOR_BYTES);
+  alternative.listCount = 0;
+  for (let index: u32 = 0; index < slotCount && !failed(); index++) {
+    const list = sequenceList(segment, alternative.terms, alternative.termCount, slotAt(index), bits);
+    if (list == 0) continue;
+    const cursor = listAt(alternative.lists, alternative.listCount++);
+    listOpen(cursor, list, sequenceEnd, rows);
+    cursor.slotIndex = index;
+  }
 }
 
 function openTerm(alternative: Alternative, term: u32): void {
@@ -102,6 +123,7 @@ function openTerm(alternative: Alternative, term: u32): void {
     const cursor = changetype<Cursor>(scratch(CURSOR_BYTES)); // one behind the other
     listOpen(cursor, list, end, rows);
     cursor.slotIndex = index;
+    cursor.term = term;
     alternative.listCount++;
   }
 }

@@ -13,11 +13,15 @@ import { termAt } from "./program-terms";
 import { Seg } from "./segment";
 import { failed } from "./status";
 
+/** No further place in the row. */
+export const NOWHERE: u32 = 0xffffffff;
+
 const RUN_BYTES: usize = 12; // positions of one term: u32 first, u32 end (indices), u32 next
 
 let segment: usize = 0;
 let cursors: usize = 0;
 let count: u32 = 0;
+let lead: u32 = 0; // the term with the shortest list
 let runs: usize = 0;
 let elementCursor: Cursor = changetype<Cursor>(0); // of the empty term, whose positions are element starts
 
@@ -27,7 +31,7 @@ function runAt(i: u32): usize { return runs + <usize>i * RUN_BYTES; }
 /** Adds the rows with these terms at consecutive positions of the slot to `bits`. */
 export function addPhrase(from: usize, terms: usize, termCount: u32, slot: u32, bits: usize): void {
   const mark = scratchMark();
-  if (open(from, terms, termCount, slot)) {
+  if (phraseOpen(from, terms, termCount, slot)) {
     if (termCount == 1) cursorAddTo(cursorAt(0), bits);
     else leap(bits, false, false);
   }
@@ -39,7 +43,7 @@ export function addTokens(
   from: usize, terms: usize, termCount: u32, slot: u32, hasElements: bool, bits: usize,
 ): void {
   const mark = scratchMark();
-  if (open(from, terms, termCount, slot)) {
+  if (phraseOpen(from, terms, termCount, slot)) {
     if (termCount == 1) {
       cursorAddTo(cursorAt(0), bits);
     } else {
@@ -50,8 +54,8 @@ export function addTokens(
   scratchRewind(mark);
 }
 
-/** Opens a cursor on every term's list of the slot; false when one has none. */
-function open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
+/** Opens a cursor on every term's list of the slot; false when one has none. Rows and places are then asked for. */
+export function phraseOpen(from: usize, terms: usize, termCount: u32, slot: u32): bool {
   segment = from;
   count = termCount;
   cursors = scratch(<usize>count * CURSOR_BYTES);
@@ -61,8 +65,16 @@ function open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
     const term = termAt(terms, i);
     if (!openTerm(cursorAt(i), term.at, term.length, slot)) return false;
   }
+  lead = 0;
+  for (let i: u32 = 1; i < count; i++) if (cursorAt(i).count < cursorAt(lead).count) lead = i;
   return true;
 }
+
+/** No more rows than this have all terms. */
+export function phraseRowsMax(): u32 { return cursorAt(lead).count; }
+
+/** The cursor of the first term. */
+export function phraseFirst(): Cursor { return cursorAt(0); }
 
 /** Puts a cursor on a term's list of one slot; false when there is none. */
 function openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
@@ -78,25 +90,28 @@ function openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
   return false;
 }
 
-/** Visits the rows that all cursors share, led by the shortest list. */
+/** Visits the rows that have all terms. */
 function leap(bits: usize, ordered: bool, hasElements: bool): void {
-  let lead: u32 = 0;
-  for (let i: u32 = 1; i < count; i++) if (cursorAt(i).count < cursorAt(lead).count) lead = i;
-  let row = cursorSeek(cursorAt(lead), 0);
-  while (row != TERMINATED && !failed()) {
-    let next = row;
-    for (let i: u32 = 0; i < count && next == row; i++) next = cursorSeek(cursorAt(i), row);
-    if (next == row) {
-      if (standsAt(row, ordered, hasElements)) Bits.add(bits, row);
-      next = row + 1;
-    }
-    if (next == TERMINATED) return;
-    row = cursorSeek(cursorAt(lead), next);
+  for (let row = phraseNextRow(0); row != TERMINATED; row = phraseNextRow(row + 1)) {
+    if (standsAt(row, ordered, hasElements)) Bits.add(bits, row);
   }
 }
 
-/** Reads the positions of all terms in the row and looks for one match. */
-function standsAt(row: u32, ordered: bool, hasElements: bool): bool {
+/** The first row >= target with all terms, or TERMINATED. Targets must not fall. */
+export function phraseNextRow(target: u32): u32 {
+  let row = cursorSeek(cursorAt(lead), target);
+  while (row != TERMINATED && !failed()) {
+    let next = row;
+    for (let i: u32 = 0; i < count && next == row; i++) next = cursorSeek(cursorAt(i), row);
+    if (next == row) return row;
+    if (next == TERMINATED) return TERMINATED;
+    row = cursorSeek(cursorAt(lead), next);
+  }
+  return TERMINATED;
+}
+
+/** Reads the positions of all terms in the row on which they stand. */
+export function phraseReadRow(): bool {
   positionsReset(false);
   for (let i: u32 = 0; i < count; i++) {
     const first = positionsUsed();
@@ -106,43 +121,50 @@ function standsAt(row: u32, ordered: bool, hasElements: bool): bool {
     Mem.putU32(runAt(i) + 4, positionsUsed());
     Mem.putU32(runAt(i) + 8, first);
   }
-  if (!ordered) return adjacent();
-  if (!hasElements) return inOrder(0, 0xffffffff);
+  return true;
+}
+
+/** Looks for one match in the row. */
+function standsAt(row: u32, ordered: bool, hasElements: bool): bool {
+  if (!phraseReadRow()) return false;
+  if (!ordered) return phrasePlace(0) != NOWHERE;
+  if (!hasElements) return inOrder(0, NOWHERE);
   if (cursorSeek(elementCursor, row) != row) return false;
   const firstElement = positionsUsed();
   const elements = positionsRead(elementCursor);
   for (let i: u32 = 0; i < elements && !failed(); i++) {
     const start = Mem.u32At(positionsAt(firstElement + i));
-    const end = i + 1 < elements ? Mem.u32At(positionsAt(firstElement + i + 1)) : 0xffffffff;
+    const end = i + 1 < elements ? Mem.u32At(positionsAt(firstElement + i + 1)) : NOWHERE;
     if (inOrder(start, end)) return true;
   }
   return false;
 }
 
-/** Moves a term's run to its first position >= from; 0xffffffff when there is none. */
+/** Moves a term's run to its first position >= from; NOWHERE when there is none. */
 function advance(i: u32, from: u32): u32 {
   const run = runAt(i);
   const end = Mem.u32At(run + 4);
   let next = Mem.u32At(run + 8);
   while (next < end && Mem.u32At(positionsAt(next)) < from) next++;
   Mem.putU32(run + 8, next);
-  return next < end ? Mem.u32At(positionsAt(next)) : 0xffffffff;
+  return next < end ? Mem.u32At(positionsAt(next)) : NOWHERE;
 }
 
-function adjacent(): bool {
-  let start = advance(0, 0);
-  while (start != 0xffffffff) {
+/** The first position >= from at which the terms stand one behind the other, or NOWHERE. It must not fall. */
+export function phrasePlace(from: u32): u32 {
+  let start = advance(0, from);
+  while (start != NOWHERE) {
     let i: u32 = 1;
     let found = start;
     for (; i < count; i++) {
       found = advance(i, start + i);
       if (found != start + i) break;
     }
-    if (i == count) return true;
-    if (found == 0xffffffff) return false;
+    if (i == count) return start;
+    if (found == NOWHERE) return NOWHERE;
     start = advance(0, max(start + 1, found - i));
   }
-  return false;
+  return NOWHERE;
 }
 
 /** Earliest occurrences one after the other, all in [from, to). Runs only move forward. */

@@ -47,6 +47,7 @@ const TF_BITS_MAX: u32 = 24; // no document is long enough for more
   slotIndex: u32; // the caller's
   positionIndex: u32; // posting of the block whose positions begin at positionAt
   positionAt: usize;
+  term: u32; // the caller's
 
   /** Row of the current posting; the cursor must stand on one. */
   @inline row(): u32 { return Mem.u32At(this.rowBuffer + (<usize>this.at << 2)); }

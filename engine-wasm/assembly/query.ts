@@ -2,28 +2,30 @@
 // failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
 import { scratch } from "./arena";
 import {
-  ALT_TYPO, MATCH_ANY, PROGRAM_SEARCH, SORT_FIELD, SORT_SEQ, TERM_PREFIX,
+  ALTERNATIVE_EXACT, ALTERNATIVE_NEAR, ALTERNATIVE_SEQUENCE, ALT_SPLIT, MATCH_ANY, PROGRAM_SEARCH, SORT_CLASS,
+  SORT_FIELD, TERM_PREFIX,
 } from "./layout";
 import { Mem } from "./mem";
 import { decodeNorm } from "./norm";
-import { operationsRead } from "./filter-program";
+import { Filter, filterRead } from "./filter-program";
 import {
   countWithin, programBad, programEnd, programOpen, readU16, readU32, readU8, readWeight,
 } from "./program";
 import { TERM_BYTES, TERM_LEAST, readTermInto, readTerms, termAt, termsRead } from "./program-terms";
+import { rankRead } from "./rank-program";
 import { slotPut, slotsBegin, slotsEnd } from "./slots";
 import { failed } from "./status";
 
 @unmanaged export class Alternative {
   boost: f64;
-  kind: u32;
   typos: u32;
+  exact: u32; // it has no typos and counts as the word as written
   near: u32; // its positions count for closeness
+  sequence: u32; // its terms stand one behind the other
   terms: usize;
   termCount: u32;
   lists: usize; // cursors in the segment at hand, in scoring order
   listCount: u32;
-  padding: u32;
 }
 
 @unmanaged export class Word {
@@ -70,6 +72,7 @@ const FACET_BYTES: usize = 32;
 const NORMS: u32 = 256;
 const SLOT_BYTES: usize = 8 + (NORMS << 3);
 
+const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE;
 const SORT_KEYS_MAX: u32 = 64;
 
 // Fewest bytes that one of them takes in a program.
@@ -79,6 +82,7 @@ const ALTERNATIVE_LEAST: usize = 13;
 const PHRASE_LEAST: usize = 2;
 
 export let anyWord: bool = false; // one matching word is enough
+export let anySequence: bool = false; // some alternative is a sequence
 export let rowsWanted: u32 = 0;
 export let saturation: f64 = 0; // k1
 export let proximityWeight: f64 = 0;
@@ -88,6 +92,7 @@ export let phraseCount: u32 = 0;
 export let excludeCount: u32 = 0;
 export let sortCount: u32 = 0;
 export let facetCount: u32 = 0;
+export let mainFilter: Filter = changetype<Filter>(0);
 let slotTables: usize = 0;
 let words: usize = 0;
 let phrases: usize = 0;
@@ -127,9 +132,10 @@ export function queryRead(program: usize, bytes: usize): void {
   phrases = readPhrases(phraseCount);
   excludeCount = countWithin(readU16(), PHRASE_LEAST);
   excludes = readPhrases(excludeCount);
-  operationsRead();
+  mainFilter = filterRead();
   readSort();
   readFacets();
+  rankRead();
   programEnd();
 }
 
@@ -151,6 +157,7 @@ function readSlots(lengthShare: f64): void {
 }
 
 function readWords(): void {
+  anySequence = false;
   wordCount = countWithin(readU16(), WORD_LEAST);
   words = scratch(<usize>wordCount * WORD_BYTES);
   for (let i: u32 = 0; i < wordCount && !failed(); i++) {
@@ -163,16 +170,22 @@ function readWords(): void {
 }
 
 function readAlternative(alternative: Alternative): void {
-  alternative.kind = readU8();
+  const kind = readU8(); // for people
   alternative.typos = readU8();
-  alternative.near = readU8();
+  const flags = readU8();
+  alternative.near = flags & ALTERNATIVE_NEAR;
+  alternative.exact = (flags & ALTERNATIVE_EXACT) != 0 && alternative.typos == 0 ? 1 : 0;
+  alternative.sequence = flags & ALTERNATIVE_SEQUENCE;
   alternative.boost = readWeight();
   alternative.termCount = countWithin(readU16(), TERM_LEAST + 1);
   alternative.terms = scratch(<usize>alternative.termCount * TERM_BYTES);
-  if (alternative.kind > <u32>ALT_TYPO || alternative.near > 1) programBad();
+  alternative.listCount = 0;
+  if (kind > <u32>ALT_SPLIT || flags > <u32>FLAGS_ALL) programBad();
+  if (alternative.sequence != 0) anySequence = true;
+  if (alternative.sequence != 0 && alternative.termCount == 0) programBad();
   for (let i: u32 = 0; i < alternative.termCount; i++) {
     const prefix = readU8();
-    if (prefix > <u32>TERM_PREFIX) programBad();
+    if (prefix > <u32>TERM_PREFIX || (prefix != 0 && alternative.sequence != 0)) programBad();
     readTermInto(termAt(alternative.terms, i), prefix);
   }
 }
@@ -200,7 +213,7 @@ function readSort(): void {
     key.by = readU8();
     key.descending = readU8();
     key.slot = readU16();
-    if (key.by > <u32>SORT_SEQ || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0)) programBad();
+    if (key.by > <u32>SORT_CLASS || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0)) programBad();
   }
 }
 

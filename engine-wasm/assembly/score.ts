@@ -3,17 +3,22 @@
 // dictionary term and slot into the sum of an alternative, then the best alternative, then words in turn.
 import { scratch } from "./arena";
 import { Bits, bitsCountIn } from "./bitset";
-import { ALT_EXACT, ALT_SYNONYM, SORT_RELEVANCE, STATUS_DAMAGED } from "./layout";
+import { bonusesSetUp, bonusesUse, placeBonusBound, placeBonusOf, termBonusOf } from "./bonuses";
+import { textMatchOf } from "./final-key";
+import { ROW_MATCHED, SORT_RELEVANCE, STATUS_DAMAGED } from "./layout";
 import { listAt, matchLists } from "./match";
 import { Mem } from "./mem";
 import {
   BLOCK_BUFFER_BYTES, Cursor, TERMINATED, cursorNextBlock, cursorSeek, cursorUseBuffer,
 } from "./postings";
-import { proximityBound, proximityOf, proximityUse } from "./proximity";
+import { nearUse } from "./near-lists";
+import { proximityBound, proximityOf } from "./proximity";
 import {
   Alternative, alternativeAt, proximityWeight, saturation, slotCount, slotDivisors, slotWeight, sortCount,
   sortKeyAt, wordAt, wordCount,
 } from "./query";
+import { rankPlain, startsBonus, wholeBonus } from "./rank-program";
+import { flagsOf } from "./rules";
 import { Field, Seg, findField } from "./segment";
 import { slotAt } from "./slots";
 import { fail, failed } from "./status";
@@ -30,11 +35,6 @@ const TYPOS: u32 = 0xff;
 const TYPOS_COUNTED: u32 = 15;
 const INEXACT: u32 = 0x100;
 const MATCHED: u32 = 0x10000;
-
-const FULL_MATCH: f64 = 2251799813685248; // 2^51
-const TYPO_STEP: f64 = 140737488355328; // 2^47
-const EXACT_BONUS: f64 = 70368744177664; // 2^46
-const RELEVANCE_SCALE: f64 = 16777216; // 2^24
 
 let segment: usize = 0;
 let bits: usize = 0; // rows to score
@@ -54,6 +54,7 @@ export function scoreSetUp(): void {
   windowRows = 0;
   normsOfSlot = scratch(<usize>slotCount << 2);
   sharedBuffer = scratch(BLOCK_BUFFER_BYTES);
+  bonusesSetUp();
   lowerIsBetter = false;
   for (let i: u32 = 0; i < sortCount; i++) {
     const key = sortKeyAt(i);
@@ -72,7 +73,8 @@ export function scoreRows(scored: usize, matching: usize): void {
     const field = findField(scored, slotAt(i));
     Mem.putU32(normsOfSlot + (<usize>i << 2), field == 0 ? 0 : <u32>Field.norms(scored, field));
   }
-  proximityUse(bits, rows);
+  nearUse(bits, rows);
+  if (!rankPlain) bonusesUse(scored);
   const step = inWindows ? WINDOW : max(rows, 1);
   for (let from: u32 = 0; from < rows && !failed(); from += step) {
     const to = min(rows, from + step);
@@ -180,8 +182,7 @@ function addSums(cursor: Cursor, norms: usize, from: u32, to: u32): void {
 /** Lets an alternative compete for the word in every row that has it. */
 function rateAlternative(alternative: Alternative, from: u32, to: u32): void {
   const boost = alternative.boost;
-  const exact = alternative.typos == 0 && (alternative.kind == ALT_EXACT || alternative.kind == ALT_SYNONYM);
-  const inexact = exact ? 0 : INEXACT;
+  const inexact = alternative.exact != 0 ? 0 : INEXACT;
   for (let row = nextRow(from, to); row < to; row = nextRow(row + 1, to)) {
     const i = <usize>(row - from);
     if (Mem.u64At(sums + (i << 3)) == NO_SUM) continue;
@@ -214,20 +215,32 @@ function addWord(from: u32, to: u32): void {
 
 function offer(row: u32, i: u32): void {
   const state = Mem.u32At(rowState + (<usize>i << 3));
-  let score = Mem.f64At(relevance + (<usize>i << 3));
-  const matched = state / MATCHED;
-  if (proximityWeight > 0 && matched > 1) {
-    const bound = textMatchOf(score + proximityWeight * proximityBound(), state);
-    if (!lowerIsBetter && !topWouldEnter(row, bound)) return;
-    score += proximityWeight * proximityOf(row);
-  }
-  topOffer(row, textMatchOf(score, state));
+  const score = Mem.f64At(relevance + (<usize>i << 3));
+  if (!rankPlain) return offerRanked(row, score, state);
+  if (proximityWeight == 0 || state / MATCHED < 2) return topOffer(row, textMatch(score, state), 0, ROW_MATCHED);
+  const bound = textMatch(score + proximityWeight * proximityBound(), state);
+  if (!lowerIsBetter && !topWouldEnter(row, bound, 0)) return;
+  topOffer(row, textMatch(score + proximityWeight * proximityOf(row), state), 0, ROW_MATCHED);
 }
 
-function textMatchOf(score: f64, state: u32): f64 {
-  const scaled = floor(score * RELEVANCE_SCALE);
-  const q = scaled > EXACT_BONUS - 1 ? EXACT_BONUS - 1 : scaled > 0 ? scaled : 0;
-  if (state / MATCHED < wordCount) return q;
-  const typos = <f64>(TYPOS_COUNTED - (state & TYPOS));
-  return FULL_MATCH + typos * TYPO_STEP + ((state & INEXACT) == 0 ? EXACT_BONUS : 0) + q;
+/** `offer` when bonuses, rules or pins change the order of rows. */
+function offerRanked(row: u32, score: f64, state: u32): void {
+  const flags = flagsOf(row);
+  let bonus = termBonusOf(row);
+  if ((flags & ROW_MATCHED) == 0) return topOffer(row, 0, bonus, flags);
+  const matched = state / MATCHED;
+  const near = proximityWeight > 0 && matched > 1;
+  const isExact = (state & INEXACT) == 0;
+  const most = matched == wordCount && startsBonus + wholeBonus > 0 ? placeBonusBound(row, isExact) : 0;
+  if (near || most > 0) {
+    const bound = textMatch(near ? score + proximityWeight * proximityBound() : score, state);
+    if (!lowerIsBetter && !topWouldEnter(row, bound, bonus + most)) return;
+    if (near) score += proximityWeight * proximityOf(row);
+    if (most > 0) bonus += placeBonusOf(row, isExact);
+  }
+  topOffer(row, textMatch(score, state), bonus, flags);
+}
+
+function textMatch(score: f64, state: u32): f64 {
+  return textMatchOf(score, state / MATCHED == wordCount, state & TYPOS, (state & INEXACT) == 0);
 }

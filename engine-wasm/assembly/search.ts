@@ -2,17 +2,22 @@
 // the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
 import { bitsCount, bitsNext, bitsPrevious } from "./bitset";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
-import { SORT_FIELD, SORT_RELEVANCE, SORT_SEQ } from "./layout";
+import { ROW_MATCHED, SORT_CLASS, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ } from "./layout";
 import { matchRows, matchSetUp } from "./match";
+import { bonusesUse, termBonusOf } from "./bonuses";
 import { facetAt, facetCount, queryRead, rowsWanted, sortCount, sortKeyAt, wordCount } from "./query";
 import {
   putResultBytes, putResultF64, putResultU32, putResultU64, putResultU8, resultClose, resultOpen,
 } from "./result";
+import { rankPlain, ruleAt, ruleCount } from "./rank-program";
+import { flagsOf, pinnedOnly, pinsApplied } from "./rules";
 import { scoreRows, scoreSetUp } from "./score";
 import { Seg, Snap } from "./segment";
 import { KIND_STRING, kindsSetUp, numberOfKey, sortKeysUse } from "./sort-keys";
 import { failed, status, statusReset } from "./status";
-import { topCount, topFinish, topFull, topHasKey, topKey, topOffer, topReset, topSeq, topTextMatch, topUse } from "./topk";
+import {
+  topBonus, topCount, topFinish, topFlags, topFull, topHasKey, topKey, topOffer, topReset, topSeq, topTextMatch, topUse,
+} from "./topk";
 
 // The order in which browsing (no words) meets the rows.
 const BY_KEYS: u32 = 0; // any
@@ -40,12 +45,12 @@ export function search(snapshot: usize, program: usize, bytes: usize): i32 {
   return write(found);
 }
 
-/** Without words the text match of all rows is 0, so keys by relevance decide nothing. */
+/** Without words and wishes all rows have the same relevance and class, so such keys decide nothing. */
 function browseOrder(): u32 {
-  if (wordCount > 0) return BY_KEYS;
+  if (wordCount > 0 || !rankPlain) return BY_KEYS;
   for (let i: u32 = 0; i < sortCount; i++) {
     const key = sortKeyAt(i);
-    if (key.by == SORT_RELEVANCE) continue;
+    if (key.by == SORT_RELEVANCE || key.by == SORT_CLASS) continue;
     if (key.by != SORT_SEQ) return BY_KEYS;
     return key.descending != 0 ? NEWEST_FIRST : OLDEST_FIRST;
   }
@@ -64,6 +69,7 @@ function visit(snapshot: usize, entry: u32, order: u32): u32 {
   topUse(segment);
   sortKeysUse(segment);
   if (wordCount > 0) scoreRows(segment, bits);
+  else if (!rankPlain) browseRanked(segment, bits);
   else browse(bits, Seg.rows(segment), order);
   return found;
 }
@@ -71,27 +77,41 @@ function visit(snapshot: usize, entry: u32, order: u32): u32 {
 function browse(bits: usize, rows: u32, order: u32): void {
   if (order == NEWEST_FIRST) {
     for (let end = bitsPrevious(bits, rows); end > 0 && !topFull(); end = bitsPrevious(bits, end - 1)) {
-      topOffer(end - 1, 0);
+      topOffer(end - 1, 0, 0, ROW_MATCHED);
     }
     return;
   }
   for (let row = bitsNext(bits, 0, rows); row < rows; row = bitsNext(bits, row + 1, rows)) {
     if (order == OLDEST_FIRST && topFull()) return;
-    topOffer(row, 0);
+    topOffer(row, 0, 0, ROW_MATCHED);
+  }
+}
+
+/** `browse` when bonuses, rules or pins change the order of rows. */
+function browseRanked(segment: usize, bits: usize): void {
+  bonusesUse(segment);
+  const rows = Seg.rows(segment);
+  for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
+    topOffer(row, 0, termBonusOf(row), flagsOf(row));
   }
 }
 
 function write(found: u32): i32 {
   resultOpen();
   putResultU32(found);
+  putResultU32(pinnedOnly);
   putResultU32(topCount());
   putResultU8(sortCount);
   for (let i: u32 = 0; i < topCount(); i++) putResultF64(topSeq(i));
   for (let i: u32 = 0; i < topCount(); i++) {
     putResultF64(topTextMatch(i));
+    putResultF64(topBonus(i));
+    putResultU8(topFlags(i));
     for (let key: u32 = 0; key < sortCount; key++) writeKey(i, key);
   }
   for (let i: u32 = 0; i < facetCount; i++) facetWrite(facetAt(i));
+  for (let i: u32 = 0; i < ruleCount; i++) putResultU8(ruleAt(i).applied);
+  putResultU8(pinsApplied ? 1 : 0);
   return <i32>resultClose();
 }
 
@@ -100,8 +120,9 @@ function writeKey(i: u32, number: u32): void {
   const present = topHasKey(i, number);
   putResultU8(present ? 1 : 0);
   if (!present) return;
-  if (key.by != SORT_FIELD) return putResultF64(key.by == SORT_RELEVANCE ? topTextMatch(i) : topSeq(i));
+  if (key.by == SORT_SEQ) return putResultF64(topSeq(i));
   const value = topKey(i, number);
+  if (key.by != SORT_FIELD) return putResultU64(key.descending != 0 ? value : ~value);
   if (key.kind != KIND_STRING) return putResultU64(numberOfKey(key, value));
   putResultU32(<u32>value);
   putResultBytes(<usize>(value >> 32), <usize><u32>value);

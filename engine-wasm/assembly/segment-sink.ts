@@ -15,10 +15,13 @@ export const SINK_BYTES: usize = offsetof<Sink>();
 const SCRATCH_STEP: usize = 0x40000;
 
 /** Starts a sink in scratch. Nobody else may take scratch until it is complete. */
-export function sinkInScratch(sink: Sink): void {
-  sink.base = scratch(SCRATCH_STEP);
+export function sinkInScratch(sink: Sink): void { sinkInScratchOf(sink, SCRATCH_STEP); }
+
+/** `sinkInScratch` with room for `bytes`: other scratch may be taken as long as it needs no more. */
+export function sinkInScratchOf(sink: Sink, bytes: usize): void {
+  sink.base = scratch(bytes);
   sink.at = 0;
-  sink.capacity = <u32>SCRATCH_STEP;
+  sink.capacity = <u32>bytes;
   sink.inRegion = 0;
 }
 

@@ -2,10 +2,12 @@
 // that says whether the document has a value. Strings are addresses of their folded bytes in a segment.
 import { Bits } from "./bitset";
 import { Dict } from "./dictionary";
-import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, STATUS_DAMAGED } from "./layout";
+import { finalKey } from "./final-key";
+import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ, STATUS_DAMAGED } from "./layout";
 import { Mem } from "./mem";
 import { compareBytes, floatKey, intKey } from "./order";
 import { SortKey, facetAt, facetCount, sortCount, sortKeyAt } from "./query";
+import { boostsOf, classOf } from "./rules";
 import { Field, Seg, Snap, findField, isArrayType, isFloatType, isStringType, valueBytes } from "./segment";
 import { fail } from "./status";
 
@@ -61,7 +63,7 @@ function useColumn(key: SortKey, field: usize): void {
 }
 
 /** Writes the u64 keys of a row to `keys`; returns the presence bits, key i in bit 63 - i. */
-export function sortKeysOf(row: u32, textMatch: f64, keys: usize): u64 {
+export function sortKeysOf(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
   let presence: u64 = 0;
   for (let i: u32 = 0; i < sortCount; i++) {
     const key = sortKeyAt(i);
@@ -77,12 +79,18 @@ export function sortKeysOf(row: u32, textMatch: f64, keys: usize): u64 {
       }
       value = numberKey(key, row);
     } else {
-      value = key.by == SORT_RELEVANCE ? <u64>textMatch : Seg.seq(segment, row);
+      value = ownKey(key.by, row, textMatch, bonus);
     }
     Mem.putU64(keys + (<usize>i << 3), key.descending != 0 ? value : ~value);
     presence |= <u64>1 << (63 - <u64>i);
   }
   return presence;
+}
+
+/** A key that no field holds. */
+function ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
+  if (by == SORT_RELEVANCE) return finalKey(textMatch, bonus, boostsOf(row));
+  return by == SORT_SEQ ? Seg.seq(segment, row) : classOf(row);
 }
 
 function numberKey(key: SortKey, row: u32): u64 {

@@ -15,9 +15,10 @@ const TERM_END: usize = 32; // u32, end of the current chunk
 const TERM_LINK: usize = 36; // u32, where the address of the next chunk is to be written
 const TERM_CHUNK: usize = 40; // u32, bytes of the current chunk
 const TERM_MORE: usize = 44; // u32, address of the second chunk
-const TERM_INLINE: usize = 48; // the first chunk
+export const TERM_STEMMED: usize = 48; // u32, entry of the stem, see text-terms.ts
+const TERM_INLINE: usize = 52; // the first chunk
 const INLINE_BYTES: usize = 16;
-const TERM_ENTRY_BYTES: u32 = 64;
+const TERM_ENTRY_BYTES: u32 = 68;
 const CHUNK_BYTES_MAX: u32 = 1024; // chunks double up to this; each begins with u32 next
 
 export function termsCreate(): KeyTable {
@@ -50,11 +51,17 @@ function append(entry: usize, value: u64): void {
   Mem.putU32(entry + TERM_AT, <u32>(at + 1));
 }
 
-/** Notes one occurrence of a term of `length` bytes at `at` (0 for the special empty term). */
+/** Notes one occurrence of a term of `length` bytes at `at` (0 for the special empty term). Returns its entry. */
 export function termOccurs(
   terms: KeyTable, at: usize, length: u32, field: u32, row: u32, position: u32,
-): void {
+): usize {
   const entry = tableEnter(terms, at, length, field);
+  entryOccurs(entry, row, position);
+  return entry;
+}
+
+/** The same for an entry of the table. */
+export function entryOccurs(entry: usize, row: u32, position: u32): void {
   if (Mem.u32At(entry + TERM_LINK) == 0) {
     Mem.putU32(entry + TERM_AT, <u32>(entry + TERM_INLINE));
     Mem.putU32(entry + TERM_END, <u32>(entry + TERM_INLINE + INLINE_BYTES));

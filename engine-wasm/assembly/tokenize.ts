@@ -2,16 +2,16 @@
 // whose current token lies in module globals, so a token costs no allocation:
 //
 //   tokenizeStart(text, bytes);
-//   while (tokenizeNext()) { tokenAt, tokenBytes, tokenStart, tokenEnd }
+//   while (tokenizeNext()) { tokenAt, tokenBytes, tokenStart, tokenEnd, tokenIdeograph, joinerBehind() }
 //
 // Positions are the caller's: tokens are numbered 0, 1, 2 ... Malformed bytes count as separators.
 import {
-  CLASS_APOSTROPHE, CLASS_IDEOGRAPH, CLASS_IGNORED, CLASS_SEPARATOR, CLASS_VOICING, TERM_BYTES_MAX,
+  CLASS_APOSTROPHE, CLASS_IDEOGRAPH, CLASS_IGNORED, CLASS_SEPARATOR, CLASS_VOICING, JOIN_NONE, TERM_BYTES_MAX,
 } from "./layout";
 import { Mem } from "./mem";
 import {
-  ASCII_CLASS, ASCII_FOLD, ASCII_WORD, entryBytes, entryClass, entryPlace, isWordClass, tableEntry,
-  unicodeEntry,
+  ASCII_CLASS, ASCII_FOLD, ASCII_JOIN, ASCII_WORD, entryBytes, entryClass, entryPlace, isWordClass, tableEntry,
+  unicodeEntry, wideJoin,
 } from "./unicode";
 import { pointAt, pointBytes } from "./utf8";
 
@@ -24,6 +24,8 @@ export let tokenBytes: u32 = 0;
 /** Where the token's text begins and ends, in bytes from the beginning of the text. */
 export let tokenStart: u32 = 0;
 export let tokenEnd: u32 = 0;
+/** Whether the token is one ideograph. */
+export let tokenIdeograph: bool = false;
 
 let text: usize = 0;
 let textEnd: usize = 0;
@@ -69,6 +71,32 @@ export function tokenizeNext(): bool {
   return false;
 }
 
+/** JOIN_* of the code point behind the token; JOIN_NONE also when no token begins right behind that. */
+export function joinerBehind(): u32 {
+  const end = textEnd;
+  let p = cursor;
+  if (p >= end) return JOIN_NONE;
+  const c = Mem.u8At(p);
+  let join: u32;
+  if (c < 0x80) {
+    join = Mem.u8At(ASCII_JOIN + c);
+    p++;
+  } else {
+    const point = pointAt(p, end);
+    join = point < 0 ? JOIN_NONE : wideJoin(point);
+    p += pointBytes;
+  }
+  return join != JOIN_NONE && tokenBegins(p, end) ? join : JOIN_NONE;
+}
+
+function tokenBegins(p: usize, end: usize): bool {
+  if (p >= end) return false;
+  const c = Mem.u8At(p);
+  if (c < 0x80) return Mem.u8At(ASCII_WORD + c) != 0;
+  const kind = entryClass(wideEntry(p, end));
+  return isWordClass(kind) || kind == CLASS_IDEOGRAPH;
+}
+
 /** Entry of the code point at p, which is not ASCII; sets `pointBytes`. */
 function wideEntry(p: usize, end: usize): u32 {
   const point = pointAt(p, end);
@@ -78,6 +106,7 @@ function wideEntry(p: usize, end: usize): u32 {
 /** Reads the word that begins at p. */
 function word(p: usize, end: usize): void {
   tokenStart = <u32>(p - text);
+  tokenIdeograph = false;
   let n: u32 = 0;
   while (true) {
     if (p >= end) break;
@@ -116,6 +145,7 @@ function word(p: usize, end: usize): void {
 /** Reads the ideograph at p with the voicing and ignored marks that follow it. */
 function ideograph(p: usize, end: usize, entry: u32): void {
   tokenStart = <u32>(p - text);
+  tokenIdeograph = true;
   let bytes = pointBytes;
   let n = append(0, entry, p, bytes);
   p += bytes;

@@ -1,19 +1,22 @@
 // The best rows found so far: at most k, compared by the query's sort keys, then by sequence number, larger
 // first. Memory grows with the rows that are kept, never with k.
 //
-//   row: | u64 seq | f64 text match | u64 presence bits | u64 key ... |
+//   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 import { scratch } from "./arena";
-import { SORT_RELEVANCE } from "./layout";
+import { SORT_CLASS, SORT_RELEVANCE } from "./layout";
 import { Mem } from "./mem";
 import { heapRise, heapSink, heapSort } from "./heap";
 import { rowsWanted, sortCount, sortKeyAt } from "./query";
+import { rankPlain } from "./rank-program";
 import { Seg } from "./segment";
 import { compareSortKeys, sortKeysOf } from "./sort-keys";
 
 const ROW_SEQ: usize = 0;
 const ROW_TEXT_MATCH: usize = 8;
-const ROW_PRESENCE: usize = 16;
-const ROW_KEYS: usize = 24;
+const ROW_BONUS: usize = 16;
+const ROW_FLAGS: usize = 24; // ROW_MATCHED, ROW_PINNED
+const ROW_PRESENCE: usize = 32;
+const ROW_KEYS: usize = 40;
 const HEAP_FIRST: u32 = 256;
 
 let rowBytes: usize = 0;
@@ -23,7 +26,7 @@ let kept: u32 = 0;
 let candidate: usize = 0; // a row that is not in the heap
 let segment: usize = 0;
 let ordered: bool = false; // rows come best first already
-let byRelevance: bool = false; // the first key is the text match, larger first
+let byTextMatch: bool = false; // the text match decides first, larger first
 
 /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
 export function topReset(bestFirst: bool): void {
@@ -32,7 +35,10 @@ export function topReset(bestFirst: bool): void {
   kept = 0;
   heap = 0;
   ordered = bestFirst;
-  byRelevance = sortCount > 0 && sortKeyAt(0).by == SORT_RELEVANCE && sortKeyAt(0).descending != 0;
+  let first: u32 = 0;
+  while (rankPlain && first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++; // all rows have the same
+  byTextMatch = rankPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE &&
+    sortKeyAt(first).descending != 0;
   candidate = scratch(rowBytes);
 }
 
@@ -50,31 +56,34 @@ function before(a: usize, b: usize): bool {
   return order != 0 ? order > 0 : Mem.u64At(a + ROW_SEQ) > Mem.u64At(b + ROW_SEQ);
 }
 
-function fillCandidate(row: u32, textMatch: f64): void {
+function fillCandidate(row: u32, textMatch: f64, bonus: f64): void {
   Mem.putU64(candidate + ROW_SEQ, Seg.seq(segment, row));
   Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
-  Mem.putU64(candidate + ROW_PRESENCE, sortKeysOf(row, textMatch, candidate + ROW_KEYS));
+  Mem.putF64(candidate + ROW_BONUS, bonus);
+  Mem.putU64(candidate + ROW_PRESENCE, sortKeysOf(row, textMatch, bonus, candidate + ROW_KEYS));
 }
 
-/** False when a row with this text match could not enter. */
-export function topWouldEnter(row: u32, textMatch: f64): bool {
+/** False when a row with this text match and bonus could not enter. */
+export function topWouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
   if (!topFull()) return true;
   if (kept == 0) return false;
-  if (byRelevance && textMatch < Mem.f64At(<usize>Mem.u32At(heap) + ROW_TEXT_MATCH)) return false;
-  fillCandidate(row, textMatch);
+  if (byTextMatch && textMatch < Mem.f64At(<usize>Mem.u32At(heap) + ROW_TEXT_MATCH)) return false;
+  fillCandidate(row, textMatch, bonus);
   return before(candidate, <usize>Mem.u32At(heap));
 }
 
-/** Offers a row; it is kept when it is among the best. */
-export function topOffer(row: u32, textMatch: f64): void {
+/** Offers a row; it is kept when it is among the best. `flags`: ROW_MATCHED, ROW_PINNED. */
+export function topOffer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
   if (topFull()) {
-    if (!topWouldEnter(row, textMatch)) return;
+    if (!topWouldEnter(row, textMatch, bonus)) return;
+    Mem.putU32(candidate + ROW_FLAGS, flags);
     const worst = <usize>Mem.u32At(heap);
     Mem.putU32(heap, <u32>candidate);
     candidate = worst;
     return heapSink(heap, kept, before);
   }
-  fillCandidate(row, textMatch);
+  fillCandidate(row, textMatch, bonus);
+  Mem.putU32(candidate + ROW_FLAGS, flags);
   if (kept == capacity) growHeap();
   Mem.putU32(heap + (<usize>kept << 2), <u32>candidate);
   kept++;
@@ -97,5 +106,7 @@ export function topFinish(): void {
 function rowAt(i: u32): usize { return <usize>Mem.u32At(heap + (<usize>i << 2)); }
 export function topSeq(i: u32): f64 { return <f64>Mem.u64At(rowAt(i) + ROW_SEQ); }
 export function topTextMatch(i: u32): f64 { return Mem.f64At(rowAt(i) + ROW_TEXT_MATCH); }
+export function topBonus(i: u32): f64 { return Mem.f64At(rowAt(i) + ROW_BONUS); }
+export function topFlags(i: u32): u32 { return Mem.u32At(rowAt(i) + ROW_FLAGS); }
 export function topHasKey(i: u32, key: u32): bool { return (Mem.u64At(rowAt(i) + ROW_PRESENCE) << key) >> 63 != 0; }
 export function topKey(i: u32, key: u32): u64 { return Mem.u64At(rowAt(i) + ROW_KEYS + (<usize>key << 3)); }

@@ -4,8 +4,8 @@
 import {
   CLASS_DIGIT, CLASS_IGNORED, CLASS_LETTER, CLASS_SEPARATOR, FOLD_BLOCK_SHIFT, FOLD_BYTES_AT,
   FOLD_ENTRIES_AT, FOLD_GROWTH_AT, FOLD_LENGTH_SHIFT, FOLD_MAGIC, FOLD_MAGIC_AT, FOLD_PLACE_SHIFT,
-  FOLD_POOL_AT, FOLD_STAGE1_AT, FOLD_VERSION, FOLD_VERSION_AT, OVERRIDE_SEPARATOR, STATUS_DAMAGED,
-  STATUS_OK,
+  FOLD_POOL_AT, FOLD_STAGE1_AT, FOLD_VERSION, FOLD_VERSION_AT, JOIN_ALL, JOIN_NONE, JOIN_WORDS,
+  OVERRIDE_SEPARATOR, STATUS_DAMAGED, STATUS_OK,
 } from "./layout";
 import { Mem } from "./mem";
 
@@ -18,6 +18,13 @@ export const ASCII_WORD: usize = memory.data(128);
 export const ASCII_CLASS: usize = memory.data(128);
 /** u8[128]: the folded byte of every character, without overrides. None is dropped. */
 export const ASCII_FOLD: usize = memory.data(128);
+/** u8[128]: JOIN_*. */
+export const ASCII_JOIN: usize = memory.data(128);
+
+const ASCII_JOINERS: usize = memory.data<u8>([0x2e, 0x5f, 0x2b, 0x26, 0x23, 0x3a, 0x2d, 0x2f]); // . _ + & # : - /
+const ASCII_JOINER_COUNT: u32 = 8;
+const ASCII_JOIN_ALL: u32 = 6; // from here on they join numbers too
+const NO_OVERRIDE: u32 = 0xffffffff;
 
 let stage1: usize = 0;
 let entries: usize = 0;
@@ -59,8 +66,19 @@ export function setOverrides(list: usize, count: u32): i32 {
     Mem.putU8(ASCII_CLASS + c, kind);
     Mem.putU8(ASCII_WORD + c, isWordClass(kind) ? asciiFolding(c, entry) : 0);
     Mem.putU8(ASCII_FOLD + c, asciiFolding(c, tableEntry(c)));
+    Mem.putU8(ASCII_JOIN + c, JOIN_NONE);
+  }
+  for (let i: u32 = 0; i < ASCII_JOINER_COUNT; i++) {
+    const c = Mem.u8At(ASCII_JOINERS + i);
+    if (overrideOf(c) == NO_OVERRIDE) Mem.putU8(ASCII_JOIN + c, i < ASCII_JOIN_ALL ? JOIN_WORDS : JOIN_ALL);
   }
   return STATUS_OK;
+}
+
+/** JOIN_* of a code point above ASCII: hyphens, dashes and the minus sign join. */
+export function wideJoin(point: u32): u32 {
+  if ((point < 0x2010 || point > 0x2013) && point != 0x2212) return JOIN_NONE;
+  return overrideOf(point) == NO_OVERRIDE ? JOIN_ALL : JOIN_NONE;
 }
 
 function asciiFolding(c: u32, entry: u32): u32 {
@@ -100,21 +118,26 @@ export function tableEntry(point: u32): u32 {
 }
 
 function overridden(point: u32, entry: u32): u32 {
+  const change = overrideOf(point);
+  if (change == NO_OVERRIDE) return entry;
+  if ((change & OVERRIDE_SEPARATOR) == 0) return CLASS_LETTER;
+  if (entryClass(entry) == CLASS_IGNORED) return CLASS_SEPARATOR;
+  return (entry & ~7) | CLASS_SEPARATOR;
+}
+
+/** The override of a code point, or NO_OVERRIDE. */
+function overrideOf(point: u32): u32 {
   let low: u32 = 0;
   let high = overrideCount;
   while (low < high) {
     const middle = (low + high) >> 1;
     const change = Mem.u32At(overrides + ((<usize>middle) << 2));
     const at = change & ~OVERRIDE_SEPARATOR;
-    if (at == point) {
-      if ((change & OVERRIDE_SEPARATOR) == 0) return CLASS_LETTER;
-      if (entryClass(entry) == CLASS_IGNORED) return CLASS_SEPARATOR;
-      return (entry & ~7) | CLASS_SEPARATOR;
-    }
+    if (at == point) return change;
     if (at < point) low = middle + 1;
     else high = middle;
   }
-  return entry;
+  return NO_OVERRIDE;
 }
 
 /** Letters and digits make words. */

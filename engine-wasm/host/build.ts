@@ -11,6 +11,8 @@ export interface BuildField {
   type: number;
   /** FLAG_*. */
   flags: number;
+  /** Language number of its text (stemmer.ts), 0 for none. */
+  language: number;
 }
 
 export interface BuildDocument {
@@ -38,7 +40,7 @@ export interface BuildResult {
   failures: BuildFailure[];
 }
 
-const FIELD_HEAD_BYTES = 6;
+const FIELD_HEAD_BYTES = 7;
 const DOCUMENT_HEAD_BYTES = 12;
 const NO_SLOT = 0xffffffff;
 
@@ -55,6 +57,7 @@ function encodeBuildInput(fields: readonly BuildField[], documents: readonly Bui
     at = out.writeUInt16LE(field.slot, at);
     at = out.writeUInt8(field.type, at);
     at = out.writeUInt8(field.flags, at);
+    at = out.writeUInt8(field.language, at);
     at = out.writeUInt16LE(name.length, at);
     out.set(name, at);
     at += name.length;
@@ -90,7 +93,7 @@ function decodeBuildResult(view: Buffer, start: number): BuildResult {
 
 /**
  * Builds a segment of `documents`, which must have different ids. Throws EngineError("program") for a schema with
- * an unknown type or with a slot or name twice.
+ * an unknown type or language or with a slot or name twice.
  */
 export function buildSegment(
   instance: EngineInstance,

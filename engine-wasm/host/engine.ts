@@ -144,6 +144,11 @@ export class Engine {
     return this.#instance.exchange(program, (kernels, p, bytes) => kernels.search(snapshot, p, bytes));
   }
 
+  /** Answers a question of explain-program.ts; own bytes. Throws EngineError("program" | "damaged"). */
+  explain(snapshot: number, question: Uint8Array): Uint8Array {
+    return this.#instance.exchange(question, (kernels, p, bytes) => kernels.explain(snapshot, p, bytes));
+  }
+
   /** Live rows whose id has one of the hashes (u64, little endian, one after the other). */
   findIds(snapshot: number, hashes: Uint8Array): FoundId[] {
     const result = this.#exchangeView(hashes, (kernels, p, bytes) => kernels.findIds(snapshot, p, bytes));

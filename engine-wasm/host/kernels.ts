@@ -37,6 +37,7 @@ export interface Kernels {
   liveCount(live: Address, rows: number): number;
   expand(snapshot: Address, program: Address, bytes: number): Address;
   search(snapshot: Address, program: Address, bytes: number): Address;
+  explain(snapshot: Address, question: Address, bytes: number): Address;
   findIds(snapshot: Address, hashes: Address, bytes: number): Address;
   locate(snapshot: Address, seqs: Address, bytes: number): Address;
 }
@@ -71,6 +72,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   liveCount: true,
   expand: true,
   search: true,
+  explain: true,
   findIds: true,
   locate: true,
 };

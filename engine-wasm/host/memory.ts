@@ -3,6 +3,7 @@
 // contents are unknown, so the instance refuses all further work.
 import { EngineError, statusError } from "./engine-error.js";
 import { type Kernels, kernelsOf } from "./kernels.js";
+import { stem } from "./stemmer.js";
 
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
 const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
@@ -25,6 +26,11 @@ export class EngineInstance {
       memory: this.#memory,
       parseNumber: (p: number, bytes: number) =>
         Number(this.view().toString("latin1", p >>> 0, (p >>> 0) + bytes)),
+      stemTerm: (language: number, p: number, bytes: number, out: number, room: number) => {
+        const view = this.view();
+        const stemmed = stem(language, view.toString("utf8", p >>> 0, (p >>> 0) + bytes));
+        return Buffer.byteLength(stemmed) > room ? 0 : view.write(stemmed, out >>> 0);
+      },
     };
     this.#kernels = kernelsOf(new WebAssembly.Instance(module, { env: imports }).exports);
     this.#view = Buffer.from(this.#memory.buffer);

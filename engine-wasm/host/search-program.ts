@@ -2,9 +2,16 @@
 // bytes and the scoring rule are in docs/FORMATS.md. Knows nothing about where words and filters come from.
 import {
   type ALT_EXACT,
+  type ALT_JOINED,
   type ALT_PREFIX,
+  type ALT_SPLIT,
+  type ALT_STEM,
   type ALT_SYNONYM,
   type ALT_TYPO,
+  ALTERNATIVE_EXACT,
+  ALTERNATIVE_NEAR,
+  ALTERNATIVE_SEQUENCE,
+  BONUS_TERMS_MAX,
   MATCH_ALL,
   MATCH_ANY,
   OP_ALL,
@@ -18,6 +25,11 @@ import {
   OP_TOKENS,
   PROGRAM_SEARCH,
   PROGRAM_VERSION,
+  RULE_BOOST,
+  RULE_BURY,
+  RULE_HIDE,
+  RULES_MAX,
+  SORT_CLASS,
   SORT_FIELD,
   SORT_RELEVANCE,
   SORT_SEQ,
@@ -43,13 +55,24 @@ export interface SearchTerm {
   readonly prefix: boolean;
 }
 
-export type AlternativeKind = typeof ALT_EXACT | typeof ALT_SYNONYM | typeof ALT_PREFIX | typeof ALT_TYPO;
+export type AlternativeKind =
+  | typeof ALT_EXACT
+  | typeof ALT_SYNONYM
+  | typeof ALT_PREFIX
+  | typeof ALT_TYPO
+  | typeof ALT_STEM
+  | typeof ALT_JOINED
+  | typeof ALT_SPLIT;
 
-/** One way to match a word: any of its terms. */
+/** One way to match a word: any of its terms, or all of them in sequence. */
 export interface SearchAlternative {
-  /** ALT_*. */
+  /** ALT_*; tells people what it is, decides nothing. */
   readonly kind: AlternativeKind;
   readonly typos: number;
+  /** Without typos too, a row that has it has the word as written. */
+  readonly exact: boolean;
+  /** Its terms, all whole, stand at consecutive positions of one slot; each such place is one occurrence. */
+  readonly sequence: boolean;
   /** Its positions count for closeness. Costly for a wide prefix. */
   readonly useForProximity: boolean;
   /** Inverse document frequency times the factor of the kind. */
@@ -87,7 +110,10 @@ export type FilterOp =
 
 /** `type` (TYPE_*) is not sent: the decoder reads the values with it. */
 export type SortKey =
+  /** The final key: text match, bonus and boosts in one number. */
   | { readonly by: "relevance"; readonly descending: boolean }
+  /** Pinned rows in the order of the pins, then the others, then the buried. */
+  | { readonly by: "class"; readonly descending: boolean }
   | { readonly by: "seq"; readonly descending: boolean }
   | { readonly by: "field"; readonly descending: boolean; readonly slot: number; readonly type: number };
 
@@ -97,6 +123,32 @@ export interface FacetRequest {
   readonly type: number;
   /** 0: every value in dictionary order; otherwise the first by (count descending, value ascending). */
   readonly limit: number;
+}
+
+/** Integers >= 0; all that one row can get is below 2^53 together. */
+export interface SearchBonuses {
+  /** A queried field consists of the words, each as written; 0: off. Takes the place of `starts`. */
+  readonly whole: number;
+  /** A queried field begins with the words; 0: off. */
+  readonly starts: number;
+  /** For rows with the term in the slot, queried or not; of each group the largest counts. */
+  readonly terms: readonly TermBonus[];
+}
+
+export interface TermBonus {
+  readonly group: number;
+  readonly slot: number;
+  readonly term: SearchTerm;
+  readonly bonus: number;
+}
+
+/** What the owner of the index wants with the documents that pass a filter. */
+export interface SearchRule {
+  readonly effect: "hide" | "bury" | "boost";
+  /** Of a boost, not negative: 10 doubles the relevance. */
+  readonly weight: number;
+  /** Postfix; empty: no document. */
+  readonly filter: readonly FilterOp[];
 }
 
 export interface SearchProgram {
@@ -119,7 +171,22 @@ export interface SearchProgram {
   /** Best first by these in turn; ties and no keys at all: larger seq first. */
   readonly sort: readonly SortKey[];
   readonly facets: readonly FacetRequest[];
+  readonly bonuses: SearchBonuses;
+  /** At most RULES_MAX. */
+  readonly rules: readonly SearchRule[];
+  /**
+   * Id hashes, each once, of documents that are found although they may not match, best first. They must pass the
+   * filter and not be hidden.
+   */
+  readonly pins: readonly bigint[];
 }
+
+/** The parts of a program that is not ranked by more than its text match. */
+export const PLAIN_RANKING: Pick<SearchProgram, "bonuses" | "rules" | "pins"> = {
+  bonuses: { whole: 0, starts: 0, terms: [] },
+  rules: [],
+  pins: [],
+};
 
 /** Throws a RangeError when a count or a string does not fit the program. */
 export function encodeSearch(program: SearchProgram): Uint8Array {
@@ -141,8 +208,7 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
   for (const word of program.words) encodeWord(out, word);
   encodePhrases(out, program.phrases, "phrases");
   encodePhrases(out, program.excludes, "excludes");
-  out.count16(program.filter.length, "filter operations");
-  for (const operation of program.filter) encodeOperation(out, operation);
+  encodeFilter(out, program.filter);
   encodeSort(out, program.sort);
   if (program.facets.length > 0xff)
     throw new RangeError(`${program.facets.length} facets: at most 255 fit a program`);
@@ -151,23 +217,33 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
     out.u16(slot);
     out.u32(limit);
   }
+  encodeBonuses(out, program.bonuses);
+  encodeRules(out, program.rules);
+  out.u32(program.pins.length);
+  for (const hash of program.pins) out.u64(hash);
   return out.finish();
 }
 
 function encodeWord(out: ByteWriter, word: SearchWord): void {
   out.f64(word.weight);
   out.count16(word.alternatives.length, "alternatives");
-  for (const { kind, typos, useForProximity, boost, terms } of word.alternatives) {
+  for (const { kind, typos, useForProximity, exact, sequence, boost, terms } of word.alternatives) {
     out.u8(kind);
     out.u8(typos);
-    out.u8(useForProximity ? 1 : 0);
+    out.u8(
+      (useForProximity ? ALTERNATIVE_NEAR : 0) |
+        (exact ? ALTERNATIVE_EXACT : 0) |
+        (sequence ? ALTERNATIVE_SEQUENCE : 0),
+    );
     out.f64(boost);
     out.count16(terms.length, "terms");
-    for (const { term, prefix } of terms) {
-      out.u8(prefix ? TERM_PREFIX : TERM_WHOLE);
-      out.string16(term);
-    }
+    for (const term of terms) encodeTerm(out, term);
   }
+}
+
+function encodeTerm(out: ByteWriter, { term, prefix }: SearchTerm): void {
+  out.u8(prefix ? TERM_PREFIX : TERM_WHOLE);
+  out.string16(term);
 }
 
 function encodePhrases(out: ByteWriter, phrases: readonly (readonly string[])[], what: string): void {
@@ -178,6 +254,11 @@ function encodePhrases(out: ByteWriter, phrases: readonly (readonly string[])[],
 function encodeTerms(out: ByteWriter, terms: readonly string[]): void {
   out.count16(terms.length, "terms");
   for (const term of terms) out.string16(term);
+}
+
+function encodeFilter(out: ByteWriter, filter: readonly FilterOp[]): void {
+  out.count16(filter.length, "filter operations");
+  for (const operation of filter) encodeOperation(out, operation);
 }
 
 function encodeOperation(out: ByteWriter, operation: FilterOp): void {
@@ -225,12 +306,50 @@ function encodeOperation(out: ByteWriter, operation: FilterOp): void {
   }
 }
 
+const SORT_CODES = {
+  relevance: SORT_RELEVANCE,
+  field: SORT_FIELD,
+  seq: SORT_SEQ,
+  class: SORT_CLASS,
+} as const;
+const EFFECT_CODES = { hide: RULE_HIDE, bury: RULE_BURY, boost: RULE_BOOST } as const;
+
 function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
   if (keys.length > 0xff) throw new RangeError(`${keys.length} sort keys: at most 255 fit a program`);
   out.u8(keys.length);
   for (const key of keys) {
-    out.u8(key.by === "relevance" ? SORT_RELEVANCE : key.by === "seq" ? SORT_SEQ : SORT_FIELD);
+    out.u8(SORT_CODES[key.by]);
     out.u8(key.descending ? 1 : 0);
     out.u16(key.by === "field" ? key.slot : 0);
+  }
+}
+
+/** The order of the bonus terms in a program: by group, the largest first, so that the first present one counts. */
+export function orderedTermBonuses(terms: readonly TermBonus[]): TermBonus[] {
+  return [...terms].sort((a, b) => a.group - b.group || b.bonus - a.bonus);
+}
+
+function encodeBonuses(out: ByteWriter, { whole, starts, terms }: SearchBonuses): void {
+  if (terms.length > BONUS_TERMS_MAX)
+    throw new RangeError(`${terms.length} bonus terms: at most ${BONUS_TERMS_MAX} fit a program`);
+  out.f64(whole);
+  out.f64(starts);
+  out.u16(terms.length);
+  for (const { group, slot, bonus, term } of orderedTermBonuses(terms)) {
+    out.u16(group);
+    out.u16(slot);
+    out.f64(bonus);
+    encodeTerm(out, term);
+  }
+}
+
+function encodeRules(out: ByteWriter, rules: readonly SearchRule[]): void {
+  if (rules.length > RULES_MAX)
+    throw new RangeError(`${rules.length} rules: at most ${RULES_MAX} fit a program`);
+  out.u16(rules.length);
+  for (const { effect, weight, filter } of rules) {
+    out.u8(EFFECT_CODES[effect]);
+    out.f64(weight);
+    encodeFilter(out, filter);
   }
 }

@@ -5,6 +5,8 @@ import {
   DOC_OK,
   OVERRIDE_SEPARATOR,
   TOKEN_END,
+  TOKEN_PARTS,
+  TOKEN_POSITION,
   TOKEN_START,
   TOKEN_TERM,
   TOKEN_TERM_BYTES,
@@ -39,12 +41,19 @@ export interface BuildSchema {
 
 export const PLAIN_ANALYSIS: AnalysisSettings = { symbolsToIndex: "", tokenSeparators: "" };
 
-/** A folded term and where it comes from: UTF-8 byte offsets in the text, number of the token. */
+/**
+ * A folded term and where it comes from. Either a word of the text (parts: 1), or a joined token: the terms of
+ * neighbouring words such as "wi-fi" in one ("wifi"), right after the last of them.
+ */
 export interface Token {
   term: string;
+  /** UTF-8 byte offsets in the text. */
   start: number;
   end: number;
+  /** Words are numbered 0, 1, 2 ...; a joined token has the number of its first word. */
   position: number;
+  /** How many words are in it. */
+  parts: number;
 }
 
 export class Workbench {
@@ -60,7 +69,7 @@ export class Workbench {
     this.#foldTable = foldTable;
   }
 
-  /** Tokens of a text in order. */
+  /** Tokens of a text in order, joined ones included. */
   analyse(text: string | Uint8Array, analysis: AnalysisSettings = PLAIN_ANALYSIS): Token[] {
     const result = this.ready(analysis).exchange(bytesOf(text), (kernels, p, bytes) =>
       kernels.analyse(p, bytes),
@@ -74,7 +83,8 @@ export class Workbench {
         term: view.toString("utf8", term, termEnd),
         start: view.readUInt32LE(at + TOKEN_START),
         end: view.readUInt32LE(at + TOKEN_END),
-        position: tokens.length,
+        position: view.readUInt32LE(at + TOKEN_POSITION),
+        parts: view.readUInt32LE(at + TOKEN_PARTS),
       });
       at = (termEnd + 3) & ~3;
     }

@@ -2,11 +2,26 @@
 // state becomes visible. Its database is also the lock on the data directory. Knows no record's meaning.
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr";
-import { ENVELOPE_CATALOG, seal, unseal } from "../../shards/storage/envelope.js";
+import {
+  DamagedBytesError,
+  ENVELOPE_CATALOG,
+  OtherVersionError,
+  seal,
+  unseal,
+} from "../../shards/storage/envelope.js";
+import { levelDamage } from "../../shards/storage/level-files.js";
 import { LevelStore } from "../../shards/storage/level-store.js";
-import type { Store, StoreOp } from "../../shards/storage/store.js";
+import {
+  type Store,
+  StoreDamagedError,
+  type StoreOp,
+  type StoreView,
+  StoreWriteError,
+} from "../../shards/storage/store.js";
+import { SkeinError } from "../errors.js";
 import {
   apply,
+  byIndex,
   type CatalogState,
   type Change,
   type Command,
@@ -15,28 +30,47 @@ import {
   metaOf,
   withLookups,
 } from "./state.js";
-import type { IndexRecord, KeyRecord, TenantRecord, UsageRecord } from "./types.js";
+import type {
+  IndexRecord,
+  KeyRecord,
+  RankingRule,
+  SynonymGroup,
+  TenantRecord,
+  UsageRecord,
+} from "./types.js";
 
 // ON DISK - never renumber
 const RECORD_VERSION = 1;
+const STORAGE_RETRY_SECONDS = 5;
 /** Keys are "<kind>/<id>"; one more holds the counters. ON DISK. */
 const META_KEY = "meta";
 
+export interface CatalogDamage {
+  found: string[];
+  indexes: number;
+}
+
 export class Catalog {
+  /** Records that are damaged, one sentence each, and how many of them are of indexes. They stay stored as they are. */
+  readonly damage: CatalogDamage;
   readonly #store: Store;
   #state: CatalogState;
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(store: Store, state: CatalogState) {
+  private constructor(store: Store, state: CatalogState, damage: CatalogDamage) {
     this.#store = store;
     this.#state = state;
+    this.damage = damage;
   }
 
   /**
    * Opens or creates the catalog of a data directory. Throws StoreLockedError while another process has it,
-   * EnvelopeError when stored bytes are not ours, of another version or damaged.
+   * StoreDamagedError for damaged files, EnvelopeError when records that all others depend on (the counters, tenants)
+   * are damaged, or any is of another version.
    */
   static async open(dataDir: string): Promise<Catalog> {
+    const [damage] = levelDamage(join(dataDir, "catalog"), true);
+    if (damage !== undefined) throw new StoreDamagedError(join(dataDir, "catalog"), damage);
     const store = await LevelStore.open(join(dataDir, "catalog"), {
       cacheBytes: 1024 * 1024,
       writeBufferBytes: 1024 * 1024,
@@ -47,7 +81,8 @@ export class Catalog {
   /** A catalog on an open store, which it owns from now on. */
   static async on(store: Store): Promise<Catalog> {
     try {
-      return new Catalog(store, await load(store));
+      const damage = { found: [] as string[], indexes: 0 };
+      return new Catalog(store, await load(store, damage), damage);
     } catch (error) {
       await store.close();
       throw error;
@@ -69,6 +104,16 @@ export class Catalog {
     return run;
   }
 
+  /**
+   * Runs the work when all earlier changes are done, and later ones after it. `view` gives the catalog as stored,
+   * to be closed by the caller.
+   */
+  frozen<T>(work: (state: CatalogState, view: () => StoreView) => Promise<T>): Promise<T> {
+    const run = this.#last.then(() => work(this.#state, () => this.#store.view()));
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
   /** Waits for running changes and closes the database. */
   async close(): Promise<void> {
     await this.#last;
@@ -77,7 +122,15 @@ export class Catalog {
 
   async #run(decide: (state: CatalogState) => Command): Promise<CatalogState> {
     const { state, changes } = apply(this.#state, decide(this.#state));
-    await this.#store.batch([...changes.map(storeOp), put(META_KEY, metaOf(state))], { sync: true });
+    try {
+      await this.#store.batch([...changes.map(storeOp), put(META_KEY, metaOf(state))], { sync: true });
+    } catch (cause) {
+      if (!(cause instanceof StoreWriteError)) throw cause;
+      throw new SkeinError("SK-SYS-503", "the storage refused the change; nothing changed", {
+        retryAfter: STORAGE_RETRY_SECONDS,
+        cause,
+      });
+    }
     this.#state = state;
     return state;
   }
@@ -92,23 +145,52 @@ function put(key: string, record: object): StoreOp {
   return { type: "put", key: Buffer.from(key), value: seal(ENVELOPE_CATALOG, RECORD_VERSION, pack(record)) };
 }
 
-async function load(store: Store): Promise<CatalogState> {
+/** Null for a damaged record that the others can do without. */
+function read(key: string, kind: string, value: Uint8Array, damage: CatalogDamage): unknown {
+  try {
+    return unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));
+  } catch (error) {
+    if (error instanceof OtherVersionError || kind === META_KEY || kind === "tenant") throw error;
+    damage.found.push((error as Error).message);
+    if (kind === "index") damage.indexes++;
+    return null;
+  }
+}
+
+async function load(store: Store, damage: CatalogDamage): Promise<CatalogState> {
   const everything = { from: new Uint8Array(0), to: new Uint8Array([0xff]) };
   let meta: Meta = metaOf(EMPTY_STATE);
-  const records = { tenant: new Map(), key: new Map(), index: new Map(), drop: new Map(), usage: new Map() };
+  let found = false;
+  let stored = 0;
+  const records = {
+    tenant: new Map(),
+    key: new Map(),
+    index: new Map(),
+    drop: new Map(),
+    usage: new Map(),
+    rule: new Map(),
+    synonym: new Map(),
+  };
   for await (const [keyBytes, value] of store.entries(everything)) {
     const key = Buffer.from(keyBytes).toString("utf8");
-    const record: unknown = unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));
     const [kind, id] = key.split("/") as [keyof typeof records | typeof META_KEY, string | undefined];
-    if (kind === META_KEY) meta = record as Meta;
-    else if (Object.hasOwn(records, kind)) records[kind].set(Number(id), record);
-    else throw new Error(`the catalog holds a record of an unknown kind: ${key}`);
+    const record = read(key, kind, value, damage);
+    if (record === null) continue;
+    stored++;
+    if (kind === META_KEY) {
+      meta = { ...meta, ...(record as Partial<Meta>) };
+      found = true;
+    } else if (Object.hasOwn(records, kind)) records[kind].set(Number(id), record);
+    else throw new OtherVersionError(`catalog record ${key}: of a kind that this build does not know`);
   }
+  if (!found && stored > 0) throw new DamagedBytesError("catalog record meta: missing");
   return withLookups({
     ...meta,
     tenants: records.tenant as Map<number, TenantRecord>,
     keys: records.key as Map<number, KeyRecord>,
     indexes: records.index as Map<number, IndexRecord>,
+    rules: byIndex((records.rule as Map<number, RankingRule>).values()),
+    synonyms: byIndex((records.synonym as Map<number, SynonymGroup>).values()),
     toDrop: new Set(records.drop.keys()),
     usage: records.usage as Map<number, UsageRecord>,
   });

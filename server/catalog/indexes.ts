@@ -14,7 +14,7 @@ import {
   refuseDuplicates,
 } from "./schema.js";
 import { analysisDiffers, changedSettings, checkSettings, DEFAULT_SETTINGS } from "./settings.js";
-import type { FieldDefinition, IndexRecord } from "./types.js";
+import type { FieldDefinition, IndexRecord, IndexSettings } from "./types.js";
 
 const SCHEMA_MEMBERS = ["fields", "default_sorting_field"];
 /** What of a field is in the segments' bytes. */
@@ -80,7 +80,11 @@ export function readChangedIndex(
 
 /** The record after a settings PATCH. */
 export function readChangedSettings(record: IndexRecord, body: unknown, limits: Limits): IndexRecord {
-  const settings = changedSettings(record.settings, body, record.fields, limits);
+  return withSettings(record, changedSettings(record.settings, body, record.fields, limits));
+}
+
+/** The record with other settings, which fit its schema; documents that must be analysed anew make it a new version. */
+export function withSettings(record: IndexRecord, settings: IndexSettings): IndexRecord {
   const stale = analysisDiffers(record.settings, settings);
   return { ...record, settings, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
 }
@@ -117,7 +121,7 @@ function changedFields(
     }
     const rebuilt = before === undefined || STORED_MEMBERS.some((member) => before[member] !== field[member]);
     fields.set(name, rebuilt ? { ...field, slot: nextSlot++ } : field);
-    stale ||= rebuilt || before.optional !== field.optional;
+    stale ||= rebuilt || before.optional !== field.optional || before.language !== field.language;
   });
   refuseDuplicates(names);
   if (fields.size > limits.fieldsPerIndexMax) {

@@ -1,5 +1,6 @@
 // The definition of an index: names, fields with their flags, the default sorting field. Turns an untrusted
 // body into checked definitions with all defaults filled in. Knows nothing of stored data.
+import { languageCodes } from "../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../errors.js";
 import { describe, type JsonObject, Members } from "../input.js";
 import type { Limits } from "../limits.js";
@@ -18,7 +19,6 @@ const FIELD_MEMBERS = [
   "slot",
 ];
 const RESERVED_NAMES = ["id", "embedding"];
-const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})?$/;
 const SORTING_TYPES: readonly FieldType[] = ["int32", "int64", "float"];
 
 export function invalidIndex(message: string): SkeinError {
@@ -86,9 +86,7 @@ export function readField(entry: unknown, path: string, limits: Limits, slot: nu
     members.refuse("sort", `must be false: a ${type} field has no one value to sort by`);
   if (!index && (sort || facet)) members.refuse("index", "must be true for a field with facet or sort");
   if (infix && !isTextType(type)) members.refuse("infix", `must be false for a ${type} field`);
-  if (language !== undefined && !LANGUAGE.test(language)) {
-    members.refuse("language", `must be a language code such as "en" or "de", not ${describe(language)}`);
-  }
+  if (language !== undefined) checkLanguage(language, members);
   if (language !== undefined && !isTextType(type))
     members.refuse("language", `must be absent for a ${type} field`);
   return {
@@ -103,6 +101,13 @@ export function readField(entry: unknown, path: string, limits: Limits, slot: nu
     ...extensions(members.others(FIELD_MEMBERS), path, limits),
     slot,
   };
+}
+
+/** Throws SK-IX-400 for a language without a stemmer. */
+export function checkLanguage(language: string, members: Members): void {
+  const known = languageCodes();
+  if (known.includes(language)) return;
+  members.refuse("language", `must be one of ${known.join(", ")}, not ${describe(language)}`);
 }
 
 /** Properties that we do not know are kept and echoed, up to a size. */

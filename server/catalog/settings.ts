@@ -1,8 +1,8 @@
 // Search settings of an index: defaults, and the check of a change against the schema. Settings change only
-// what the query side does, but for the two lists of the analyser, which make stored segments stale.
+// what the query side does, but for those that the terms of documents depend on, which make stored segments stale.
 import { describe, Members } from "../input.js";
 import type { Limits } from "../limits.js";
-import { isTextType } from "./schema.js";
+import { checkLanguage, isTextType } from "./schema.js";
 import type { FieldDefinition, HighlightSettings, IndexSettings } from "./types.js";
 
 export const DEFAULT_SETTINGS: IndexSettings = {
@@ -75,7 +75,13 @@ export function changedSettings(
 /** Whether documents must be analysed anew. */
 export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   const key = (settings: IndexSettings): string =>
-    JSON.stringify([settings.token_separators, settings.symbols_to_index]);
+    JSON.stringify([
+      settings.token_separators,
+      settings.symbols_to_index,
+      settings.language,
+      [...settings.sku_fields].sort(),
+      settings.brand_field,
+    ]);
   return key(a) !== key(b);
 }
 
@@ -134,19 +140,19 @@ function readWeights(members: Members, limits: Limits): number[] | undefined {
 
 function readLanguage(members: Members): string | undefined {
   const language = members.optionalString("language", 20);
-  if (language === undefined || /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})?$/.test(language)) return language;
-  return members.refuse(
-    "language",
-    `must be a language code such as "en" or "de", not ${describe(language)}`,
-  );
+  if (language !== undefined) checkLanguage(language, members);
+  return language;
 }
 
 /** Single characters, each once. */
 function readCharacters(members: Members, name: string): string[] | undefined {
   const characters = members.optionalStrings(name, 1000, 8);
   characters?.forEach((character, i) => {
-    if ([...character].length !== 1 || /[\s\p{Surrogate}]/u.test(character)) {
-      members.refuse(`${name}[${i}]`, `must be one character, not white space; it is ${describe(character)}`);
+    if ([...character].length !== 1 || /[\s\p{Cc}\p{Surrogate}]/u.test(character)) {
+      members.refuse(
+        `${name}[${i}]`,
+        `must be one character, not white space and no control character; it is ${describe(character)}`,
+      );
     }
   });
   return characters === undefined ? undefined : [...new Set(characters)];

@@ -1,6 +1,17 @@
 // The catalog's state and the one function that changes it. A command carries every id, time and generated
 // value, so that applying the same commands anywhere gives the same state. Knows no database and no clock.
-import type { IndexRecord, KeyRecord, TenantRecord, UsageRecord } from "./types.js";
+import type {
+  IndexContents,
+  IndexRecord,
+  KeyRecord,
+  RankingRule,
+  SynonymGroup,
+  TenantRecord,
+  UsageRecord,
+} from "./types.js";
+
+/** Lists by uid of an index, ascending by id. A list is replaced when one of its records changes, else kept. */
+type Curated<T> = ReadonlyMap<number, readonly T[]>;
 
 /** Immutable: a change makes a new one with the next version. */
 export interface CatalogState {
@@ -11,10 +22,15 @@ export interface CatalogState {
   readonly nextIndexId: number;
   readonly nextKeyId: number;
   readonly nextTenantId: number;
+  readonly nextRuleId: number;
+  readonly nextSynonymId: number;
   readonly tenants: ReadonlyMap<number, TenantRecord>;
   readonly keys: ReadonlyMap<number, KeyRecord>;
   /** By uid. */
   readonly indexes: ReadonlyMap<number, IndexRecord>;
+  /** By the uid of their index; read them with `rulesOf` and `synonymsOf`. */
+  readonly rules: Curated<RankingRule>;
+  readonly synonyms: Curated<SynonymGroup>;
   /** Uids whose record is gone but whose data may still be in the shards. */
   readonly toDrop: ReadonlySet<number>;
   /** By tenant. */
@@ -33,6 +49,19 @@ export type Command =
   | { readonly type: "index.put"; readonly record: IndexRecord }
   | { readonly type: "index.delete"; readonly uid: number }
   | { readonly type: "index.dropped"; readonly uid: number }
+  /** The two indexes exchange their names; with `drop` the one that had the first name is deleted instead. */
+  | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
+  /** An index with what it took over from another; null lists stay as they are. */
+  | {
+      readonly type: "index.copy";
+      readonly record: IndexRecord;
+      readonly rules: readonly RankingRule[] | null;
+      readonly synonyms: readonly SynonymGroup[] | null;
+    }
+  | { readonly type: "rule.put"; readonly rule: RankingRule }
+  | { readonly type: "rule.delete"; readonly index: number; readonly id: number }
+  | { readonly type: "synonym.put"; readonly group: SynonymGroup }
+  | { readonly type: "synonym.delete"; readonly index: number; readonly id: number }
   | { readonly type: "usage.put"; readonly usage: readonly UsageRecord[] };
 
 /** What of the state stands in one stored record. ON DISK - names are never reused for something else. */
@@ -43,11 +72,13 @@ export interface Meta {
   readonly nextIndexId: number;
   readonly nextKeyId: number;
   readonly nextTenantId: number;
+  readonly nextRuleId: number;
+  readonly nextSynonymId: number;
 }
 
 /** A stored record that a command changes; `record` null deletes it. */
 export interface Change {
-  readonly kind: "tenant" | "key" | "index" | "drop" | "usage";
+  readonly kind: "tenant" | "key" | "index" | "drop" | "usage" | "rule" | "synonym";
   readonly id: number;
   readonly record: object | null;
 }
@@ -59,9 +90,13 @@ export const EMPTY_STATE: CatalogState = {
   nextIndexId: 1,
   nextKeyId: 1,
   nextTenantId: 1,
+  nextRuleId: 1,
+  nextSynonymId: 1,
   tenants: new Map(),
   keys: new Map(),
   indexes: new Map(),
+  rules: new Map(),
+  synonyms: new Map(),
   toDrop: new Set(),
   usage: new Map(),
   indexByName: new Map(),
@@ -74,7 +109,41 @@ export function nameKey(tenant: number, name: string): string {
 
 export function metaOf(state: CatalogState): Meta {
   const { version, shards, nextIndexUid, nextIndexId, nextKeyId, nextTenantId } = state;
-  return { version, shards, nextIndexUid, nextIndexId, nextKeyId, nextTenantId };
+  const { nextRuleId, nextSynonymId } = state;
+  return { version, shards, nextIndexUid, nextIndexId, nextKeyId, nextTenantId, nextRuleId, nextSynonymId };
+}
+
+const NONE: readonly never[] = [];
+
+/** The ranking rules of an index by id; the same array until one of them changes. */
+export function rulesOf(state: CatalogState, uid: number): readonly RankingRule[] {
+  return state.rules.get(uid) ?? NONE;
+}
+
+/** The synonym groups of an index by id; the same array until one of them changes. */
+export function synonymsOf(state: CatalogState, uid: number): readonly SynonymGroup[] {
+  return state.synonyms.get(uid) ?? NONE;
+}
+
+export function contentsOf(state: CatalogState, record: IndexRecord): IndexContents {
+  return { record, rules: rulesOf(state, record.uid), synonyms: synonymsOf(state, record.uid) };
+}
+
+/** Stored records by the uid of their index. */
+export function byIndex<T extends CuratedRecord>(records: Iterable<T>): Map<number, readonly T[]> {
+  const lists = new Map<number, T[]>();
+  for (const record of records) {
+    const list = lists.get(record.index);
+    if (list === undefined) lists.set(record.index, [record]);
+    else list.push(record);
+  }
+  for (const list of lists.values()) list.sort((a, b) => a.id - b.id);
+  return lists;
+}
+
+interface CuratedRecord {
+  readonly id: number;
+  readonly index: number;
 }
 
 /** Fills in the derived maps. */
@@ -94,7 +163,7 @@ export function apply(state: CatalogState, command: Command): { state: CatalogSt
   return { state: withLookups({ ...state, ...members, version: state.version + 1 }), changes };
 }
 
-function applied(state: CatalogState, command: Command): Partial<CatalogState> & { changes: Change[] } {
+function applied(state: CatalogState, command: Command): Applied {
   switch (command.type) {
     case "shards.fix":
       return { shards: command.shards, changes: [] };
@@ -131,19 +200,42 @@ function applied(state: CatalogState, command: Command): Partial<CatalogState> &
       };
     }
     case "index.delete":
-      return {
-        indexes: without(state.indexes, command.uid),
-        toDrop: new Set(state.toDrop).add(command.uid),
-        changes: [
-          { kind: "index", id: command.uid, record: null },
-          { kind: "drop", id: command.uid, record: {} },
-        ],
-      };
+      return deleteIndex(state, command.uid);
+    case "index.swap":
+      return swapIndexes(state, command.uid, command.target, command.drop);
+    case "index.copy":
+      return copyTo(state, command.record, command.rules, command.synonyms);
     case "index.dropped": {
       const toDrop = new Set(state.toDrop);
       toDrop.delete(command.uid);
       return { toDrop, changes: [{ kind: "drop", id: command.uid, record: null }] };
     }
+    case "rule.put": {
+      const { rule } = command;
+      return {
+        rules: withRecord(state.rules, rule),
+        nextRuleId: Math.max(state.nextRuleId, rule.id + 1),
+        changes: [{ kind: "rule", id: rule.id, record: rule }],
+      };
+    }
+    case "rule.delete":
+      return {
+        rules: withoutRecord(state.rules, command.index, command.id),
+        changes: [{ kind: "rule", id: command.id, record: null }],
+      };
+    case "synonym.put": {
+      const { group } = command;
+      return {
+        synonyms: withRecord(state.synonyms, group),
+        nextSynonymId: Math.max(state.nextSynonymId, group.id + 1),
+        changes: [{ kind: "synonym", id: group.id, record: group }],
+      };
+    }
+    case "synonym.delete":
+      return {
+        synonyms: withoutRecord(state.synonyms, command.index, command.id),
+        changes: [{ kind: "synonym", id: command.id, record: null }],
+      };
     case "usage.put": {
       const usage = new Map(state.usage);
       for (const entry of command.usage) usage.set(entry.tenant, entry);
@@ -155,8 +247,69 @@ function applied(state: CatalogState, command: Command): Partial<CatalogState> &
   }
 }
 
+type Applied = Partial<CatalogState> & { changes: Change[] };
+
+/** With the index go its rules and synonyms; its uid waits until its data is dropped. */
+function deleteIndex(state: CatalogState, uid: number): Applied {
+  return {
+    indexes: without(state.indexes, uid),
+    rules: without(state.rules, uid),
+    synonyms: without(state.synonyms, uid),
+    toDrop: new Set(state.toDrop).add(uid),
+    changes: [
+      { kind: "index", id: uid, record: null },
+      { kind: "drop", id: uid, record: {} },
+      ...deletions("rule", rulesOf(state, uid)),
+      ...deletions("synonym", synonymsOf(state, uid)),
+    ],
+  };
+}
+
+/** Requires that both exist, of one tenant. Only names move: whatever else there is stands under the uids. */
+function swapIndexes(state: CatalogState, uid: number, target: number, drop: boolean): Applied {
+  const displaced = state.indexes.get(uid)!;
+  const live = { ...state.indexes.get(target)!, name: displaced.name };
+  const indexes = new Map(state.indexes).set(target, live);
+  const change: Change = { kind: "index", id: target, record: live };
+  if (drop) {
+    const deleted = deleteIndex({ ...state, indexes }, uid);
+    return { ...deleted, changes: [change, ...deleted.changes] };
+  }
+  const renamed = { ...displaced, name: state.indexes.get(target)!.name };
+  return {
+    indexes: indexes.set(uid, renamed),
+    changes: [change, { kind: "index", id: uid, record: renamed }],
+  };
+}
+
+function copyTo(
+  state: CatalogState,
+  record: IndexRecord,
+  rules: readonly RankingRule[] | null,
+  synonyms: readonly SynonymGroup[] | null,
+): Applied {
+  const { uid } = record;
+  return {
+    indexes: new Map(state.indexes).set(uid, record),
+    ...(rules === null
+      ? {}
+      : { rules: withList(state.rules, uid, rules), nextRuleId: idAfter(state.nextRuleId, rules) }),
+    ...(synonyms === null
+      ? {}
+      : {
+          synonyms: withList(state.synonyms, uid, synonyms),
+          nextSynonymId: idAfter(state.nextSynonymId, synonyms),
+        }),
+    changes: [
+      { kind: "index", id: uid, record },
+      ...(rules === null ? [] : replacements("rule", rulesOf(state, uid), rules)),
+      ...(synonyms === null ? [] : replacements("synonym", synonymsOf(state, uid), synonyms)),
+    ],
+  };
+}
+
 /** With the tenant go its keys and counters. Requires that it has no indexes. */
-function deleteTenant(state: CatalogState, id: number): Partial<CatalogState> & { changes: Change[] } {
+function deleteTenant(state: CatalogState, id: number): Applied {
   const keys = [...state.keys.values()].filter((key) => key.tenant === id).map((key) => key.id);
   return {
     tenants: without(state.tenants, id),
@@ -168,6 +321,42 @@ function deleteTenant(state: CatalogState, id: number): Partial<CatalogState> & 
       ...keys.map((key): Change => ({ kind: "key", id: key, record: null })),
     ],
   };
+}
+
+function deletions(kind: "rule" | "synonym", records: readonly CuratedRecord[]): Change[] {
+  return records.map(({ id }) => ({ kind, id, record: null }));
+}
+
+/** The new records have ids of their own, so that no key is deleted and put in one batch. */
+function replacements(
+  kind: "rule" | "synonym",
+  before: readonly CuratedRecord[],
+  after: readonly CuratedRecord[],
+): Change[] {
+  return [...deletions(kind, before), ...after.map((record): Change => ({ kind, id: record.id, record }))];
+}
+
+function idAfter(next: number, records: readonly CuratedRecord[]): number {
+  return records.reduce((highest, { id }) => Math.max(highest, id + 1), next);
+}
+
+function withRecord<T extends CuratedRecord>(lists: Curated<T>, record: T): Curated<T> {
+  const others = (lists.get(record.index) ?? []).filter(({ id }) => id !== record.id);
+  const list = [...others, record].sort((a, b) => a.id - b.id);
+  return new Map(lists).set(record.index, list);
+}
+
+function withoutRecord<T extends CuratedRecord>(lists: Curated<T>, index: number, id: number): Curated<T> {
+  return withList(
+    lists,
+    index,
+    (lists.get(index) ?? []).filter((record) => record.id !== id),
+  );
+}
+
+/** An index without records has no list. */
+function withList<T>(lists: Curated<T>, index: number, list: readonly T[]): Curated<T> {
+  return list.length === 0 ? without(lists, index) : new Map(lists).set(index, list);
 }
 
 function without<V>(map: ReadonlyMap<number, V>, id: number): Map<number, V> {

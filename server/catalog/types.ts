@@ -77,6 +77,56 @@ export interface IndexRecord {
   readonly createdAt: string;
 }
 
+export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;
+export type RuleType = (typeof RULE_TYPES)[number];
+
+export interface RuleConditions {
+  /** All of them must be in the query as whole words; none: the rule always fires. */
+  readonly query_contains: readonly string[];
+}
+
+/** Members that are not set are absent; which ones a rule has depends on its type. */
+export interface RuleEffect {
+  readonly filter_by?: string;
+  readonly weight?: number;
+  /** Document ids; those of a pin in the order of their places. */
+  readonly documents?: readonly string[];
+}
+
+export interface RankingRule {
+  readonly id: number;
+  /** Uid of its index. */
+  readonly index: number;
+  readonly name: string;
+  readonly type: RuleType;
+  readonly conditions: RuleConditions;
+  readonly effect: RuleEffect;
+  /** The higher one wins, then the lower id. */
+  readonly priority: number;
+  readonly enabled: boolean;
+  /** ISO 8601 UTC. */
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export const SYNONYM_TYPES = ["multi_way", "one_way"] as const;
+export type SynonymType = (typeof SYNONYM_TYPES)[number];
+
+export interface SynonymGroup {
+  readonly id: number;
+  /** Uid of its index. */
+  readonly index: number;
+  readonly type: SynonymType;
+  /** Words or phrases; the root is one of them. */
+  readonly synonyms: readonly string[];
+  /** The entry that finds the others, but not the reverse; null in a multi_way group. */
+  readonly root: string | null;
+  readonly enabled: boolean;
+  /** ISO 8601 UTC. */
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
 /** What a key may be for. `admin` includes all others. */
 export const SCOPES = [
   "search",
@@ -122,4 +172,11 @@ export interface UsageRecord {
   readonly tenant: number;
   readonly month: string;
   readonly searches: number;
+}
+
+/** All that a query needs to know of an index, as of one state of the catalog. */
+export interface IndexContents {
+  readonly record: IndexRecord;
+  readonly rules: readonly RankingRule[];
+  readonly synonyms: readonly SynonymGroup[];
 }

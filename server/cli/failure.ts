@@ -1,8 +1,9 @@
 // How a command ends when it cannot do what was asked. Owns the exit codes; knows nothing of HTTP or files.
 
-/** 0: all fine · 1: done, but some documents were rejected · 2: wrong usage, no connection, refused by the server. */
+/** 0: all fine · 1: done, but some documents were rejected, or damage found · 2: wrong usage, no connection, refused by the server. */
 export const EXIT_FINE = 0;
 export const EXIT_SOME_REJECTED = 1;
+export const EXIT_DAMAGED = 1;
 export const EXIT_FAILED = 2;
 
 /** A failure the user can act on. The message is one line and is printed as it is, without a stack. */

@@ -2,13 +2,18 @@
 // The `skein` command: puts the subcommands together and turns failures into one line and an exit code.
 
 import { Command, CommanderError } from "commander";
+import { backupCommand } from "./backup.js";
+import { checkCommand, repairCommand } from "./check.js";
 import { withGlobalOptions } from "./connection.js";
 import { CliError, describe, EXIT_FAILED, EXIT_FINE } from "./failure.js";
 import { importCommand } from "./import.js";
 import { indexesCommand } from "./indexes.js";
 import { keysCommand } from "./keys.js";
+import { restoreCommand } from "./restore.js";
+import { rulesCommand } from "./rules.js";
 import { searchCommand } from "./search.js";
 import { serveCommand } from "./serve.js";
+import { synonymsCommand } from "./synonyms.js";
 import { VERSION } from "./version.js";
 
 const EXAMPLES = `
@@ -17,8 +22,10 @@ Examples:
   skein import products.jsonl.gz --index products
   skein search products trail shoes --filter "price:<100" --facets brand
   skein keys create web --scopes search
+  skein backup --to /mnt/backup/today
+  skein check --data-dir ./data
 
-Every command has --help. Exit code: 0 fine, 1 some documents rejected, 2 failed.`;
+Every command has --help. Exit code: 0 fine, 1 some documents rejected or damage found, 2 failed.`;
 
 /** Runs one command line. The exit code is 0, 1 or 2; nothing is thrown. */
 async function run(args: readonly string[]): Promise<number> {
@@ -35,7 +42,13 @@ async function run(args: readonly string[]): Promise<number> {
     importCommand(setExit),
     searchCommand(),
     indexesCommand(),
+    rulesCommand(),
+    synonymsCommand(setExit),
     keysCommand(),
+    backupCommand(),
+    restoreCommand(),
+    checkCommand(setExit),
+    repairCommand(setExit),
   ]) {
     program.addCommand(command);
   }

@@ -1,13 +1,15 @@
-// From a query word and the dictionary's global answer to the ways in which the word may match, with their
+// From a query's words and the dictionary's global answers to the ways in which each word may match, with their
 // weights; and the judgement whether a word looks misspelt. Pure functions; docs/ranking.md has the reasons.
-import { ALT_EXACT, ALT_PREFIX, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
-import type { TypoExpansion, WordExpansion } from "../../engine-wasm/host/expand-result.js";
+import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT, ALT_STEM, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
+import type { PrefixExpansion, TypoExpansion } from "../../engine-wasm/host/expand-result.js";
 import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/search-program.js";
 import type { QueryWord } from "./query-text.js";
+import { stemTerms, type Variant } from "./variants.js";
 
 const PREFIX_FACTOR = 0.8;
 /** By number of typos, 1 to 4. */
 const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15] as const;
+const TYPOS_MAX = 4;
 
 /** A word with at most this many documents is "few": none in small indexes, 1 from 1,000, 2 from 2,000 on. */
 const FEW_DOCUMENTS_MAX = 2;
@@ -16,10 +18,36 @@ const FEW_SHARE = 1 / 1000;
 const NEIGHBOUR_RATIO = 50;
 /** ... and the word itself occurs in no more than this share of the documents. */
 const RARE_SHARE = 1 / 1000;
+/** Ways to cut one word that are searched. A part number may be cut anywhere, and its parts are rare. */
+const SPLITS_MAX = 3;
+const NUMBER_SPLITS_MAX = 16;
 
-/** Documents with the word as written, with its prefix matches: the largest count of one field. */
-export function literalFrequency(expansion: WordExpansion): number {
-  return largest(sumLists([expansion.exact, expansion.prefix?.frequencies ?? null]));
+/** A variant that some document may have, and in how many documents, at most. */
+export interface FoundVariant {
+  readonly variant: Variant;
+  readonly frequency: number;
+}
+
+/** What the dictionary holds for one word. Frequencies are the largest count of one field. */
+export interface WordFindings {
+  readonly exact: number;
+  readonly prefix: PrefixExpansion | null;
+  /** Documents with the word or one that starts with it. */
+  readonly literal: number;
+  /** Limited by `limitTypos`. */
+  readonly typos: readonly RankedTypo[];
+}
+
+/** A typo with what it costs. */
+export interface RankedTypo extends TypoExpansion {
+  /** The distance, and one more when the first letter is another: few people miss that. */
+  readonly typos: number;
+}
+
+/** Documents with the word in a form that is as good as the word: the count that tells whether it looks misspelt. */
+export function knownFrequency(i: number, findings: WordFindings, variants: readonly FoundVariant[]): number {
+  const covering = variants.filter(({ variant }) => variant.covers.includes(i) && !variant.sequence);
+  return Math.max(findings.literal, ...covering.map(({ frequency }) => frequency));
 }
 
 export function isMissing(frequency: number): boolean {
@@ -49,81 +77,194 @@ export function inverseFrequency(frequency: number, documents: number): number {
 }
 
 /**
- * The alternatives of one word, best first: the word, its prefix range, its typos grouped by distance. An
- * alternative never weighs more than the word as written: a rare misspelling gains nothing from its rarity.
- * `typos` are already limited; without any live term the word has no alternatives and matches nothing.
+ * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling gains
+ * nothing from its rarity. A variant that covers several words counts in full for the first of them and only
+ * matches the others. Without anything in the dictionary a word has no alternatives and matches nothing.
  */
-export function alternativesOf(
-  word: QueryWord,
-  expansion: WordExpansion,
-  typos: readonly TypoExpansion[],
+export function searchWords(
+  words: readonly QueryWord[],
+  findings: readonly WordFindings[],
+  variants: readonly FoundVariant[],
+  languages: readonly number[],
   documents: number,
-): SearchWord {
-  const alternatives: SearchAlternative[] = [];
-  let weight = 0;
-  const add = (
-    alternative: Omit<SearchAlternative, "boost">,
-    frequencies: readonly number[],
-    factor: number,
-  ): void => {
-    const idf = inverseFrequency(largest(frequencies), documents);
-    if (alternatives.length === 0) weight = idf;
-    alternatives.push({ ...alternative, boost: Math.min(idf, weight) * factor });
-  };
-  const exact = expansion.exact ?? [];
-  if (largest(exact) > 0) {
-    const terms = [{ term: word.term, prefix: false }];
-    add({ kind: ALT_EXACT, typos: 0, useForProximity: true, terms }, exact, 1);
+): SearchWord[] {
+  const chosen = withBestSplits(variants);
+  const idf = (frequency: number): number => inverseFrequency(frequency, documents);
+  const weights = words.map((_, i) => wordWeight(i, findings[i] as WordFindings, chosen, idf));
+  return words.map((word, i) => ({
+    weight: weights[i] as number,
+    alternatives: [
+      ...ownAlternatives(word, findings[i] as WordFindings, weights[i] as number, idf),
+      ...variantAlternatives(i, chosen, weights, idf),
+      ...typoAlternatives((findings[i] as WordFindings).typos, languages, weights[i] as number, idf),
+    ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
+  }));
+}
+
+/** All forms of the word together if they are known, else the word as written, else whatever stands for it. */
+function wordWeight(
+  i: number,
+  findings: WordFindings,
+  variants: readonly FoundVariant[],
+  idf: (frequency: number) => number,
+): number {
+  const covering = variants.filter(({ variant }) => variant.covers.includes(i));
+  const stems = covering.find(({ variant }) => variant.kind === ALT_STEM);
+  if (stems !== undefined) return idf(stems.frequency);
+  if (findings.exact > 0) return idf(findings.exact);
+  if (findings.literal > 0) return idf(findings.literal);
+  const best = Math.max(0, ...covering.map(({ frequency }) => frequency));
+  if (best > 0) return idf(best);
+  const typos = typoGroups(findings.typos)[0] ?? [];
+  return typos.length === 0 ? 0 : idf(frequencyOf(typos));
+}
+
+function ownAlternatives(
+  word: QueryWord,
+  { exact, prefix, literal }: WordFindings,
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  const own: SearchAlternative[] = [];
+  if (exact > 0) {
+    own.push({
+      kind: ALT_EXACT,
+      typos: 0,
+      exact: true,
+      sequence: word.terms.length > 1,
+      useForProximity: true,
+      boost: Math.min(idf(exact), weight),
+      terms: word.terms.map((term) => ({ term, prefix: false })),
+    });
   }
-  const { prefix } = expansion;
   if (prefix !== null && prefix.termCount > 0) {
-    const useForProximity = prefix.terms !== null;
-    const terms = [{ term: word.term, prefix: true }];
-    const frequencies = sumLists([exact, prefix.frequencies]);
-    add({ kind: ALT_PREFIX, typos: 0, useForProximity, terms }, frequencies, PREFIX_FACTOR);
+    own.push({
+      kind: ALT_PREFIX,
+      typos: 0,
+      exact: false,
+      sequence: false,
+      useForProximity: prefix.terms !== null,
+      boost: Math.min(idf(literal), weight) * PREFIX_FACTOR,
+      terms: [{ term: word.terms[0] as string, prefix: true }],
+    });
   }
-  for (const group of groupTypos(typos)) {
-    const { distance, isPrefix } = group[0] as TypoExpansion;
-    const terms = group.map((typo) => ({ term: typo.term, prefix: false }));
-    const factor = (TYPO_FACTORS[distance - 1] as number) * (isPrefix ? PREFIX_FACTOR : 1);
-    const frequencies = sumLists(group.map((typo) => typo.frequencies));
-    add({ kind: ALT_TYPO, typos: distance, useForProximity: true, terms }, frequencies, factor);
-  }
-  return { weight, alternatives };
+  return own;
 }
 
-/** The typos worth searching: nearest first, whole terms before prefixes, frequent before rare. */
-export function limitTypos(typos: readonly TypoExpansion[], max: number): TypoExpansion[] {
-  const ranked = [...typos].sort(
-    (a, b) =>
-      a.distance - b.distance ||
-      Number(a.isPrefix) - Number(b.isPrefix) ||
-      largest(b.frequencies) - largest(a.frequencies) ||
-      Buffer.compare(Buffer.from(a.term), Buffer.from(b.term)),
+function variantAlternatives(
+  i: number,
+  variants: readonly FoundVariant[],
+  weights: readonly number[],
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  return variants
+    .filter(({ variant }) => variant.covers.includes(i))
+    .map(({ variant, frequency }) => {
+      const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
+      const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
+      const boost = covers[0] === i ? Math.min(idf(frequency), most) * factor : 0;
+      return {
+        kind,
+        typos: 0,
+        exact,
+        sequence,
+        useForProximity: true,
+        boost,
+        terms: terms.map((term) => ({ term, prefix })),
+      };
+    });
+}
+
+function typoAlternatives(
+  typos: readonly RankedTypo[],
+  languages: readonly number[],
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  return typoGroups(typos).map((group) => {
+    const { typos: count, isPrefix } = group[0] as RankedTypo;
+    const terms = group.flatMap(({ term }) => (isPrefix ? [term] : [term, ...stemTerms(term, languages)]));
+    const factor = (TYPO_FACTORS[count - 1] as number) * (isPrefix ? PREFIX_FACTOR : 1);
+    return {
+      kind: ALT_TYPO,
+      typos: count,
+      exact: false,
+      sequence: false,
+      useForProximity: true,
+      boost: Math.min(idf(frequencyOf(group)), weight) * factor,
+      terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
+    };
+  });
+}
+
+/** Of the ways to cut a word only those whose parts are frequent are searched. */
+function withBestSplits(variants: readonly FoundVariant[]): FoundVariant[] {
+  const splits = new Map<string, FoundVariant[]>();
+  for (const found of variants) {
+    if (found.variant.kind !== ALT_SPLIT) continue;
+    const words = found.variant.covers.join();
+    splits.set(words, [...(splits.get(words) ?? []), found]);
+  }
+  const kept = new Set(
+    [...splits.values()].flatMap((all) =>
+      all.sort((a, b) => b.frequency - a.frequency).slice(0, all.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
+    ),
   );
-  return ranked.slice(0, max);
+  return variants.filter((found) => found.variant.kind !== ALT_SPLIT || kept.has(found));
 }
 
-/** Runs of the same distance and kind, each in byte order; the input is ordered as limitTypos leaves it. */
-function groupTypos(typos: readonly TypoExpansion[]): TypoExpansion[][] {
-  const groups: TypoExpansion[][] = [];
+function isNumber({ variant }: FoundVariant): boolean {
+  return variant.terms.some((term) => /\p{N}/u.test(term));
+}
+
+/** The typos worth searching: cheapest first, whole terms before prefixes, frequent before rare. */
+export function limitTypos(word: string, typos: readonly TypoExpansion[], max: number): RankedTypo[] {
+  const first = firstLetter(word);
+  return typos
+    .map((typo) => ({
+      ...typo,
+      typos: Math.min(TYPOS_MAX, typo.distance + (firstLetter(typo.term) === first ? 0 : 1)),
+    }))
+    .sort(
+      (a, b) =>
+        a.typos - b.typos ||
+        Number(a.isPrefix) - Number(b.isPrefix) ||
+        largest(b.frequencies) - largest(a.frequencies) ||
+        Buffer.compare(Buffer.from(a.term), Buffer.from(b.term)),
+    )
+    .slice(0, max);
+}
+
+/** Runs of the same cost and kind; the input is ordered as limitTypos leaves it. */
+function typoGroups(typos: readonly RankedTypo[]): RankedTypo[][] {
+  const groups: RankedTypo[][] = [];
   for (const typo of typos) {
     const group = groups.at(-1);
     const first = group?.[0];
-    if (group !== undefined && first?.distance === typo.distance && first.isPrefix === typo.isPrefix)
-      group.push(typo);
+    if (group !== undefined && first?.typos === typo.typos && first.isPrefix === typo.isPrefix) group.push(typo);
     else groups.push([typo]);
   }
-  for (const group of groups) group.sort((a, b) => Buffer.compare(Buffer.from(a.term), Buffer.from(b.term)));
   return groups;
 }
 
-function largest(frequencies: readonly number[]): number {
+function inByteOrder(terms: readonly string[]): string[] {
+  return [...new Set(terms)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function firstLetter(term: string): string | undefined {
+  return term[Symbol.iterator]().next().value;
+}
+
+function frequencyOf(group: readonly TypoExpansion[]): number {
+  return largest(sumLists(group.map((typo) => typo.frequencies)));
+}
+
+export function largest(frequencies: readonly number[]): number {
   return frequencies.reduce((most, frequency) => Math.max(most, frequency), 0);
 }
 
 /** Element-wise sum; null lists count as zeros. */
-function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
+export function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
   const sums: number[] = [];
   for (const list of lists) {
     list?.forEach((value, i) => {

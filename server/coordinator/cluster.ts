@@ -1,12 +1,14 @@
 // All shards and all open indexes: the coordinator's one mutable root. Opens, changes and drops indexes,
 // sends writes under a new generation and publishes it, hands out snapshots to read from, and brings a
 // restarted shard back. Knows nothing of HTTP and nothing of what a query or a document means.
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/workbench.js";
 import {
   decodeOpenReply,
   decodeStatsReply,
+  encodeClose,
   encodeDrop,
   encodeOpen,
   encodePing,
@@ -14,22 +16,37 @@ import {
   encodeShutdown,
   encodeStats,
   type IndexStats,
+  type OpenReply,
 } from "../../shards/protocol/control.js";
+import { isUnreadable, type ShardError } from "../../shards/protocol/errors.js";
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../shards/protocol/program.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import {
+  decodeSnapshotWriteReply,
+  encodeSnapshotDrop,
+  encodeSnapshotTake,
+  encodeSnapshotWrite,
+  type WrittenSnapshot,
+} from "../../shards/protocol/snapshot.js";
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import type { QueryTrace } from "../metrics/query-trace.js";
+import type { IndexReading, ShardReading } from "../metrics/readings.js";
+import type { Recorder } from "../metrics/recorder.js";
 import { loadEngine } from "./engine-files.js";
 import { IndexState } from "./index-state.js";
+import { sumStats } from "./index-stats.js";
 import { viewOf } from "./index-view.js";
 import { ReadBatcher } from "./read-batcher.js";
-import { decodeReply } from "./shard-errors.js";
+import { damageSentence, decodeReply } from "./shard-errors.js";
 import { type Message, ShardPool } from "./shard-pool.js";
-import { Snapshot } from "./snapshot.js";
+import { ShardSurvey } from "./shard-survey.js";
+import { type CallShard, Snapshot } from "./snapshot.js";
 import { type TextAnalyser, textAnalyser } from "./text-analyser.js";
+import { WriteGate } from "./write-gate.js";
 
 export interface ClusterOptions {
   readonly dataDir: string;
@@ -37,6 +54,7 @@ export interface ClusterOptions {
   readonly durability: "fsync" | "os";
   readonly limits: Limits;
   readonly log: Logger;
+  readonly recorder: Recorder;
 }
 
 const REBUILD_POLL_MS = 200;
@@ -44,17 +62,25 @@ const REBUILD_POLL_MS = 200;
 export class Cluster {
   readonly limits: Limits;
   readonly log: Logger;
+  readonly dataDir: string;
+  readonly recorder: Recorder;
   readonly workbench: Workbench;
   readonly engine: EngineModule;
   readonly #pool: ShardPool;
   readonly #indexes = new Map<number, IndexState>();
+  readonly #gate = new WriteGate();
+  /** By uid: what is damaged in an index, as the first shard that met it says. */
+  readonly #damage = new Map<number, string>();
   readonly #beforeStop: (() => Promise<void>)[] = [];
   /** By shard; empty with one shard, where sharing messages gains nothing. */
   readonly #batchers: readonly ReadBatcher[];
+  readonly #survey: ShardSurvey;
 
   private constructor(options: ClusterOptions, engine: EngineModule) {
     this.limits = options.limits;
     this.log = options.log;
+    this.dataDir = options.dataDir;
+    this.recorder = options.recorder;
     this.engine = engine;
     this.workbench = engine.workbench();
     const { dataDir, durability, limits } = options;
@@ -62,7 +88,7 @@ export class Cluster {
       shards: options.shards,
       workerData: (shard) => ({
         shard,
-        dataDir,
+        shardsDir: join(dataDir, "shards"),
         durability,
         mergeSliceMs: limits.mergeSliceMsMax,
         documentBytesMax: limits.documentBytesMax,
@@ -78,12 +104,18 @@ export class Cluster {
       { length: options.shards > 1 ? options.shards : 0 },
       (_, shard) => new ReadBatcher((request) => this.#pool.ask(shard, request)),
     );
+    this.#survey = new ShardSurvey(options.shards, (shard, request) => this.#pool.ask(shard, request));
   }
 
   /** Starts the shards; no index is open yet. Throws what stopped one of them. */
   static async start(options: ClusterOptions): Promise<Cluster> {
     const cluster = new Cluster(options, await loadEngine());
-    await cluster.#pool.start();
+    try {
+      await cluster.#pool.start();
+    } catch (error) {
+      await cluster.#pool.close(encodeShutdown);
+      throw error;
+    }
     return cluster;
   }
 
@@ -94,8 +126,14 @@ export class Cluster {
   /** Loads an index in every shard, or creates it there. */
   async openIndex(record: IndexRecord): Promise<void> {
     const schema = viewOf(record).shardSchema;
-    const replies = await this.#everywhere(() => encodeOpen({ uid: record.uid, schema }), decodeOpenReply);
-    const state = new IndexState(record, replies);
+    let replies: OpenReply[];
+    try {
+      replies = await this.#everywhere(() => encodeOpen({ uid: record.uid, schema }), decodeOpenReply);
+    } catch (error) {
+      await this.#closeEverywhere(record.uid);
+      throw error;
+    }
+    const state = new IndexState(record, replies, this.recorder.expansionCache);
     this.#indexes.set(record.uid, state);
     await this.#followRebuild(state);
   }
@@ -104,6 +142,7 @@ export class Cluster {
   async dropIndex(uid: number): Promise<void> {
     this.#indexes.delete(uid);
     await this.#everywhere(() => encodeDrop(uid), decodeEmptyReply);
+    this.#damage.delete(uid);
   }
 
   /** The fields or the analysis settings changed; the shards re-index in the background. */
@@ -124,21 +163,38 @@ export class Cluster {
     return this.#indexes.get(uid)?.rebuilding ?? false;
   }
 
+  /** What is known to be damaged in the index, in one sentence. An open index goes on serving what is whole. */
+  damage(uid: number): string | undefined {
+    return this.#damage.get(uid);
+  }
+
+  /** Indexes in which damage was met, open or not. */
+  get damaged(): readonly number[] {
+    return [...this.#damage.keys()];
+  }
+
   /** Summed over the shards. */
   async stats(record: IndexRecord): Promise<IndexStats> {
     const stats = await this.#everywhere(() => encodeStats(record.uid), decodeStatsReply);
-    const total = (of: (one: IndexStats) => number): number => stats.reduce((sum, one) => sum + of(one), 0);
-    return {
-      liveDocs: total((one) => one.liveDocs),
-      deletedRows: total((one) => one.deletedRows),
-      segments: total((one) => one.segments),
-      segmentBytes: total((one) => one.segmentBytes),
-      memoryBytes: total((one) => one.memoryBytes),
-      terms: total((one) => one.terms),
-      staleSegments: total((one) => one.staleSegments),
-      merging: stats.some((one) => one.merging),
-      queuedBytes: total((one) => one.queuedBytes),
-    };
+    return sumStats(stats);
+  }
+
+  /** What the shards say about themselves and these indexes within the time. Never rejects. */
+  async survey(uids: readonly number[], msMax: number) {
+    const { answerMs, stats } = await this.#survey.take(uids, msMax);
+    const shards = this.#pool.readings().map((reading, shard): ShardReading => {
+      const waited = answerMs[shard] ?? null;
+      return { shard, up: waited !== null, answerMs: waited, ...reading };
+    });
+    return { shards, stats };
+  }
+
+  /** How far an open index is, null for one that is not open. */
+  progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
+    const state = this.#indexes.get(uid);
+    if (state === undefined) return null;
+    const { published, pending } = state.generations;
+    return { documents: state.documents, generation: published, pendingWrites: pending };
   }
 
   /** Every shard is up and answers. */
@@ -174,17 +230,17 @@ export class Cluster {
     return this.#state(uid).documentsMax;
   }
 
-  /** The index as of now; release it when done. */
-  snapshot(uid: number): Snapshot {
-    return new Snapshot(this.#state(uid), this.shards, (shard, request, decode) =>
-      this.read(shard, request, decode),
-    );
+  /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
+  snapshot(uid: number, trace?: QueryTrace): Snapshot {
+    const call: CallShard = (shard, request, decode) => this.read(shard, request, decode);
+    return new Snapshot(this.#state(uid), this.shards, call, trace);
   }
 
   /** One read from one shard. Throws SkeinError for what the shard or its thread refuses. */
   async read<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
     const batcher = this.#batchers[shard];
-    return decodeReply(await (batcher?.ask(request) ?? this.#pool.ask(shard, request)), decode);
+    const reply = await (batcher?.ask(request) ?? this.#pool.ask(shard, request));
+    return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
   }
 
   /**
@@ -223,11 +279,38 @@ export class Cluster {
     return deleted.reduce((sum, count) => sum + count, 0);
   }
 
+  /**
+   * Runs the work while no write is under way in any shard: what it sees there has every write as a whole or not
+   * at all. Undefined when the writes under way did not end within `msMax`.
+   */
+  betweenWrites<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#gate.quiet(msMax, work);
+  }
+
+  /** Every shard keeps its database as it is now under this id, until it is written or dropped. */
+  async takeSnapshot(id: string): Promise<void> {
+    await this.#everywhere(() => encodeSnapshotTake(id), decodeEmptyReply);
+  }
+
+  writeSnapshot(shard: number, id: string, path: string): Promise<WrittenSnapshot> {
+    return this.#call(shard, encodeSnapshotWrite(id, path), decodeSnapshotWriteReply);
+  }
+
+  /** Also ends a running writeSnapshot. A shard that does not answer has lost it already. */
+  async dropSnapshot(id: string): Promise<void> {
+    try {
+      await this.#everywhere(() => encodeSnapshotDrop(id), decodeEmptyReply);
+    } catch (error) {
+      this.log.debug({ err: error, snapshot: id }, "a shard has no snapshot to drop");
+    }
+  }
+
   /** Runs a write under a new generation, which is finished in every case: later ones must become visible. */
   async #publish<T>(
     state: IndexState,
     send: (generation: number, oldestGeneration: number) => Promise<T>[],
   ): Promise<T[]> {
+    await this.#gate.enter();
     const { generations } = state;
     const generation = generations.begin();
     let results: PromiseSettledResult<T>[];
@@ -235,6 +318,7 @@ export class Cluster {
       results = await Promise.allSettled(send(generation, generations.oldest));
     } finally {
       generations.finish(generation);
+      this.#gate.leave();
     }
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
@@ -244,14 +328,33 @@ export class Cluster {
 
   /** Sent at once, in the order of the calls. */
   async #call<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
-    return decodeReply(await this.#pool.ask(shard, request), decode);
+    const reply = await this.#pool.ask(shard, request);
+    return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
+  }
+
+  #onDamage(shard: number, error: ShardError): void {
+    const { uid, message } = error;
+    if (uid === undefined || this.#damage.has(uid)) return;
+    this.#damage.set(uid, damageSentence(error));
+    const index = this.#indexes.get(uid)?.record.name;
+    this.log.error({ index, uid, shard, found: message }, "stored data of an index cannot be read");
+  }
+
+  /** Gives back what some shards have loaded of an index that another one could not open. */
+  async #closeEverywhere(uid: number): Promise<void> {
+    try {
+      await this.#everywhere(() => encodeClose(uid), decodeEmptyReply);
+    } catch (error) {
+      this.log.debug({ err: error, uid }, "an index that did not open could not be unloaded");
+    }
   }
 
   #state(uid: number): IndexState {
     const state = this.#indexes.get(uid);
-    if (state === undefined)
-      throw new SkeinError("SK-SE-503", "The index is not open; retry in a moment.", { retryAfter: 1 });
-    return state;
+    if (state !== undefined) return state;
+    const damage = this.#damage.get(uid);
+    if (damage !== undefined) throw new SkeinError("SK-SE-503", damage, { retryAfter: 60 });
+    throw new SkeinError("SK-SE-503", "The index is not open; retry in a moment.", { retryAfter: 1 });
   }
 
   #everywhere<T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<T[]> {
@@ -263,8 +366,14 @@ export class Cluster {
   async #reopenAll(shard: number, ask: (request: Message) => Promise<Uint8Array>): Promise<void> {
     for (const state of this.#indexes.values()) {
       const { uid } = state.record;
-      const reply = decodeOpenReply(await ask(encodeOpen({ uid, schema: viewOf(state.record).shardSchema })));
-      state.setLiveDocs(shard, reply.liveDocs);
+      const reply = await ask(encodeOpen({ uid, schema: viewOf(state.record).shardSchema }));
+      try {
+        state.setLiveDocs(shard, decodeOpenReply(reply).liveDocs);
+      } catch (error) {
+        // the shard answers every request for it with what is damaged; the other indexes go on
+        if (!isUnreadable(error)) throw error;
+        this.#onDamage(shard, error);
+      }
     }
   }
 
@@ -275,15 +384,13 @@ export class Cluster {
     state.rebuilding = await stale();
     if (!state.rebuilding) return;
     const poll = async (): Promise<void> => {
-      while (this.#indexes.get(state.record.uid) === state && state.rebuilding) {
+      const { uid } = state.record;
+      while (this.#indexes.get(uid) === state && state.rebuilding && !this.#damage.has(uid)) {
         await sleep(REBUILD_POLL_MS, undefined, { ref: false });
         try {
           state.rebuilding = await stale();
         } catch (error) {
-          this.log.warn(
-            { err: error, uid: state.record.uid },
-            "cannot tell how far re-indexing is; asking again",
-          );
+          this.log.warn({ err: error, uid }, "cannot tell how far re-indexing is; asking again");
         }
       }
     };

@@ -1,25 +1,24 @@
-// Looks query words up in the dictionaries of all shards and adds the answers up, so that every decision
-// about a word rests on global counts and is the same for any number of shards.
-import { PREFIX_TERMS_LISTED } from "../../engine-wasm/assembly/layout.js";
+// Looks query words and their variants up in the dictionaries of all shards and adds the answers up, so that every
+// decision about a word rests on global counts and is the same for any number of shards.
 import type { ExpandProgram, ExpandWord } from "../../engine-wasm/host/expand-program.js";
-import type {
-  ExpandResult,
-  PrefixExpansion,
-  TypoExpansion,
-  WordExpansion,
-} from "../../engine-wasm/host/expand-result.js";
+import type { ExpandResult, TypoExpansion, WordExpansion } from "../../engine-wasm/host/expand-result.js";
 import type { SearchWord } from "../../engine-wasm/host/search-program.js";
 import {
-  alternativesOf,
+  type FoundVariant,
   hasFrequentNeighbour,
   isFew,
   isMissing,
   isRare,
+  knownFrequency,
+  largest,
   limitTypos,
-  literalFrequency,
+  searchWords,
+  sumLists,
+  type WordFindings,
 } from "./alternatives.js";
 import type { Plan } from "./plan.js";
 import type { QueryWord } from "./query-text.js";
+import { looseSplits, type Variant } from "./variants.js";
 
 /** The query's words as the index knows them. */
 export interface ExpandedWords {
@@ -28,13 +27,27 @@ export interface ExpandedWords {
   readonly averageLengths: readonly number[];
   /** Typos were looked up for every word that may have them: asking again changes nothing. */
   readonly exhausted: boolean;
+  /** The best spelling of each word that was taken for misspelt, by its number. */
+  readonly corrections: ReadonlyMap<number, string>;
 }
+
+/** What the dictionaries hold without typos. */
+interface Literal {
+  readonly liveRows: number;
+  readonly averageLengths: readonly number[];
+  readonly words: readonly Omit<WordFindings, "typos">[];
+  readonly variants: readonly FoundVariant[];
+  /** By word; see knownFrequency. */
+  readonly known: readonly number[];
+}
+
+type Typos = ReadonlyMap<number, readonly TypoExpansion[]>;
 
 /** Global dictionary answers for one query and snapshot; remembers nothing between queries. */
 export class WordExpander {
   readonly #plan: Plan;
   readonly #ask: (program: ExpandProgram) => Promise<ExpandResult>;
-  #literal: ExpandResult | null = null;
+  #literal: Promise<Literal> | null = null;
 
   constructor(plan: Plan, ask: (program: ExpandProgram) => Promise<ExpandResult>) {
     this.#plan = plan;
@@ -43,139 +56,145 @@ export class WordExpander {
 
   /** The words with typos where the policy sees a reason for them. */
   async asWritten(): Promise<ExpandedWords> {
-    const literal = await this.#lookUpLiteral();
-    const typos = await this.#suspectedTypos(literal);
-    return this.#choose(literal, typos);
+    const literal = await this.#lookUp();
+    return this.#choose(literal, await this.#suspectedTypos(literal));
   }
 
   /** The words with all the typos that their lengths allow. */
   async withAllTypos(): Promise<ExpandedWords> {
-    const literal = await this.#lookUpLiteral();
-    const typos = await this.#lookUpTypos((word) => word.typosMax);
-    return this.#choose(literal, typos);
+    const literal = await this.#lookUp();
+    return this.#choose(literal, await this.#lookUpTypos((word) => word.typosMax));
   }
 
-  async #lookUpLiteral(): Promise<ExpandResult> {
-    const words = this.#plan.text.words.map(({ term, prefix }) => ({
-      term,
-      exact: true,
-      prefix,
-      typoPrefix: false,
-      maxTypos: 0,
-    }));
-    this.#literal ??= await this.#ask({ slots: this.#slots(), words });
+  #lookUp(): Promise<Literal> {
+    this.#literal ??= this.#lookUpLiteral();
     return this.#literal;
   }
 
-  async #suspectedTypos(literal: ExpandResult): Promise<Map<string, readonly TypoExpansion[]>> {
-    const { typoPolicy } = this.#plan;
-    const frequencies = new Map(
-      this.#plan.text.words.map((word, i) => [
-        word.term,
-        literalFrequency(literal.words[i] as WordExpansion),
-      ]),
-    );
-    const frequencyOf = (word: QueryWord): number => frequencies.get(word.term) ?? 0;
+  async #lookUpLiteral(): Promise<Literal> {
+    const { words } = this.#plan.text;
+    const found = new Dictionary(this.#plan.slots, words, this.#plan.variants);
+    const answer = await this.#ask(found.program);
+    const variants = found.variants(this.#plan.variants, answer);
+    const literal = {
+      liveRows: answer.liveRows,
+      averageLengths: answer.slots.map((slot) => (slot.documents === 0 ? 0 : slot.totalLength / slot.documents)),
+      words: words.map((word) => found.word(word, answer)),
+    };
+    const known = words.map((_, i) => knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants));
+    const loose = words.flatMap((word, i) => (isMissing(known[i] as number) ? looseSplits(word, i) : []));
+    if (loose.length === 0) return { ...literal, variants, known };
+    const cuts = new Dictionary(this.#plan.slots, [], loose);
+    return { ...literal, variants: [...variants, ...cuts.variants(loose, await this.#ask(cuts.program))], known };
+  }
+
+  async #suspectedTypos(literal: Literal): Promise<Typos> {
+    const { typoPolicy, text } = this.#plan;
+    const known = (i: number): number => literal.known[i] as number;
     if (typoPolicy === "always") return this.#lookUpTypos((word) => word.typosMax);
     if (typoPolicy === "missing")
-      return this.#lookUpTypos((word) => (isMissing(frequencyOf(word)) ? word.typosMax : 0));
-    const few = (word: QueryWord): boolean => isFew(frequencyOf(word), literal.liveRows);
-    const rare = (word: QueryWord): boolean => isRare(frequencyOf(word), literal.liveRows);
-    const near = await this.#lookUpTypos((word) =>
-      few(word) ? word.typosMax : rare(word) ? Math.min(1, word.typosMax) : 0,
+      return this.#lookUpTypos((word, i) => (isMissing(known(i)) ? word.typosMax : 0));
+    const few = (i: number): boolean => isFew(known(i), literal.liveRows);
+    const rare = (i: number): boolean => isRare(known(i), literal.liveRows);
+    const near = await this.#lookUpTypos((word, i) =>
+      few(i) ? word.typosMax : rare(i) ? Math.min(1, word.typosMax) : 0,
     );
-    const misspelt = (word: QueryWord): boolean =>
-      few(word) || hasFrequentNeighbour(frequencyOf(word), near.get(word.term) ?? []);
-    const suspects = this.#plan.text.words.filter((word) => near.has(word.term) && misspelt(word));
-    if (suspects.every((word) => few(word) || word.typosMax === 1)) {
-      return new Map(suspects.map((word) => [word.term, near.get(word.term) ?? []]));
-    }
-    const terms = new Set(suspects.map((word) => word.term));
-    return this.#lookUpTypos((word) => (terms.has(word.term) ? word.typosMax : 0));
+    const suspects = [...near].filter(([i, typos]) => few(i) || hasFrequentNeighbour(known(i), typos));
+    const complete = ([i]: readonly [number, unknown]): boolean =>
+      few(i) || (text.words[i] as QueryWord).typosMax === 1;
+    if (suspects.every(complete)) return new Map(suspects);
+    const numbers = new Set(suspects.map(([i]) => i));
+    return this.#lookUpTypos((word, i) => (numbers.has(i) ? word.typosMax : 0));
   }
 
   /** Typos of the words for which `typosOf` allows some; asks nothing when there are none. */
-  async #lookUpTypos(typosOf: (word: QueryWord) => number): Promise<Map<string, readonly TypoExpansion[]>> {
-    const words: ExpandWord[] = this.#plan.text.words
-      .map((word) => ({
-        term: word.term,
+  async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
+    const wanted = this.#plan.text.words
+      .map((word, i) => ({ word, i, maxTypos: typosOf(word, i) }))
+      .filter(({ maxTypos }) => maxTypos > 0);
+    if (wanted.length === 0) return new Map();
+    const words = wanted.map(
+      ({ word, maxTypos }): ExpandWord => ({
+        term: word.terms[0] as string,
         exact: false,
         prefix: false,
         typoPrefix: word.prefix,
-        maxTypos: typosOf(word),
-      }))
-      .filter((word) => word.maxTypos > 0);
-    if (words.length === 0) return new Map();
-    const result = await this.#ask({ slots: this.#slots(), words });
-    return new Map(words.map((word, i) => [word.term, result.words[i]?.typos ?? []]));
+        maxTypos,
+      }),
+    );
+    const result = await this.#ask({ slots: this.#plan.slots, words });
+    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? []]));
   }
 
-  #choose(literal: ExpandResult, typos: ReadonlyMap<string, readonly TypoExpansion[]>): ExpandedWords {
-    const { words } = this.#plan.text;
+  #choose(literal: Literal, typos: Typos): ExpandedWords {
+    const { text, languages, typosPerWordMax } = this.#plan;
+    const findings = literal.words.map((word, i) => ({
+      ...word,
+      typos: limitTypos((text.words[i] as QueryWord).terms[0] as string, typos.get(i) ?? [], typosPerWordMax),
+    }));
     return {
-      words: words.map((word, i) => {
-        const limited = limitTypos(typos.get(word.term) ?? [], this.#plan.typosPerWordMax);
-        return alternativesOf(word, literal.words[i] as WordExpansion, limited, literal.liveRows);
-      }),
-      averageLengths: literal.slots.map((slot) =>
-        slot.documents === 0 ? 0 : slot.totalLength / slot.documents,
+      words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
+      averageLengths: literal.averageLengths,
+      exhausted: text.words.every((word, i) => word.typosMax === 0 || typos.has(i)),
+      corrections: new Map(
+        findings.flatMap(({ typos: [best] }, i) => (best === undefined ? [] : [[i, best.term] as const])),
       ),
-      exhausted: words.every((word) => word.typosMax === 0 || typos.has(word.term)),
+    };
+  }
+}
+
+/** The terms of words and variants as one request, each once, and the answer read back by term. */
+class Dictionary {
+  readonly program: ExpandProgram;
+  readonly #at = new Map<string, number>();
+
+  constructor(slots: readonly number[], words: readonly QueryWord[], variants: readonly Variant[]) {
+    const wanted: ExpandWord[] = [];
+    const add = (term: string, prefix: boolean): void => {
+      const at = this.#at.get(term);
+      if (at === undefined) {
+        this.#at.set(term, wanted.length);
+        wanted.push({ term, exact: true, prefix, typoPrefix: false, maxTypos: 0 });
+      } else if (prefix) {
+        wanted[at] = { ...(wanted[at] as ExpandWord), prefix };
+      }
+    };
+    for (const { terms, prefix } of [...words, ...variants]) for (const term of terms) add(term, prefix);
+    this.program = { slots, words: wanted };
+  }
+
+  word({ terms, prefix }: QueryWord, answer: ExpandResult): Omit<WordFindings, "typos"> {
+    const found = this.#found(terms[0] as string, answer);
+    const range = prefix ? (found.prefix ?? null) : null;
+    return {
+      exact: this.#rarest(terms, answer),
+      prefix: range,
+      literal: terms.length > 1 ? this.#rarest(terms, answer) : largest(sumLists([found.exact, range?.frequencies ?? null])),
     };
   }
 
-  #slots(): number[] {
-    return this.#plan.program.slots.map((slot) => slot.slot);
+  /** Those variants that some document may have. */
+  variants(variants: readonly Variant[], answer: ExpandResult): FoundVariant[] {
+    return variants
+      .map((variant) => ({ variant, frequency: this.#frequency(variant, answer) }))
+      .filter(({ frequency }) => frequency > 0);
   }
-}
 
-/** The answer that one shard with all documents would have given. At least one result, all of one program. */
-export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
-  const first = results[0] as ExpandResult;
-  if (results.length === 1) return first;
-  return {
-    liveRows: results.reduce((sum, result) => sum + result.liveRows, 0),
-    slots: first.slots.map((_, i) => ({
-      totalLength: results.reduce((sum, result) => sum + (result.slots[i]?.totalLength ?? 0), 0),
-      documents: results.reduce((sum, result) => sum + (result.slots[i]?.documents ?? 0), 0),
-    })),
-    words: first.words.map((_, i) => sumWords(results.map((result) => result.words[i] as WordExpansion))),
-  };
-}
-
-function sumWords(words: readonly WordExpansion[]): WordExpansion {
-  const exacts = words.map((word) => word.exact).filter((exact) => exact !== null);
-  const prefixes = words.map((word) => word.prefix).filter((prefix) => prefix !== null);
-  const typos = words.map((word) => word.typos).filter((list) => list !== null);
-  return {
-    exact: exacts.length === 0 ? null : addAll(exacts),
-    prefix: prefixes.length === 0 ? null : sumPrefixes(prefixes),
-    typos: typos.length === 0 ? null : sumTypos(typos.flat()),
-  };
-}
-
-function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
-  const frequencies = addAll(prefixes.map((prefix) => prefix.frequencies));
-  const union = new Set(prefixes.flatMap((prefix) => prefix.terms ?? []));
-  if (union.size > PREFIX_TERMS_LISTED || prefixes.some((prefix) => prefix.terms === null)) {
-    return { termCount: PREFIX_TERMS_LISTED + 1, frequencies, terms: null };
+  #frequency({ terms, sequence, prefix }: Variant, answer: ExpandResult): number {
+    if (sequence) return this.#rarest(terms, answer);
+    const lists = terms.flatMap((term) => {
+      const found = this.#found(term, answer);
+      return [found.exact, prefix ? (found.prefix?.frequencies ?? null) : null];
+    });
+    return largest(sumLists(lists));
   }
-  const terms = [...union].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return { termCount: terms.length, frequencies, terms };
-}
 
-function sumTypos(typos: readonly TypoExpansion[]): TypoExpansion[] {
-  const byTerm = new Map<string, TypoExpansion>();
-  for (const typo of typos) {
-    const known = byTerm.get(typo.term);
-    const frequencies =
-      known === undefined ? typo.frequencies : addAll([known.frequencies, typo.frequencies]);
-    byTerm.set(typo.term, { ...typo, frequencies });
+  /** No more documents can have all the terms side by side. */
+  #rarest(terms: readonly string[], answer: ExpandResult): number {
+    return Math.min(...terms.map((term) => largest(this.#found(term, answer).exact ?? [])));
   }
-  return [...byTerm.values()];
-}
 
-function addAll(lists: readonly (readonly number[])[]): number[] {
-  const first = lists[0] ?? [];
-  return first.map((_, i) => lists.reduce((sum, list) => sum + (list[i] ?? 0), 0));
+  #found(term: string, answer: ExpandResult): WordExpansion {
+    return answer.words[this.#at.get(term) as number] as WordExpansion;
+  }
 }

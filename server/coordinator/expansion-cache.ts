@@ -1,6 +1,7 @@
 // Remembers what the dictionaries answered to expand programs, for one index and its latest generation:
 // a newer generation empties it, the least recently used answer goes first.
 import type { ExpandResult } from "../../engine-wasm/host/expand-result.js";
+import type { CacheMeter } from "../metrics/recorder.js";
 
 const ENTRIES_MAX = 2_000;
 /** Answers with more typo candidates than this are not worth their memory. */
@@ -8,13 +9,21 @@ const TYPOS_MAX = 2_000;
 
 export class ExpansionCache {
   readonly #answers = new Map<string, ExpandResult>();
+  readonly #meter: CacheMeter;
   #generation = -1;
 
+  constructor(meter: CacheMeter) {
+    this.#meter = meter;
+  }
+
   get(generation: number, program: Uint8Array): ExpandResult | undefined {
-    if (generation !== this.#generation) return undefined;
     const key = keyOf(program);
-    const answer = this.#answers.get(key);
-    if (answer === undefined) return undefined;
+    const answer = generation === this.#generation ? this.#answers.get(key) : undefined;
+    if (answer === undefined) {
+      this.#meter.misses++;
+      return undefined;
+    }
+    this.#meter.hits++;
     this.#answers.delete(key);
     this.#answers.set(key, answer);
     return answer;

@@ -29,7 +29,12 @@ export async function fetchHits(
       for (const [i, seq] of wanted.entries()) fetched.set(seq, documents[i] as FetchedDocument);
     }),
   );
-  const hits = winners.map(({ seq, textMatch }) => ({ ...(fetched.get(seq) as FetchedDocument), textMatch }));
+  const hits = winners.map(({ seq, textMatch, bonus, matched }) => ({
+    ...(fetched.get(seq) as FetchedDocument),
+    textMatch,
+    bonus,
+    pinnedOnly: !matched,
+  }));
   return hits.every((hit) => hit.document.length > 0) ? hits : null;
 }
 

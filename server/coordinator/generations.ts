@@ -20,6 +20,11 @@ export class Generations {
     return this.#published;
   }
 
+  /** Writes that have begun and are not published. */
+  get pending(): number {
+    return this.#last - this.#published;
+  }
+
   /** Lowest generation that a read holds or may still take. */
   get oldest(): number {
     let oldest = this.#published;

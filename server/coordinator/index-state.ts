@@ -2,21 +2,23 @@
 // documents per shard, remembered expansions. Lives in memory only; a start rebuilds it from the shards.
 import type { OpenReply } from "../../shards/protocol/control.js";
 import type { IndexRecord } from "../catalog/types.js";
+import type { CacheMeter } from "../metrics/recorder.js";
 import { ExpansionCache } from "./expansion-cache.js";
 import { Generations } from "./generations.js";
 
 export class IndexState {
   record: IndexRecord;
   readonly generations: Generations;
-  readonly expansions = new ExpansionCache();
+  readonly expansions: ExpansionCache;
   /** Segments of an older schema wait to be re-indexed. */
   rebuilding = false;
   #nextSeq: number;
   readonly #liveDocs: number[];
 
   /** `shards`: what each shard answered to OPEN, by its number. */
-  constructor(record: IndexRecord, shards: readonly OpenReply[]) {
+  constructor(record: IndexRecord, shards: readonly OpenReply[], expansionMeter: CacheMeter) {
     this.record = record;
+    this.expansions = new ExpansionCache(expansionMeter);
     this.generations = new Generations(Math.max(0, ...shards.map((shard) => shard.generation)));
     this.#nextSeq = Math.max(0, ...shards.map((shard) => shard.maxSeq)) + 1;
     this.#liveDocs = shards.map((shard) => shard.liveDocs);

@@ -1,9 +1,12 @@
 // What queries and writes need to know of an index record, derived once per record: fields by name and by
 // slot with their engine codes, the searchable fields with their weights, the schema as the shards get it.
 import {
+  ANALYSIS_VERSION,
+  FLAG_BRAND,
   FLAG_FACET,
   FLAG_INDEX,
   FLAG_REQUIRED,
+  FLAG_SKU,
   FLAG_SORT,
   TYPE_BOOL,
   TYPE_FLOAT,
@@ -14,8 +17,9 @@ import {
   TYPE_STRING,
   TYPE_STRINGS,
 } from "../../engine-wasm/assembly/layout.js";
+import { languageNumber } from "../../engine-wasm/host/stemmer.js";
 import type { ShardSchema } from "../../shards/protocol/control.js";
-import type { FieldDefinition, FieldType, IndexRecord } from "../catalog/types.js";
+import type { FieldDefinition, FieldType, IndexRecord, IndexSettings } from "../catalog/types.js";
 
 const TYPE_CODES: Readonly<Record<FieldType, number>> = {
   string: TYPE_STRING,
@@ -27,6 +31,9 @@ const TYPE_CODES: Readonly<Record<FieldType, number>> = {
   "int32[]": TYPE_INT32S,
   "float[]": TYPE_FLOATS,
 };
+
+/** More than an index's schema ever has. */
+const SCHEMA_VERSIONS = 2 ** 20;
 
 const KINDS: Readonly<Record<FieldType, ViewField["kind"]>> = {
   string: "string",
@@ -50,6 +57,8 @@ export interface ViewField {
   readonly index: boolean;
   readonly facet: boolean;
   readonly sort: boolean;
+  /** Number of the language its text is stemmed in, 0 for none. */
+  readonly language: number;
 }
 
 export interface WeightedField {
@@ -66,11 +75,14 @@ export class IndexView {
   readonly symbolsToIndex: string;
   readonly tokenSeparators: string;
   readonly defaultSort: ViewField | null;
+  /** Slots of the fields that hold part numbers. */
+  readonly skuSlots: readonly number[];
+  readonly brandSlot: number | null;
   readonly shardSchema: ShardSchema;
 
   constructor(record: IndexRecord) {
     for (const definition of record.fields) {
-      const field = viewField(definition);
+      const field = viewField(definition, record.settings);
       this.#byName.set(field.name, field);
       this.#bySlot.set(field.slot, field);
     }
@@ -79,17 +91,18 @@ export class IndexView {
     this.searchable = this.#searchable(record);
     const defaultSort = record.defaultSortingField;
     this.defaultSort = defaultSort === null ? null : (this.#byName.get(defaultSort) ?? null);
+    const { sku_fields: skus, brand_field: brand } = record.settings;
+    this.skuSlots = skus.flatMap((name) => this.#byName.get(name)?.slot ?? []);
+    this.brandSlot = brand === null ? null : (this.#byName.get(brand)?.slot ?? null);
     this.shardSchema = {
-      version: record.schemaVersion,
-      fields: record.fields.map(({ slot, name, type, facet, sort, index, optional }) => ({
-        slot,
-        name,
-        type: TYPE_CODES[type],
-        flags:
-          (facet ? FLAG_FACET : 0) |
-          (sort ? FLAG_SORT : 0) |
-          (index ? FLAG_INDEX : 0) |
-          (optional ? 0 : FLAG_REQUIRED),
+      // a new way of analysing is a change of every index's schema
+      version: (ANALYSIS_VERSION - 1) * SCHEMA_VERSIONS + record.schemaVersion,
+      fields: record.fields.map((definition) => ({
+        slot: definition.slot,
+        name: definition.name,
+        type: TYPE_CODES[definition.type],
+        flags: flagsOf(definition, record.settings),
+        language: this.#bySlot.get(definition.slot)!.language,
       })),
       analysis: { symbolsToIndex: this.symbolsToIndex, tokenSeparators: this.tokenSeparators },
     };
@@ -135,7 +148,23 @@ export function viewOf(record: IndexRecord): IndexView {
   return view;
 }
 
-function viewField({ name, type, slot, index, facet, sort }: FieldDefinition): ViewField {
+function flagsOf(
+  { name, facet, sort, index, optional }: FieldDefinition,
+  { sku_fields: skus, brand_field: brand }: IndexSettings,
+): number {
+  return (
+    (facet ? FLAG_FACET : 0) |
+    (sort ? FLAG_SORT : 0) |
+    (index ? FLAG_INDEX : 0) |
+    (optional ? 0 : FLAG_REQUIRED) |
+    (skus.includes(name) ? FLAG_SKU : 0) |
+    (brand === name ? FLAG_BRAND : 0)
+  );
+}
+
+function viewField(definition: FieldDefinition, settings: IndexSettings): ViewField {
+  const { name, type, slot, index, facet, sort } = definition;
+  const language = definition.language ?? settings.language;
   return {
     name,
     type,
@@ -146,5 +175,6 @@ function viewField({ name, type, slot, index, facet, sort }: FieldDefinition): V
     index,
     facet,
     sort,
+    language: KINDS[type] === "string" && language !== null ? languageNumber(language) : 0,
   };
 }

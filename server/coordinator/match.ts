@@ -14,6 +14,8 @@ export interface Matched {
   readonly results: readonly SearchResult[];
   /** Documents that came with the results, by seq. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
+  /** null when browsing. */
+  readonly words: ExpandedWords | null;
 }
 
 /** The page of a program's answer that will be shown. */
@@ -23,29 +25,44 @@ export async function matchQuery(plan: Plan, snapshot: Snapshot, pageOf: PageOf)
   const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
     const program = programOf(plan, mode, words.words, words.averageLengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
-    const hopeless = mode === "all" ? live < words.words.length : live === 0;
-    return hopeless ? Promise.resolve(nothing(program, snapshot)) : runProgram(program, snapshot, pageOf);
+    const hopeless = plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
+    return hopeless
+      ? Promise.resolve(nothing(program, words, snapshot))
+      : runProgram(program, words, snapshot, pageOf);
   };
-  if (plan.text.words.length === 0) return runProgram(plan.program, snapshot, pageOf);
+  if (plan.text.words.length === 0) return runProgram(plan.program, null, snapshot, pageOf);
   const expander = new WordExpander(plan, (program) => snapshot.expand(program));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
-  if (plan.typoPolicy === "auto" && !words.exhausted && found(best) < Math.max(1, plan.dropThreshold)) {
+  if (plan.typoPolicy === "auto" && !words.exhausted && matches(best) < Math.max(1, plan.dropThreshold)) {
     const tolerant = await expander.withAllTypos();
     const retried = await attempt("all", tolerant);
-    if (found(retried) > found(best)) [words, best] = [tolerant, retried];
+    if (matches(retried) > matches(best)) [words, best] = [tolerant, retried];
   }
-  if (found(best) >= plan.dropThreshold || words.words.length === 1) return best;
+  if (matches(best) >= plan.dropThreshold || words.words.length === 1) return best;
   return attempt("any", words);
 }
 
+/** Documents that match the words; a pinned document that does not is among the results, but not counted here. */
+export function matches({ results }: Matched): number {
+  return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
+}
+
 /** With one shard the best rows are known there, so that their documents come along. */
-async function runProgram(program: SearchProgram, snapshot: Snapshot, pageOf: PageOf): Promise<Matched> {
-  if (snapshot.shards > 1) return { program, results: await snapshot.search(program), documents: new Map() };
+async function runProgram(
+  program: SearchProgram,
+  words: ExpandedWords | null,
+  snapshot: Snapshot,
+  pageOf: PageOf,
+): Promise<Matched> {
+  if (snapshot.shards > 1) {
+    return { program, words, results: await snapshot.search(program), documents: new Map() };
+  }
   const page = pageOf(program);
   const { result, documents } = await snapshot.searchPage(program, page);
   return {
     program,
+    words,
     results: [result],
     documents: new Map(
       documents.map((document, i) => [(result.rows[page.offset + i] as SearchRow).seq, document]),
@@ -53,11 +70,14 @@ async function runProgram(program: SearchProgram, snapshot: Snapshot, pageOf: Pa
   };
 }
 
-function nothing(program: SearchProgram, snapshot: Snapshot): Matched {
-  const result: SearchResult = { found: 0, rows: [], facets: program.facets.map(() => []) };
-  return { program, results: Array.from({ length: snapshot.shards }, () => result), documents: new Map() };
-}
-
-function found(matched: Matched): number {
-  return matched.results.reduce((sum, result) => sum + result.found, 0);
+function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapshot): Matched {
+  const result: SearchResult = {
+    found: 0,
+    pinnedOnly: 0,
+    rows: [],
+    facets: program.facets.map(() => []),
+    applied: program.rules.map(() => false),
+    pinsApplied: false,
+  };
+  return { program, words, results: Array.from({ length: snapshot.shards }, () => result), documents: new Map() };
 }

@@ -16,6 +16,10 @@ export interface Winner {
   readonly shard: number;
   readonly seq: number;
   readonly textMatch: number;
+  readonly bonus: number;
+  /** It is here for its words; false: only because it is pinned. */
+  readonly matched: boolean;
+  readonly pinned: boolean;
 }
 
 export interface MergedResult {
@@ -23,6 +27,10 @@ export interface MergedResult {
   readonly winners: readonly Winner[];
   /** In the order of the program's facets: count descending, then value ascending. */
   readonly facets: readonly (readonly FacetCount[])[];
+  /** In the order of the program's rules: it changed the result of some shard. */
+  readonly applied: readonly boolean[];
+  /** A row of the result is pinned. */
+  readonly pinsApplied: boolean;
 }
 
 export interface MergeWindow {
@@ -49,6 +57,8 @@ export function mergeResults(
         window.facetValuesMax,
       ),
     ),
+    applied: (results[0]?.applied ?? []).map((_, i) => results.some((result) => result.applied[i] === true)),
+    pinsApplied: results.some((result) => result.pinsApplied),
   };
 }
 
@@ -70,7 +80,8 @@ function mergeRows(
     }
     if (best === undefined) break;
     next[bestShard] = (next[bestShard] as number) + 1;
-    if (rank >= offset) winners.push({ shard: bestShard, seq: best.seq, textMatch: best.textMatch });
+    const { seq, textMatch, bonus, matched, pinned } = best;
+    if (rank >= offset) winners.push({ shard: bestShard, seq, textMatch, bonus, matched, pinned });
   }
   return winners;
 }

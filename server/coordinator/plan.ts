@@ -1,26 +1,34 @@
-// A checked request -> everything about the query that does not depend on what the dictionary holds: words,
-// compiled filter, sort keys, facets, rows wanted; and from a plan plus chosen words to the engine's program.
+// A checked request -> everything about the query that does not depend on what the dictionary holds: words and
+// their variants, compiled filter, fired rules, sort keys, facets, rows wanted; and from a plan plus chosen words
+// to the engine's program.
 import type {
   FacetRequest,
   SearchProgram,
+  SearchSlot,
   SearchWord,
   SortKey,
 } from "../../engine-wasm/host/search-program.js";
-import type { IndexRecord } from "../catalog/types.js";
 import type { Limits } from "../limits.js";
+import { bonusesOf } from "./bonuses.js";
+import { curationOf } from "./fired-rules.js";
 import { compileFilter } from "./filter-compile.js";
-import type { IndexView } from "./index-view.js";
+import type { QueriedIndex } from "./queried-index.js";
 import type { QueryRequest } from "./query-request.js";
 import { type QueryText, readQueryText } from "./query-text.js";
-import type { TextAnalyser } from "./text-analyser.js";
+import { type Variant, variantsOf } from "./variants.js";
 
 /** BM25F: saturation of term frequency, and how much a field's length counts. */
 const K1 = 1.2;
 const B = 0.75;
-const PROXIMITY_WEIGHT = 0.5;
+const PROXIMITY_WEIGHT = 0.25;
 
 export interface Plan {
   readonly text: QueryText;
+  readonly variants: readonly Variant[];
+  /** Slots of the queried fields. */
+  readonly slots: readonly number[];
+  /** Numbers of the stemmers of the queried fields. */
+  readonly languages: readonly number[];
   /** The program without words: the literal query to fill in. */
   readonly program: SearchProgram;
   /** First row of the page in the global order. */
@@ -38,15 +46,9 @@ export interface PlanScale {
 }
 
 /** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
-export function planQuery(
-  request: QueryRequest,
-  record: IndexRecord,
-  view: IndexView,
-  analyser: TextAnalyser,
-  limits: Limits,
-  scale: PlanScale,
-): Plan {
-  const { settings } = record;
+export function planQuery(request: QueryRequest, index: QueriedIndex, limits: Limits, scale: PlanScale): Plan {
+  const { view, analyser } = index;
+  const { settings } = index.record;
   const text = readQueryText(request.q, analyser, {
     prefix: request.prefix,
     typos: {
@@ -55,24 +57,34 @@ export function planQuery(
       minLength2: settings.min_len_2typo,
       onNumbers: settings.typo_on_numbers,
     },
-    stopWords: stopWordsOf(record, analyser),
+    stopWords: index.stopWords,
     wordsMax: limits.queryTokensMax,
   });
+  const slots = request.fields.map(({ field }) => field.slot);
+  const languages = [...new Set(request.fields.map(({ field }) => field.language))].filter((number) => number > 0);
+  const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
+  const curation = curationOf(index.rules, text.terms);
   const offset = (request.page - 1) * request.perPage;
   return {
     text,
+    variants: variantsOf(text, languages, index.synonyms, hasSkuField),
+    slots,
+    languages,
     program: {
       mode: "all",
       k: offset >= scale.documentsMax ? 0 : Math.min(offset + request.perPage, scale.documentsMax),
       k1: K1,
       b: B,
       proximityWeight: PROXIMITY_WEIGHT,
-      slots: request.fields.map(({ field, weight }) => ({ slot: field.slot, weight, averageLength: 0 })),
+      slots: weightedSlots(request),
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
       filter: compileFilter(request.filter, view, analyser),
-      sort: sortKeys(request, view),
+      bonuses: bonusesOf(text, view),
+      rules: curation.rules,
+      pins: curation.pins,
+      sort: sortKeys(request, index, moves(curation)),
       facets: facetRequests(request, scale.shards),
     },
     offset,
@@ -93,13 +105,25 @@ export function programOf(
   return { ...plan.program, mode, words, slots };
 }
 
-/** Named keys first; ties by text match, the default sorting field descending, then the newest document. */
-function sortKeys(request: QueryRequest, view: IndexView): SortKey[] {
+/** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
+function weightedSlots({ fields }: QueryRequest): SearchSlot[] {
+  const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
+  return fields.map(({ field, weight }) => ({ slot: field.slot, weight: weight / mean, averageLength: 0 }));
+}
+
+/** Some documents are to come first or last, whatever the sort. */
+function moves({ rules, pins }: ReturnType<typeof curationOf>): boolean {
+  return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
+}
+
+/** Named keys first; ties by final score, the default sorting field descending, then the newest document. */
+function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>
     field === null
       ? { by: "relevance", descending }
       : { by: "field", descending, slot: field.slot, type: field.code },
   );
+  if (moved) keys.unshift({ by: "class", descending: true });
   if (!keys.some((key) => key.by === "relevance")) keys.push({ by: "relevance", descending: true });
   const fallback = view.defaultSort;
   if (fallback !== null && !keys.some((key) => key.by === "field" && key.slot === fallback.slot)) {
@@ -113,15 +137,4 @@ function facetRequests(request: QueryRequest, shards: number): FacetRequest[] {
   if (request.maxFacetValues === 0) return [];
   const limit = shards === 1 ? request.maxFacetValues : 0;
   return request.facets.map((field) => ({ slot: field.slot, type: field.code, limit }));
-}
-
-const stopWords = new WeakMap<IndexRecord, ReadonlySet<string>>();
-
-function stopWordsOf(record: IndexRecord, analyser: TextAnalyser): ReadonlySet<string> {
-  let folded = stopWords.get(record);
-  if (folded === undefined) {
-    folded = new Set(record.settings.stop_words.flatMap((word) => analyser.terms(word)));
-    stopWords.set(record, folded);
-  }
-  return folded;
 }

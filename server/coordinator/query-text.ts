@@ -1,29 +1,48 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
 // A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase); a minus
-// excludes only at the start of a word. Everything goes through the engine's analyser.
+// excludes only at the start of a word. Everything goes through the engine's analyser; scripts without spaces
+// are cut into words by segments.ts.
+import type { Token } from "../../engine-wasm/host/workbench.js";
+import { wordsOfTouchingTokens } from "./segments.js";
 import type { TextAnalyser } from "./text-analyser.js";
+import { type TypoRule, typosAllowed } from "./typo-rule.js";
 
 export interface QueryWord {
-  readonly term: string;
-  /** Terms that start with the word match as well. */
+  /** One term, or the characters of a word in a script without spaces: they must stand together. */
+  readonly terms: readonly string[];
+  /** Terms that start with the word match as well. Only for words of one term. */
   readonly prefix: boolean;
   /** Typos this word may have, 0..4. */
   readonly typosMax: number;
+  /** How often it stands in the query: what is said twice matters more. */
+  readonly count: number;
+}
+
+/** A plain token of the query where it was typed. */
+export interface QueryToken {
+  readonly term: string;
+  /** Number of the word it belongs to; -1 for a stop word that was left out. */
+  readonly word: number;
+}
+
+/** Parts typed as one word with hyphens, dots or slashes between them, and what they make when joined. */
+export interface Compound {
+  readonly term: string;
+  /** Words of the parts. */
+  readonly covers: readonly number[];
+  readonly prefix: boolean;
 }
 
 export interface QueryText {
-  /** In the order of the query, each term once. Empty: browse. */
+  /** In the order of the query, each once. Empty: browse. */
   readonly words: readonly QueryWord[];
+  /** Stretches of neighbouring tokens, broken by quotes and exclusions. */
+  readonly runs: readonly (readonly QueryToken[])[];
+  readonly compounds: readonly Compound[];
   readonly phrases: readonly (readonly string[])[];
   readonly excludes: readonly (readonly string[])[];
-}
-
-/** How many typos a word of a length may have. Lengths in code points. */
-export interface TypoRule {
-  readonly numTypos: number;
-  readonly minLength1: number;
-  readonly minLength2: number;
-  readonly onNumbers: boolean;
+  /** All terms but the excluded ones, in the order of the query. */
+  readonly terms: readonly string[];
 }
 
 export interface QueryTextRules {
@@ -41,53 +60,127 @@ interface Part {
   readonly excluded: boolean;
 }
 
-const MIN_LENGTH_3_TYPOS = 12;
-const MIN_LENGTH_4_TYPOS = 16;
+/** A word before stop words and repetitions are taken out. */
+interface Entry extends Omit<QueryWord, "count"> {
+  readonly quoted: boolean;
+}
+
+/** Tokens and compounds that name entries by number, until these have become words. */
+interface Draft {
+  readonly entries: Entry[];
+  readonly runs: QueryToken[][];
+  readonly compounds: Compound[];
+}
+
+const HANGUL = /\p{Script=Hangul}/u;
+const SPACE = /\s/;
 
 export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
   const parts = q.trim() === "*" ? [] : splitParts(q);
-  const analysed = parts.map((part) => ({ ...part, terms: analyser.terms(part.text) }));
-  const read = analysed.filter(({ terms }) => terms.length > 0);
+  const read = parts
+    .map((part) => ({ ...part, tokens: analyser.tokens(part.text) }))
+    .filter(({ tokens }) => tokens.length > 0);
   const last = read.at(-1);
   const phrases: string[][] = [];
   const excludes: string[][] = [];
-  const words: QueryWord[] = [];
+  const draft: Draft = { entries: [], runs: [[]], compounds: [] };
   for (const part of read) {
-    const { terms } = part;
+    const terms = plainTerms(part.tokens);
+    if (!part.quoted && !part.excluded) {
+      addPlainPart(draft, part.text, part.tokens, part === last, rules);
+      continue;
+    }
+    draft.runs.push([]);
     if (part.excluded) {
       excludes.push(terms);
-    } else if (part.quoted) {
-      phrases.push(terms.slice(0, rules.wordsMax));
-      words.push(...terms.map((term) => ({ term, prefix: false, typosMax: 0 })));
     } else {
-      const prefixAt = rules.prefix && part === last ? terms.length - 1 : -1;
-      words.push(
-        ...terms.map((term, i) => ({
-          term,
-          prefix: i === prefixAt,
-          typosMax: typosAllowed(term, rules.typos),
-        })),
-      );
+      phrases.push(terms.slice(0, rules.wordsMax));
+      for (const term of terms) draft.entries.push({ terms: [term], prefix: false, typosMax: 0, quoted: true });
     }
   }
+  const { words, wordOfEntry } = eachOnce(draft.entries, rules);
   return {
-    words: eachOnce(withoutStopWords(words, phrases, rules.stopWords)).slice(0, rules.wordsMax),
+    words,
+    runs: draft.runs
+      .filter((run) => run.length > 0)
+      .map((run) => run.map(({ term, word }) => ({ term, word: wordOfEntry[word] as number }))),
+    compounds: draft.compounds.map((compound) => ({
+      ...compound,
+      covers: unique(compound.covers.map((entry) => wordOfEntry[entry] as number)),
+    })),
     phrases: phrases.slice(0, rules.wordsMax),
     excludes: excludes.slice(0, rules.wordsMax),
+    terms: read.filter((part) => !part.excluded).flatMap((part) => plainTerms(part.tokens)),
   };
 }
 
-/** 0 for short words, words with digits (unless allowed) and beyond `numTypos`. */
-export function typosAllowed(term: string, rule: TypoRule): number {
-  if (!rule.onNumbers && /\p{N}/u.test(term)) return 0;
-  let length = 0;
-  for (const _ of term) length++;
-  let allowed = 0;
-  if (length >= rule.minLength1) allowed = 1;
-  if (length >= rule.minLength2) allowed = 2;
-  if (allowed === 2 && length >= MIN_LENGTH_3_TYPOS) allowed = 3;
-  if (allowed === 3 && length >= MIN_LENGTH_4_TYPOS) allowed = 4;
-  return Math.min(allowed, rule.numTypos);
+function addPlainPart(draft: Draft, text: string, tokens: Token[], isLast: boolean, rules: QueryTextRules): void {
+  const plain = tokens.filter((token) => token.parts === 1);
+  const run = draft.runs.at(-1) as QueryToken[];
+  const entryOfPosition: number[] = [];
+  const groups = wordsOfTouchingTokens(text, plain);
+  for (const [i, group] of groups.entries()) {
+    const terms = group.map((token) => token.term);
+    const [term] = terms as [string];
+    const single = terms.length === 1;
+    const isLastWord = isLast && i === groups.length - 1;
+    for (const token of group) {
+      entryOfPosition[token.position] = draft.entries.length;
+      run.push({ term: token.term, word: draft.entries.length });
+    }
+    draft.entries.push({
+      terms,
+      // Korean particles follow their noun without a space: the noun is a prefix of what is written.
+      prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
+      typosMax: single ? typosAllowed(term, rules.typos) : 0,
+      quoted: false,
+    });
+  }
+  const lastPosition = plain.at(-1)?.position;
+  for (const { term, position, parts } of tokens) {
+    if (parts === 1) continue;
+    const covers = Array.from({ length: parts }, (_, i) => entryOfPosition[position + i] as number);
+    draft.compounds.push({ term, covers, prefix: rules.prefix && isLast && position + parts - 1 === lastPosition });
+  }
+}
+
+/**
+ * Entries -> words: stop words go unless nothing else remains, a repeated word stands once, at its first place, with
+ * the most tolerant of its readings.
+ */
+function eachOnce(entries: readonly Entry[], rules: QueryTextRules): { words: QueryWord[]; wordOfEntry: number[] } {
+  const quoted = new Set(entries.filter((entry) => entry.quoted).map(keyOf));
+  const stopped = (entry: Entry): boolean => !quoted.has(keyOf(entry)) && rules.stopWords.has(keyOf(entry));
+  const keepAll = entries.every(stopped);
+  const words = new Map<string, { word: QueryWord; at: number }>();
+  const wordOfEntry = entries.map((entry) => {
+    if (!keepAll && stopped(entry)) return -1;
+    const key = keyOf(entry);
+    const known = words.get(key);
+    const at = known?.at ?? words.size;
+    const word = {
+      terms: entry.terms,
+      prefix: entry.prefix || known?.word.prefix === true,
+      typosMax: Math.max(entry.typosMax, known?.word.typosMax ?? 0),
+      count: 1 + (known?.word.count ?? 0),
+    };
+    words.set(key, { word, at });
+    return at < rules.wordsMax ? at : -1;
+  });
+  return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
+}
+
+/** Terms hold no space. */
+function keyOf(word: Entry): string {
+  return word.terms.join(" ");
+}
+
+function plainTerms(tokens: readonly Token[]): string[] {
+  return tokens.filter((token) => token.parts === 1).map((token) => token.term);
+}
+
+function unique(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)];
 }
 
 function splitParts(q: string): Part[] {
@@ -114,30 +207,5 @@ function splitParts(q: string): Part[] {
 }
 
 function isSpace(text: string, at: number): boolean {
-  return /\s/.test(text[at] as string);
-}
-
-function withoutStopWords(
-  words: QueryWord[],
-  phrases: readonly (readonly string[])[],
-  stopWords: ReadonlySet<string>,
-): QueryWord[] {
-  if (stopWords.size === 0) return words;
-  const quoted = new Set(phrases.flat());
-  const kept = words.filter((word) => quoted.has(word.term) || !stopWords.has(word.term));
-  return kept.length === 0 ? words : kept;
-}
-
-/** A repeated word counts once, at its first place, with the most tolerant of its readings. */
-function eachOnce(words: readonly QueryWord[]): QueryWord[] {
-  const byTerm = new Map<string, QueryWord>();
-  for (const word of words) {
-    const known = byTerm.get(word.term);
-    byTerm.set(word.term, {
-      term: word.term,
-      prefix: word.prefix || known?.prefix === true,
-      typosMax: Math.max(word.typosMax, known?.typosMax ?? 0),
-    });
-  }
-  return [...byTerm.values()];
+  return SPACE.test(text[at] as string);
 }

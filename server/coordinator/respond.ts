@@ -2,6 +2,7 @@
 // parsed; facet objects are written here because their key order (by count) must survive and no key may be
 // special. Knows the response shape of the specification, nothing of how it was found.
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/search-result.js";
+import type { Suggestion } from "./corrections.js";
 import type { ViewField } from "./index-view.js";
 
 export interface Hit {
@@ -10,6 +11,9 @@ export interface Hit {
   /** JSON object keyed by field; empty: no highlight. */
   readonly highlight: Uint8Array;
   readonly textMatch: number;
+  readonly bonus: number;
+  /** A pinned document that the query would not have found. */
+  readonly pinnedOnly: boolean;
 }
 
 export interface FacetTable {
@@ -19,12 +23,16 @@ export interface FacetTable {
 
 export interface QueryResponse {
   readonly hits: readonly Hit[];
+  readonly relatedHits: readonly Hit[];
   readonly found: number;
   readonly page: number;
   readonly perPage: number;
   /** Documents in the index. */
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
+  readonly suggestions: readonly Suggestion[];
+  /** A ranking rule affected at least one document. */
+  readonly curated: boolean;
   readonly tookMs: number;
   readonly queryId: string;
 }
@@ -42,7 +50,11 @@ export function encodeResponse(response: QueryResponse): Uint8Array {
     Buffer.from(
       `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
         `"search_time_ms":${Math.round(tookMs)},"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
-        `"suggestions":[],"related_hits":[],"curated_applied":false,"query_id":${JSON.stringify(response.queryId)},` +
+        `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
+    ),
+    encodeHits(response.relatedHits),
+    Buffer.from(
+      `,"curated_applied":${response.curated},"query_id":${JSON.stringify(response.queryId)},` +
         `"data":{"_comment":${JSON.stringify(WRAPPER_COMMENT)},"hits":`,
     ),
     hits,
@@ -61,7 +73,12 @@ function encodeHits(hits: readonly Hit[]): Buffer {
       Buffer.from(',"highlight":'),
     );
     parts.push(hit.highlight.length === 0 ? Buffer.from("{}") : hit.highlight);
-    parts.push(Buffer.from(`,"text_match":${hit.textMatch},"relevance_bonus":0,"match_type":"keyword"}`));
+    const matchType = hit.pinnedOnly ? "pinned" : "keyword";
+    parts.push(
+      Buffer.from(
+        `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"}`,
+      ),
+    );
   });
   parts.push(Buffer.from(hits.length === 0 ? "[]" : "]"));
   return Buffer.concat(parts);

@@ -1,21 +1,35 @@
 // What a shard refuses, in the words of the error catalogue. Anything unforeseen stays as it is and becomes
 // a 500 with a line in the log.
 import {
+  isUnreadable,
   SHARD_DAMAGED,
   SHARD_NOT_OPEN,
   SHARD_STORAGE,
   SHARD_UNAVAILABLE,
+  SHARD_VERSION,
   ShardError,
 } from "../../shards/protocol/errors.js";
 import { SkeinError } from "../errors.js";
 
-/** Decodes a reply; a refusal in it is thrown as a SkeinError. */
-export function decodeReply<T>(reply: Uint8Array, decode: (reply: Uint8Array) => T): T {
+/** Decodes a reply; a refusal in it is thrown as a SkeinError, damage of an index reported before that. */
+export function decodeReply<T>(
+  reply: Uint8Array,
+  decode: (reply: Uint8Array) => T,
+  onDamage: (error: ShardError) => void = () => undefined,
+): T {
   try {
     return decode(reply);
   } catch (error) {
+    if (isUnreadable(error)) onDamage(error);
     throw asSkeinError(error);
   }
+}
+
+/** What a client reads about an index with stored data that cannot be read. */
+export function damageSentence({ code, message }: ShardError): string {
+  return code === SHARD_VERSION
+    ? `The index was stored by another version of Skein (${message}); start that version.`
+    : `Stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair".`;
 }
 
 function asSkeinError(error: unknown): unknown {
@@ -28,9 +42,8 @@ function asSkeinError(error: unknown): unknown {
         cause: error,
       });
     case SHARD_DAMAGED:
-      return new SkeinError("SK-SE-503", "Stored data of the index is damaged; it needs repair.", {
-        cause: error,
-      });
+    case SHARD_VERSION:
+      return new SkeinError("SK-SE-503", damageSentence(error), { retryAfter: 60, cause: error });
     case SHARD_STORAGE:
       return new SkeinError("SK-SE-503", "The storage refused the write; nothing changed.", {
         retryAfter: 5,

@@ -11,6 +11,13 @@ import type { Logger } from "../log.js";
 
 /** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
 export type Message = Uint8Array<ArrayBuffer>;
+/** The load of one thread, for metrics; see ShardReading. */
+export interface ThreadReading {
+  readonly inside: number;
+  readonly waiting: number;
+  readonly refused: number;
+  readonly restarts: number;
+}
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
 export interface ShardPoolOptions {
@@ -52,14 +59,19 @@ export class ShardPool {
     return this.#threads.every((thread) => thread.open);
   }
 
-  /** Resolves when every thread answers. Throws what stopped one from starting; all are ended then. */
+  /** By shard. */
+  readings(): ThreadReading[] {
+    return this.#threads.map((thread) => thread.reading);
+  }
+
+  /**
+   * Resolves when every thread answers. Throws what stopped one from starting; the caller then closes the pool. Waits
+   * for all of them: a thread that is ended while it opens its database may take the process along.
+   */
   async start(): Promise<void> {
-    try {
-      await Promise.all(this.#threads.map((thread) => thread.start()));
-    } catch (error) {
-      await Promise.all(this.#threads.map((thread) => thread.end()));
-      throw error;
-    }
+    const started = await Promise.allSettled(this.#threads.map((thread) => thread.start()));
+    const failed = started.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
   }
 
   /**
@@ -83,6 +95,9 @@ class ShardThread {
   readonly #pool: Piscina;
   #state: "starting" | "open" | "restarting" | "closed" = "starting";
   #inside = 0;
+  #waiting = 0;
+  #refused = 0;
+  #restarts = 0;
   #deaths = 0;
   #reopened: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
@@ -110,6 +125,15 @@ class ShardThread {
     return this.#state === "open";
   }
 
+  get reading(): ThreadReading {
+    return {
+      inside: this.#inside,
+      waiting: this.#waiting,
+      refused: this.#refused,
+      restarts: this.#restarts,
+    };
+  }
+
   async start(): Promise<void> {
     this.#options.checkPing(await this.#run(this.#options.ping()));
     this.#state = "open";
@@ -117,6 +141,7 @@ class ShardThread {
 
   async ask(request: Message): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
+      this.#refused++;
       throw unavailable(`Shard ${this.#shard} has too many requests waiting.`);
     }
     this.#inside++;
@@ -164,6 +189,7 @@ class ShardThread {
 
   #onDeath(): void {
     this.#deaths++;
+    if (this.#state === "open" || this.#state === "restarting") this.#restarts++;
     if (this.#state !== "open") return;
     this.#options.log.warn({ shard: this.#shard }, "shard thread ended unexpectedly; restarting it");
     this.#state = "restarting";
@@ -216,9 +242,11 @@ class ShardThread {
       throw unavailable(`Shard ${this.#shard} is being restarted.`);
     });
     timeout.catch(() => undefined);
+    this.#waiting++;
     try {
       await Promise.race([this.#reopened, timeout]);
     } finally {
+      this.#waiting--;
       timer.abort();
     }
   }

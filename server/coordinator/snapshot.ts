@@ -2,6 +2,8 @@
 // it sees one state of all shards. Holds the generation until `release`.
 import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/expand-program.js";
 import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/expand-result.js";
+import { encodeExplain } from "../../engine-wasm/host/explain-program.js";
+import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/explain-result.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/search-program.js";
 import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/search-result.js";
 import {
@@ -20,9 +22,11 @@ import { decodePageReply, encodePage } from "../../shards/protocol/page.js";
 import {
   decodeResult,
   encodeExpand as encodeExpandRequest,
+  encodeExplain as encodeExplainRequest,
   encodeSearch as encodeSearchRequest,
 } from "../../shards/protocol/program.js";
-import { sumExpansions } from "./expand.js";
+import type { QueryTrace } from "../metrics/query-trace.js";
+import { sumExpansions } from "./sum-expansions.js";
 import type { IndexState } from "./index-state.js";
 import type { Message } from "./shard-pool.js";
 
@@ -41,12 +45,14 @@ export class Snapshot {
   readonly #index: IndexState;
   readonly #shards: number;
   readonly #call: CallShard;
+  readonly #trace: QueryTrace | undefined;
   #released = false;
 
-  constructor(index: IndexState, shards: number, call: CallShard) {
+  constructor(index: IndexState, shards: number, call: CallShard, trace?: QueryTrace) {
     this.#index = index;
     this.#shards = shards;
     this.#call = call;
+    this.#trace = trace;
     this.generation = index.generations.hold();
   }
 
@@ -63,6 +69,7 @@ export class Snapshot {
 
   /** Global dictionary answers; remembered per generation. */
   async expand(program: ExpandProgram): Promise<ExpandResult> {
+    this.#trace?.enter("expand");
     const bytes = encodeExpand(program);
     const known = this.#index.expansions.get(this.generation, bytes);
     if (known !== undefined) return known;
@@ -77,6 +84,7 @@ export class Snapshot {
 
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
+    this.#trace?.enter("search");
     const bytes = encodeSearch(program);
     return this.#askAll(
       () => encodeSearchRequest(this.#request(bytes)),
@@ -89,6 +97,7 @@ export class Snapshot {
     program: SearchProgram,
     page: PageWanted,
   ): Promise<{ result: SearchResult; documents: FetchedDocument[] }> {
+    this.#trace?.enter("search");
     const request = encodePage({ ...this.#request(encodeSearch(program)), ...page });
     return this.#call(0, request, (reply) => {
       const { result, documents } = decodePageReply(reply);
@@ -100,6 +109,19 @@ export class Snapshot {
   searchShard(shard: number, program: SearchProgram): Promise<SearchResult> {
     const request = encodeSearchRequest(this.#request(encodeSearch(program)));
     return this.#call(shard, request, (reply) => decodeSearchResult(decodeResult(reply), program));
+  }
+
+  /**
+   * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is not in
+   * the result.
+   */
+  explain(
+    shard: number,
+    program: SearchProgram,
+    seqs: readonly number[],
+  ): Promise<(ExplainedRow | null)[]> {
+    const request = encodeExplainRequest(this.#request(encodeExplain(program, seqs)));
+    return this.#call(shard, request, (reply) => decodeExplainResult(decodeResult(reply), program, seqs));
   }
 
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */

@@ -4,8 +4,9 @@ import type { Token, Workbench } from "../../engine-wasm/host/workbench.js";
 import type { IndexView } from "./index-view.js";
 
 export interface TextAnalyser {
-  /** Folded terms with their positions in the text (UTF-8 byte offsets). */
+  /** Words and joined words, with where they are in the text (UTF-8 byte offsets). */
   tokens(text: string): Token[];
+  /** The terms of the words alone. */
   terms(text: string): string[];
   /** The form in which whole values are compared. */
   fold(text: string): Uint8Array;
@@ -17,7 +18,11 @@ export function textAnalyser(workbench: Workbench, view: IndexView): TextAnalyse
   const analysis = { symbolsToIndex: view.symbolsToIndex, tokenSeparators: view.tokenSeparators };
   return {
     tokens: (text) => workbench.analyse(text, analysis),
-    terms: (text) => workbench.analyse(text, analysis).map((token) => token.term),
+    terms: (text) =>
+      workbench
+        .analyse(text, analysis)
+        .filter(({ parts }) => parts === 1)
+        .map(({ term }) => term),
     fold: (text) => workbench.fold(text),
     hash: (id) => workbench.hash(id),
   };

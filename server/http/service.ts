@@ -2,7 +2,7 @@
 // through one place. Knows no HTTP library and no single route.
 import { randomBytes } from "node:crypto";
 import type { Scope } from "../catalog/types.js";
-import { SkeinError } from "../errors.js";
+import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { planNamed } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
@@ -14,7 +14,16 @@ import { errorReply, unexpected } from "./respond.js";
 import { type OpenContext, type Route, Router, type TenantContext } from "./router.js";
 import type { Services } from "./services.js";
 
+/** Label of requests without a route. */
+const UNMATCHED = "unmatched";
+/** Scopes of routes that an index's data must outlive; a swap that drops waits for them. */
+const USES_DOCUMENTS: readonly Scope[] = ["search", "documents"];
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
+
+/** What becomes known of a request on its way. */
+interface Visit {
+  route: string;
+}
 
 export class HttpService {
   readonly #services: Services;
@@ -56,36 +65,41 @@ export class HttpService {
   readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
     const started = performance.now();
     const id = this.#requestId(request);
+    const visit: Visit = { route: UNMATCHED };
     this.#inFlight++;
-    const reply = await this.#answer(request, id);
+    this.#services.cluster.recorder.requestStarted();
+    const reply = await this.#answer(request, id, visit);
     const { onFinished } = reply;
     return {
       ...reply,
       headers: [...reply.headers, ["x-request-id", id], ...corsHeaders(request, this.#services.config.cors)],
       onFinished: (failure) => {
         onFinished?.(failure);
+        const ms = performance.now() - started;
+        this.#services.cluster.recorder.requestFinished(request.method, visit.route, reply.status, ms);
         this.#finished(request, id, reply.status, started, failure);
       },
     };
   };
 
-  async #answer(request: HttpRequest, id: string): Promise<HttpReply> {
+  async #answer(request: HttpRequest, id: string, visit: Visit): Promise<HttpReply> {
     try {
       if (this.#inFlight > this.#limits.requestsInFlightMax) {
         throw new SkeinError("SK-SYS-503", "too many requests are running; retry in a moment", {
           retryAfter: 1,
         });
       }
-      return await this.#dispatch(request);
+      return await this.#dispatch(request, visit);
     } catch (error) {
       return this.#failed(error, id, request);
     }
   }
 
-  async #dispatch(request: HttpRequest): Promise<HttpReply> {
+  async #dispatch(request: HttpRequest, visit: Visit): Promise<HttpReply> {
     const match = this.#router.match(request.method, request.path);
     if (match.route === null) return noRoute(request, match.allow);
     const { route, params } = match;
+    visit.route = route.path;
     const context: OpenContext = {
       services: this.#services,
       request,
@@ -111,13 +125,13 @@ export class HttpService {
     const name = params.name!;
     checkRights(principal, route.scope, name);
     const record = lifecycle.find(principal.tenant, name);
-    if (record === undefined)
-      throw new SkeinError(route.missing, "the index does not exist", {
-        details: { index: name.slice(0, 200) },
-      });
+    if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
+    const end = USES_DOCUMENTS.includes(route.scope) ? lifecycle.uses.begin(record.uid) : undefined;
     try {
-      return await headOnly(request, await route.handle({ ...tenantContext, record }));
+      const reply = await headOnly(request, await route.handle({ ...tenantContext, record }));
+      return end === undefined ? reply : endingWith(reply, end);
     } catch (error) {
+      end?.();
       // Deleted while the request was running: what the shards then say is of no interest.
       const foreseen = error instanceof SkeinError && error.status !== 503;
       if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
@@ -185,6 +199,31 @@ export class HttpService {
     const given = request.header("x-request-id");
     return REQUEST_ID.test(given) ? given : `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
+}
+
+/** The reply, with something to do when it has been sent. */
+function endingWith(reply: HttpReply, end: () => void): HttpReply {
+  return {
+    ...reply,
+    onFinished: (failure) => {
+      end();
+      reply.onFinished?.(failure);
+    },
+  };
+}
+
+/** While the record of an index is damaged nobody knows its name: then no index can be said not to exist. */
+function missingIndex(code: ErrorCode, name: string, damaged: number): SkeinError {
+  if (damaged > 0) {
+    return new SkeinError(
+      "SK-SE-503",
+      "The index is unknown, but a record of the catalog is damaged; see the log.",
+      {
+        retryAfter: 60,
+      },
+    );
+  }
+  return new SkeinError(code, "the index does not exist", { details: { index: name.slice(0, 200) } });
 }
 
 function checkScope(principal: Principal, scope: Scope | "bootstrap"): void {

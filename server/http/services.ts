@@ -2,8 +2,12 @@
 import type { Catalog } from "../catalog/catalog.js";
 import type { Config } from "../config.js";
 import type { Cluster } from "../coordinator/cluster.js";
+import type { SlowQueryLog } from "../coordinator/slow-query-log.js";
+import type { Curation } from "../curation.js";
 import type { Lifecycle } from "../lifecycle.js";
 import type { Logger } from "../log.js";
+import type { Scrape } from "../scrape.js";
+import type { Snapshots } from "../snapshots/snapshots.js";
 import type { Doorkeeper } from "../tenants/principal.js";
 import type { Usage } from "../tenants/usage.js";
 
@@ -11,8 +15,12 @@ export interface Services {
   readonly config: Config;
   readonly catalog: Catalog;
   readonly cluster: Cluster;
+  readonly curation: Curation;
   readonly lifecycle: Lifecycle;
   readonly doorkeeper: Doorkeeper;
   readonly usage: Usage;
+  readonly snapshots: Snapshots;
+  readonly slowQueries: SlowQueryLog;
+  readonly scrape: Scrape;
   readonly log: Logger;
 }

@@ -1,5 +1,5 @@
 // Filters of document routes (deletion, export): the query's language as it is.
-import type { FilterOp, SearchProgram } from "../../engine-wasm/host/search-program.js";
+import { type FilterOp, PLAIN_RANKING, type SearchProgram } from "../../engine-wasm/host/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Cluster } from "../coordinator/cluster.js";
 import { compileFilter } from "../coordinator/filter-compile.js";
@@ -26,5 +26,6 @@ export function filterProgram(filter: readonly FilterOp[], k: number): SearchPro
     filter,
     sort: [],
     facets: [],
+    ...PLAIN_RANKING,
   };
 }

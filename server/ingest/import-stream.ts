@@ -50,12 +50,18 @@ export async function* importDocuments(
       const outcome = await (inFlight.shift() as Promise<BatchOutcome>);
       received += outcome.received;
       failed += outcome.failures.length;
+      cluster.recorder.documentsTaken(
+        "import",
+        outcome.received - outcome.failures.length,
+        outcome.failures.length,
+      );
       if (outcome.failures.length > 0) yield jsonLines(outcome.failures);
     }
   }
   /** Prepares before the next batch may, so that writes start in the order of the stream, and then lets go. */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
+    cluster.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(cluster, record, code, batch);
     inFlight.push(start());
   }

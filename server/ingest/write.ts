@@ -9,6 +9,7 @@ import { SkeinError } from "../errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import { prepareBatch } from "./intake-pool.js";
 import type { PreparedWrite } from "./prepare.js";
+import { refuseWithoutRoom } from "./room.js";
 
 export interface BatchResult {
   readonly received: number;
@@ -30,8 +31,10 @@ export async function writeBatch(
   if (body.length > batchBodyBytesMax) {
     throw new SkeinError("SK-DOC-413", `The body is larger than ${batchBodyBytesMax} bytes.`);
   }
+  cluster.recorder.documentBytes("batch", body.length);
   const prepared = await prepareBatch(cluster, body, null);
   const errors = await writePrepared(cluster, record, prepared);
+  cluster.recorder.documentsTaken("batch", prepared.received - errors.length, errors.length);
   return {
     received: prepared.received,
     succeeded: prepared.received - errors.length,
@@ -47,7 +50,7 @@ export async function writePrepared(
   record: IndexRecord,
   prepared: PreparedWrite,
 ): Promise<DocumentError[]> {
-  refuseBeyondMemory(cluster);
+  refuseWithoutRoom(cluster);
   const view = viewOf(record);
   const { messages, refusals, ids, seqs } = prepared;
   const failures = messages.length === 0 ? [] : await send();
@@ -66,17 +69,4 @@ export async function writePrepared(
       throw asDocumentError(error);
     }
   }
-}
-
-/** Reads go on when memory runs out; writes wait for better times. */
-function refuseBeyondMemory(cluster: Cluster): void {
-  const { memoryBytesMax } = cluster.limits;
-  if (memoryBytesMax === Number.POSITIVE_INFINITY || process.memoryUsage.rss() < memoryBytesMax) return;
-  throw new SkeinError(
-    "SK-DOC-503",
-    "The memory limit is reached; documents cannot be taken at the moment.",
-    {
-      retryAfter: 10,
-    },
-  );
 }

@@ -66,6 +66,12 @@ export class Doorkeeper {
   }
 }
 
+/** Whether the header carries this key. */
+export function carriesKey(authorization: string, key: string): boolean {
+  const value = HEADER.exec(authorization)?.[1];
+  return value !== undefined && timingSafeEqual(Buffer.from(hashKey(value)), Buffer.from(hashKey(key)));
+}
+
 /** Throws SK-SYS-403 when the key lacks the scope or does not cover the index. */
 export function checkRights(principal: Principal, scope: Scope, index: string | undefined): void {
   if (!allows(principal.scopes, scope)) {

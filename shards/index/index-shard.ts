@@ -6,9 +6,11 @@ import type { Engine } from "../../engine-wasm/host/engine.js";
 import type { IndexStats, OpenReply, ShardSchema } from "../protocol/control.js";
 import type { AllSeqsRequest } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
+import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
 import type { WriteReply, WriteRequest } from "../protocol/write.js";
+import { adoptDocuments } from "./adopt.js";
 import { Lane } from "./lane.js";
 import { Maintenance } from "./maintenance.js";
 import { changeSchema, openIndex } from "./open-index.js";
@@ -94,7 +96,7 @@ export class IndexShard {
     return this.#reader.exportLines(seqs);
   }
 
-  allSeqs(request: AllSeqsRequest): Promise<number[]> {
+  allSeqs(request: AllSeqsRequest): number[] {
     return this.#reader.allSeqs(request);
   }
 
@@ -106,6 +108,13 @@ export class IndexShard {
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
     this.#seen(request.oldestGeneration);
     return this.#writer.deleteWhere(request);
+  }
+
+  /** Takes over documents with the sequence numbers they have; see adoptDocuments. */
+  async adopt(request: AdoptRequest): Promise<void> {
+    await this.#maintenance.room();
+    await this.#lane.run(() => adoptDocuments(this.#state, request));
+    this.#maintenance.written();
   }
 
   /** A newer schema: new writes use it at once, older segments follow in the background. */

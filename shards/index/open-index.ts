@@ -1,33 +1,30 @@
 // Opens one index from the database, or creates it: manifest, segments into the engine, deleted rows, and what
 // a crash may have left behind. Nothing is rebuilt.
-import { pack, unpack } from "msgpackr";
 import { discardMemory } from "../../engine-wasm/host/discards.js";
 import type { Engine } from "../../engine-wasm/host/engine.js";
-import { checkSchema, type ShardSchema } from "../protocol/control.js";
+import type { ShardSchema } from "../protocol/control.js";
 import { DeadDocuments, decodeDeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
 import { liveOf, OpenSegment, type SnapshotEntry } from "../segments/open-segment.js";
+import { decodeSchema, putSchema } from "../segments/schema-record.js";
 import { deleteUnfinished, readSegment, summarize } from "../segments/segment-pieces.js";
 import { Snapshots } from "../segments/snapshots.js";
-import { DamagedBytesError, ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";
+import { DamagedBytesError } from "../storage/envelope.js";
 import {
   deadDocumentsRange,
   deletedRowsKey,
+  describeKey,
   documentKey,
+  documentsAfter,
   indexRange,
   manifestKey,
   numberOfKey,
+  piecesFrom,
   schemaKey,
 } from "../storage/keyspace.js";
-import type { Store, StoreOp } from "../storage/store.js";
+import type { KeyRange, Store, StoreOp } from "../storage/store.js";
 import { type IndexHome, IndexState } from "./state.js";
-
-const SCHEMA_VERSION = 1;
-
-function putSchema(uid: number, schema: ShardSchema): StoreOp {
-  return { type: "put", key: schemaKey(uid), value: seal(ENVELOPE_SCHEMA, SCHEMA_VERSION, pack(schema)) };
-}
 
 /**
  * The index as it was last committed, or a new one with this schema. The schema in force is the newer one of
@@ -44,6 +41,7 @@ export async function openIndex(
   if (stored === undefined) return create(home, engine, uid, schema);
   const manifest = decodeManifest(stored, `index ${uid}, manifest`);
   await deleteUnfinished(store, uid);
+  await checkNewest(store, uid, manifest);
   await deleteDeadDocuments(store, uid);
   const deleted = new Map<number, DeletedRows>();
   const entries: SnapshotEntry[] = [];
@@ -86,7 +84,10 @@ async function create(
   uid: number,
   schema: ShardSchema,
 ): Promise<IndexState> {
-  await home.store.clear(indexRange(uid));
+  const left = await firstKey(home.store, indexRange(uid));
+  if (left !== undefined) {
+    throw new DamagedBytesError(`index ${uid}, manifest: missing, but there is ${describeKey(left)}`);
+  }
   const manifest: Manifest = {
     generation: 0,
     maxSeq: 0,
@@ -112,11 +113,27 @@ async function create(
   });
 }
 
+/**
+ * An older manifest turns up when the database has lost the newest one: then there are documents or segments that it
+ * cannot know.
+ */
+async function checkNewest(store: Store, uid: number, { maxSeq, nextSegment }: Manifest): Promise<void> {
+  for (const range of [documentsAfter(uid, maxSeq), piecesFrom(uid, nextSegment)]) {
+    const newer = await firstKey(store, range);
+    if (newer === undefined) continue;
+    throw new DamagedBytesError(`index ${uid}, manifest: older than ${describeKey(newer)}`);
+  }
+}
+
+async function firstKey(store: Store, range: KeyRange): Promise<Uint8Array | undefined> {
+  for await (const key of store.keys(range)) return key;
+  return undefined;
+}
+
 async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
-  const what = `index ${uid}, schema`;
   const stored = await store.get(schemaKey(uid));
-  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
-  return checkSchema(unpack(unseal(ENVELOPE_SCHEMA, SCHEMA_VERSION, stored, what)));
+  if (stored === undefined) throw new DamagedBytesError(`index ${uid}, schema: missing`);
+  return decodeSchema(stored, `index ${uid}, schema`);
 }
 
 function attach(engine: Engine, record: SegmentRecord, bytes: Uint8Array, uid: number): OpenSegment {

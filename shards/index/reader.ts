@@ -9,10 +9,11 @@ import type { ProgramRequest } from "../protocol/program.js";
 import { Highlighter } from "../query/highlight.js";
 import { FETCH_DIRECT_MAX } from "../query/limits.js";
 import { project, projectionOf, WHOLE } from "../query/project.js";
-import { decodeDocument } from "../segments/document-record.js";
-import { documentKey, documentRange, numberOfKey } from "../storage/keyspace.js";
+import { type DocumentRecord, decodeDocument } from "../segments/document-record.js";
+import { documentKey } from "../storage/keyspace.js";
+import { liveSeqs } from "./live-seqs.js";
 import type { IndexState } from "./state.js";
-import { readVersion } from "./stored-versions.js";
+import { checkGone, readVersion } from "./stored-versions.js";
 
 const NOTHING = new Uint8Array(0);
 const LINE_END = Buffer.from("\n");
@@ -36,6 +37,10 @@ export class Reader {
     return this.#state.engine.search(this.#state.snapshots.at(generation).address, program);
   }
 
+  explain({ generation, program }: ProgramRequest): Uint8Array {
+    return this.#state.engine.explain(this.#state.snapshots.at(generation).address, program);
+  }
+
   async searchPage(request: PageRequest): Promise<PageReply> {
     const result = this.search(request);
     const seqs = seqsOfResult(result, request.offset, request.count);
@@ -51,9 +56,8 @@ export class Reader {
     const workbench = this.#workbench;
     const highlighter =
       highlight === undefined ? null : new Highlighter(highlight, this.#state.schema.analysis, workbench);
-    return (await this.#stored(seqs)).map((value) => {
-      if (value === undefined) return { document: NOTHING, highlight: NOTHING };
-      const record = decodeDocument(value);
+    return (await this.#stored(seqs)).map((record) => {
+      if (record === null) return { document: NOTHING, highlight: NOTHING };
       return {
         document: project(record, projection, workbench),
         highlight: highlighter === null ? NOTHING : highlighter.highlight(record.raw),
@@ -63,46 +67,40 @@ export class Reader {
 
   /** The newest committed version of a document, empty when there is none. */
   get(request: GetRequest): Uint8Array {
-    const value = readVersion(this.#state, this.#state.snapshots.newest, request);
-    return value === undefined ? NOTHING : project(decodeDocument(value), WHOLE, this.#workbench);
+    const record = readVersion(this.#state, this.#state.snapshots.newest, request);
+    return record === undefined ? NOTHING : project(record, WHOLE, this.#workbench);
   }
 
   /** NDJSON of the documents that are stored. */
   async exportLines(seqs: readonly number[]): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
-    for (const value of await this.#stored(seqs)) {
-      if (value === undefined) continue;
-      const document = project(decodeDocument(value), WHOLE, this.#workbench);
+    for (const record of await this.#stored(seqs)) {
+      if (record === null) continue;
+      const document = project(record, WHOLE, this.#workbench);
       parts.push(document.includes(0x0a) ? oneLine(document) : document, LINE_END);
     }
     return Buffer.concat(parts);
   }
 
   /** Seqs of the live documents of a generation, ascending. */
-  async allSeqs({ generation, afterSeq, limit }: AllSeqsRequest): Promise<number[]> {
-    const { uid, home, snapshots, dead } = this.#state;
-    const snapshot = snapshots.at(generation);
-    const seqs: number[] = [];
-    if (limit === 0 || afterSeq >= snapshot.maxSeq) return seqs;
-    dead.beginListing();
-    try {
-      for await (const key of home.store.keys(documentRange(uid, afterSeq + 1, snapshot.maxSeq))) {
-        const seq = numberOfKey(key);
-        if (dead.isDead(seq, snapshot.generation)) continue;
-        seqs.push(seq);
-        if (seqs.length === limit) break;
-      }
-    } finally {
-      dead.endListing();
-    }
-    return seqs;
+  allSeqs({ generation, afterSeq, limit }: AllSeqsRequest): number[] {
+    const { engine, snapshots } = this.#state;
+    return liveSeqs(engine, snapshots.at(generation).entries, afterSeq, limit);
   }
 
-  #stored(seqs: readonly number[]): Promise<(Uint8Array | undefined)[]> {
+  /** In the order of the seqs; null for a document that has died. Throws for one that is damaged or missing. */
+  async #stored(seqs: readonly number[]): Promise<(DocumentRecord | null)[]> {
     const { uid, home } = this.#state;
     const keys = seqs.map((seq) => documentKey(uid, seq));
-    if (keys.length > FETCH_DIRECT_MAX) return home.store.getMany(keys);
-    return Promise.resolve(keys.map((key) => home.store.getSync(key)));
+    const values =
+      keys.length > FETCH_DIRECT_MAX
+        ? await home.store.getMany(keys)
+        : keys.map((key) => home.store.getSync(key));
+    return values.map((value, i) => {
+      if (value !== undefined) return decodeDocument(keys[i]!, value);
+      checkGone(this.#state, seqs[i]!);
+      return null;
+    });
   }
 }
 

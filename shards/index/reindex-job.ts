@@ -23,7 +23,7 @@ import { MERGE_BUSY, MERGE_IDLE, REINDEX_INPUT_BYTES } from "./limits.js";
 import { mergeSlices } from "./merge-slices.js";
 import { KillWatch, prepareReplacement, type Replacement, switchSegments } from "./segment-switch.js";
 
-interface StoredDocument {
+export interface StoredDocument {
   seq: number;
   raw: Uint8Array;
 }
@@ -78,7 +78,7 @@ async function* liveDocuments(
     return slice.filter((_, i) => places[i]!.entry >= 0 && !deleted.has(places[i]!.row));
   };
   for await (const [key, value] of state.home.store.entries(documentRange(state.uid, firstSeq, lastSeq))) {
-    slice.push({ seq: numberOfKey(key), raw: decodeDocument(value).raw });
+    slice.push({ seq: numberOfKey(key), raw: decodeDocument(key, value).raw });
     bytes += value.length;
     if (bytes < REINDEX_INPUT_BYTES) continue;
     const documents = live();
@@ -112,7 +112,11 @@ async function mergeFresh(
 }
 
 /** One segment of all the documents. */
-function buildTolerant(documents: StoredDocument[], schema: ShardSchema, workbench: Workbench): Uint8Array {
+export function buildTolerant(
+  documents: StoredDocument[],
+  schema: ShardSchema,
+  workbench: Workbench,
+): Uint8Array {
   const tolerant = schema.fields.map((field) => ({ ...field, flags: field.flags & ~FLAG_REQUIRED }));
   const names = new Map(schema.fields.map(({ slot, name }) => [slot, name]));
   const indexed = [...documents];

@@ -1,8 +1,9 @@
 // Which live document holds an id. The segments know 64-bit hashes of ids; the stored document settles whether
 // it is the same id, so that a collision never replaces a stranger.
-import { decodeDocument } from "../segments/document-record.js";
+import { type DocumentRecord, decodeDocument } from "../segments/document-record.js";
 import type { Snapshot } from "../segments/snapshots.js";
-import { documentKey } from "../storage/keyspace.js";
+import { DamagedBytesError } from "../storage/envelope.js";
+import { describeKey, documentKey } from "../storage/keyspace.js";
 import type { IndexState } from "./state.js";
 import type { StoredVersion } from "./write-plan.js";
 
@@ -26,21 +27,45 @@ export async function findVersions(
   const candidates = state.engine.findIds(state.snapshots.newest.address, hashBytes(unique));
   const versions = new Map<string, StoredVersion>();
   if (candidates.length === 0) return versions;
-  const values = await state.home.store.getMany(candidates.map(({ seq }) => documentKey(state.uid, seq)));
+  const keys = candidates.map(({ seq }) => documentKey(state.uid, seq));
+  const values = await state.home.store.getMany(keys);
   for (const [i, { hashIndex, entry, row, seq }] of candidates.entries()) {
     const value = values[i];
-    if (value === undefined) continue;
-    const { id, raw } = decodeDocument(value);
+    if (value === undefined) throw missingDocument(keys[i]!);
+    const { id, raw } = decodeDocument(keys[i]!, value);
     if (id === unique[hashIndex]!.id) versions.set(id, { entry, row, seq, raw });
   }
   return versions;
 }
 
-/** The stored value of the live document with this id in a snapshot, read at once; undefined for none. */
-export function readVersion(state: IndexState, snapshot: Snapshot, wanted: WantedId): Uint8Array | undefined {
+/** The live document with this id in the newest snapshot, read at once; undefined for none. */
+export function readVersion(
+  state: IndexState,
+  snapshot: Snapshot,
+  wanted: WantedId,
+): DocumentRecord | undefined {
   for (const { seq } of state.engine.findIds(snapshot.address, hashBytes([wanted]))) {
-    const value = state.home.store.getSync(documentKey(state.uid, seq));
-    if (value !== undefined && decodeDocument(value).id === wanted.id) return value;
+    const key = documentKey(state.uid, seq);
+    const value = state.home.store.getSync(key);
+    if (value === undefined) throw missingDocument(key);
+    const record = decodeDocument(key, value);
+    if (record.id === wanted.id) return record;
   }
   return undefined;
+}
+
+/**
+ * Throws DamagedBytesError when a document without a stored value is a live one; otherwise it has died since the
+ * reader's snapshot, which a restart of the shard may have taken away.
+ */
+export function checkGone(state: IndexState, seq: number): void {
+  const { address, entries } = state.snapshots.newest;
+  const [place] = state.engine.locate(address, Float64Array.of(seq));
+  if (place === undefined || place.entry < 0) return;
+  const { segment } = entries[place.entry]!;
+  if (!state.deletedRows(segment).has(place.row)) throw missingDocument(documentKey(state.uid, seq));
+}
+
+function missingDocument(key: Uint8Array): DamagedBytesError {
+  return new DamagedBytesError(`${describeKey(key)}: missing`);
 }

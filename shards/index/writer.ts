@@ -168,8 +168,9 @@ export class Writer {
       const row = born.get(op)!;
       if (row.died <= row.born) continue;
       const { seq, id } = ops[op]!;
-      const value = encodeDocument({ internal: hasInternalMembers(raw, workbench), id, raw });
-      puts.push({ type: "put", key: documentKey(this.#state.uid, seq), value });
+      const key = documentKey(this.#state.uid, seq);
+      const value = encodeDocument(key, { internal: hasInternalMembers(raw, workbench), id, raw });
+      puts.push({ type: "put", key, value });
     }
     return puts;
   }

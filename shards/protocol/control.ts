@@ -15,6 +15,8 @@ export interface ShardField {
   type: number;
   /** FLAG_* of engine-wasm/assembly/layout.ts. */
   flags: number;
+  /** Language number of its text (engine-wasm/host/stemmer.ts), 0 for none. */
+  language: number;
 }
 
 export interface ShardSchema {
@@ -107,6 +109,7 @@ export function checkSchema(value: unknown): ShardSchema {
       name: text(field, "name"),
       type: whole(field, "type"),
       flags: whole(field, "flags"),
+      language: field.language === undefined ? 0 : whole(field, "language"), // version 0.1 stored none
     })),
     analysis: {
       symbolsToIndex: text(analysis as Fields, "symbolsToIndex"),

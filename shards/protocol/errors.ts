@@ -8,6 +8,8 @@ export const SHARD_NOT_OPEN = "SHARD-NOT-OPEN";
 export const SHARD_BAD_MESSAGE = "SHARD-BAD-MESSAGE";
 /** Stored bytes failed their checks: the index cannot be opened without repair. */
 export const SHARD_DAMAGED = "SHARD-DAMAGED";
+/** Stored bytes of another version of Skein, which this one cannot read. */
+export const SHARD_VERSION = "SHARD-VERSION";
 /** The database refused a write; nothing changed. */
 export const SHARD_STORAGE = "SHARD-STORAGE";
 /** Anything unforeseen. */
@@ -18,16 +20,20 @@ export type ShardErrorCode =
   | typeof SHARD_NOT_OPEN
   | typeof SHARD_BAD_MESSAGE
   | typeof SHARD_DAMAGED
+  | typeof SHARD_VERSION
   | typeof SHARD_STORAGE
   | typeof SHARD_INTERNAL;
 
 export class ShardError extends Error {
   readonly code: ShardErrorCode;
+  /** The index concerned, of SHARD_DAMAGED and SHARD_VERSION. */
+  readonly uid: number | undefined;
 
-  constructor(code: ShardErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ShardErrorCode, message: string, options?: ErrorOptions & { uid?: number | undefined }) {
     super(message, options);
     this.name = "ShardError";
     this.code = code;
+    this.uid = options?.uid;
   }
 }
 
@@ -36,6 +42,7 @@ const CODES: ReadonlySet<string> = new Set([
   SHARD_NOT_OPEN,
   SHARD_BAD_MESSAGE,
   SHARD_DAMAGED,
+  SHARD_VERSION,
   SHARD_STORAGE,
   SHARD_INTERNAL,
 ]);
@@ -43,4 +50,9 @@ const CODES: ReadonlySet<string> = new Set([
 /** The code as one of ours; anything else is SHARD_INTERNAL. */
 export function shardErrorCode(code: unknown): ShardErrorCode {
   return typeof code === "string" && CODES.has(code) ? (code as ShardErrorCode) : SHARD_INTERNAL;
+}
+
+/** Stored data that cannot be read as it is: the index stays closed, or answers only what does not need it. */
+export function isUnreadable(error: unknown): error is ShardError {
+  return error instanceof ShardError && (error.code === SHARD_DAMAGED || error.code === SHARD_VERSION);
 }

@@ -20,6 +20,12 @@ export const Op = {
   ALL_SEQS: 15,
   TOGETHER: 16,
   SEARCH_PAGE: 17,
+  EXPLAIN: 18,
+  SNAPSHOT_TAKE: 40,
+  SNAPSHOT_WRITE: 41,
+  SNAPSHOT_DROP: 42,
+  STORED: 43,
+  ADOPT: 44,
 } as const;
 export type Op = (typeof Op)[keyof typeof Op];
 

@@ -1,5 +1,5 @@
-// EXPAND, SEARCH, DELETE_WHERE: an engine program for one index and generation. The program and the results
-// of EXPAND and SEARCH are the engine's bytes, passed through untouched.
+// EXPAND, SEARCH, EXPLAIN, DELETE_WHERE: an engine program for one index and generation. The programs and the
+// results of all but the last are the engine's bytes, passed through untouched.
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
 import { type ByteReader, ByteWriter } from "./bytes.js";
@@ -12,7 +12,7 @@ export interface ProgramRequest {
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;
-  /** EXPAND or SEARCH program. For DELETE_WHERE a SEARCH program; its k and sort keys are not used. */
+  /** EXPAND or SEARCH program, or EXPLAIN question. For DELETE_WHERE a SEARCH program; its k and sort keys are not used. */
   program: Uint8Array;
 }
 
@@ -41,6 +41,10 @@ export function encodeSearch(request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.SEARCH, request);
 }
 
+export function encodeExplain(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.EXPLAIN, request);
+}
+
 export function encodeDeleteWhere(request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.DELETE_WHERE, request);
 }
@@ -55,7 +59,7 @@ export function decodeProgram(reader: ByteReader): ProgramRequest {
   };
 }
 
-/** The engine's result bytes of EXPAND or SEARCH, a view into the reply. */
+/** The engine's result bytes of EXPAND, SEARCH or EXPLAIN, a view into the reply. */
 export function decodeResult(reply: Uint8Array): Uint8Array {
   return openReply(reply).rest();
 }

@@ -1,4 +1,4 @@
-// The frame of every reply: a status byte, then the payload or a msgpack {code, message}.
+// The frame of every reply: a status byte, then the payload or a msgpack {code, message, uid?}.
 import { pack, unpack } from "msgpackr";
 import { ByteReader, ByteWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, SHARD_INTERNAL, ShardError, shardErrorCode } from "./errors.js";
@@ -13,7 +13,8 @@ export function encodeOk(payload: Uint8Array): Uint8Array<ArrayBuffer> {
 export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
   const code = error instanceof ShardError ? error.code : SHARD_INTERNAL;
   const message = error instanceof Error ? error.message : String(error);
-  const body = pack({ code, message });
+  const uid = error instanceof ShardError ? error.uid : undefined;
+  const body = pack(uid === undefined ? { code, message } : { code, message, uid });
   return new ByteWriter(1 + body.length).u8(REPLY_ERROR).bytes(body).finish();
 }
 
@@ -27,7 +28,8 @@ export function openReply(reply: Uint8Array): ByteReader {
   if (typeof body !== "object" || body === null || !("code" in body) || !("message" in body)) {
     throw new ShardError(SHARD_BAD_MESSAGE, "error reply without code and message");
   }
-  throw new ShardError(shardErrorCode(body.code), String(body.message));
+  const uid = "uid" in body && typeof body.uid === "number" ? body.uid : undefined;
+  throw new ShardError(shardErrorCode(body.code), String(body.message), { uid });
 }
 
 /** Reply without content (CLOSE, DROP, SCHEMA, PING, SHUTDOWN), or throws what it carries. */

@@ -85,7 +85,7 @@ export class Highlighter {
 
   #mark(value: string): MarkedText {
     const text = textHead(value);
-    const tokens = this.#workbench.analyse(text, this.#analysis);
+    const tokens = this.#workbench.analyse(text, this.#analysis).filter(({ parts }) => parts === 1);
     const marks: Mark[] = [];
     for (const [i, token] of tokens.entries()) {
       if (this.#terms.has(token.term)) {

@@ -1,7 +1,7 @@
 // Stored documents that a newer version or a delete has replaced. Their bytes stay until no read can ask for
 // them: a document that died in generation g is invisible to reads of g and later. Kept in the database too,
 // one record per generation, so that a restart still deletes them.
-import { ENVELOPE_DEAD_DOCUMENTS, seal, unseal } from "../storage/envelope.js";
+import { DamagedBytesError, ENVELOPE_DEAD_DOCUMENTS, seal, unseal } from "../storage/envelope.js";
 import { deadDocumentsKey, documentKey } from "../storage/keyspace.js";
 import type { StoreOp } from "../storage/store.js";
 
@@ -14,16 +14,6 @@ export interface DeadList {
 
 export class DeadDocuments {
   readonly #lists = new Map<number, number[]>();
-  readonly #diedAt = new Map<number, number>();
-  /** Deleted from the store, but perhaps not from what a running iteration sees. */
-  readonly #deleted: number[] = [];
-  #listings = 0;
-
-  /** Whether the stored document is deleted as of this generation. */
-  isDead(seq: number, generation: number): boolean {
-    const diedAt = this.#diedAt.get(seq);
-    return diedAt !== undefined && diedAt <= generation;
-  }
 
   /** The store operations that record these lists; `add` makes them count once those are durable. */
   puts(uid: number, lists: readonly DeadList[]): StoreOp[] {
@@ -37,10 +27,7 @@ export class DeadDocuments {
   add(lists: readonly DeadList[]): void {
     for (const { generation, seqs } of lists) {
       const known = this.#lists.get(generation) ?? [];
-      for (const seq of seqs) {
-        known.push(seq);
-        this.#diedAt.set(seq, generation);
-      }
+      for (const seq of seqs) known.push(seq);
       this.#lists.set(generation, known);
     }
   }
@@ -63,28 +50,7 @@ export class DeadDocuments {
   }
 
   forget(generations: readonly number[]): void {
-    for (const generation of generations) {
-      const seqs = this.#lists.get(generation) ?? [];
-      this.#lists.delete(generation);
-      for (const seq of seqs) {
-        if (this.#listings > 0) this.#deleted.push(seq);
-        else this.#diedAt.delete(seq);
-      }
-    }
-  }
-
-  /**
-   * Between this and `endListing` deleted documents stay known as dead: an iteration over stored documents may
-   * still meet them.
-   */
-  beginListing(): void {
-    this.#listings++;
-  }
-
-  endListing(): void {
-    this.#listings--;
-    if (this.#listings > 0) return;
-    for (const seq of this.#deleted.splice(0)) this.#diedAt.delete(seq);
+    for (const generation of generations) this.#lists.delete(generation);
   }
 }
 
@@ -98,8 +64,9 @@ function encode(seqs: readonly number[]): Uint8Array {
 /** The seqs of a stored record. Throws the envelope's errors. */
 export function decodeDeadDocuments(bytes: Uint8Array, what: string): number[] {
   const payload = unseal(ENVELOPE_DEAD_DOCUMENTS, DEAD_DOCUMENTS_VERSION, bytes, what);
+  if (payload.length % 8 !== 0) throw new DamagedBytesError(`${what}: wrong length`);
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const seqs: number[] = [];
-  for (let at = 0; at + 8 <= payload.length; at += 8) seqs.push(view.getFloat64(at, true));
+  for (let at = 0; at < payload.length; at += 8) seqs.push(view.getFloat64(at, true));
   return seqs;
 }

@@ -1,13 +1,23 @@
-// A stored document: the value behind a document key. Read on the way to every answer, so it has no envelope:
+// A stored document: the value behind a document key. Read on the way to every answer, so its frame is small:
 //
-//   | flags u8 | id length u16 | id UTF-8 | raw JSON ... |
+//   | head u8 | id length u16 | crc32 u32 | id UTF-8 | raw JSON ... |
 //
-// The id stands apart so that a hash collision is noticed without parsing JSON.
+// The checksum covers the key, head, id length and everything behind the checksum: a document that turns up under
+// another key is damaged too. The id stands apart so that a hash collision is noticed without parsing JSON.
+// Records of the first builds have head 0 or 1 and no checksum (the id follows its length); no single flipped bit
+// turns one kind of head into the other.
+import { crc32 } from "node:zlib";
+import { DamagedBytesError } from "../storage/envelope.js";
+import { describeKey } from "../storage/keyspace.js";
 
 // ON DISK - never renumber
 const FLAG_INTERNAL = 1; // has top-level members `embedding` or `_*`, which no answer may show
+const HEAD_CHECKED = 0xa4; // without FLAG_INTERNAL
 const AT_ID_LENGTH = 1;
-const AT_ID = AT_ID_LENGTH + 2;
+const AT_CRC = AT_ID_LENGTH + 2;
+const AT_ID = AT_CRC + 4;
+
+const ID_SHOWN_BYTES_MAX = 200;
 
 export interface DocumentRecord {
   internal: boolean;
@@ -16,22 +26,54 @@ export interface DocumentRecord {
   raw: Uint8Array;
 }
 
-export function encodeDocument({ internal, id, raw }: DocumentRecord): Uint8Array {
+export function encodeDocument(key: Uint8Array, { internal, id, raw }: DocumentRecord): Uint8Array {
   const idLength = Buffer.byteLength(id, "utf8");
   const value = Buffer.allocUnsafe(AT_ID + idLength + raw.length);
-  value[0] = internal ? FLAG_INTERNAL : 0;
+  value[0] = HEAD_CHECKED | (internal ? FLAG_INTERNAL : 0);
   value.writeUInt16LE(idLength, AT_ID_LENGTH);
   value.write(id, AT_ID, "utf8");
   value.set(raw, AT_ID + idLength);
+  value.writeUInt32LE(checksum(key, value), AT_CRC);
   return value;
 }
 
-export function decodeDocument(value: Uint8Array): DocumentRecord {
+/** Throws DamagedBytesError, which names the key, for a value that is not what was stored under it. */
+export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  const idEnd = AT_ID + view.readUInt16LE(AT_ID_LENGTH);
+  const head = (view[0] ?? 0) & ~FLAG_INTERNAL;
+  const atId = head === 0 ? AT_CRC : AT_ID;
+  if ((head !== 0 && head !== HEAD_CHECKED) || view.length < atId) throw damaged(key);
+  const idEnd = atId + view.readUInt16LE(AT_ID_LENGTH);
+  if (head === HEAD_CHECKED && checksum(key, view) !== view.readUInt32LE(AT_CRC)) throw damaged(key);
+  if (idEnd > view.length) throw damaged(key);
   return {
     internal: (view[0]! & FLAG_INTERNAL) !== 0,
-    id: view.toString("utf8", AT_ID, idEnd),
+    id: view.toString("utf8", atId, idEnd),
     raw: view.subarray(idEnd),
   };
+}
+
+/** Whether the record has a checksum; those of the first builds have none. */
+export function isChecked(value: Uint8Array): boolean {
+  return ((value[0] ?? 0) & ~FLAG_INTERNAL) === HEAD_CHECKED;
+}
+
+/** What a damaged record says about its id, for people to recognise it by; unverified, "" when there is nothing. */
+export function idOfDamaged(value: Uint8Array): string {
+  if (value.length <= AT_ID) return "";
+  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  const id = view.toString(
+    "utf8",
+    AT_ID,
+    AT_ID + Math.min(view.readUInt16LE(AT_ID_LENGTH), ID_SHOWN_BYTES_MAX),
+  );
+  return id.replace(/\p{C}|\ufffd/gu, "?");
+}
+
+function checksum(key: Uint8Array, value: Buffer): number {
+  return crc32(value.subarray(AT_ID), crc32(value.subarray(0, AT_CRC), crc32(key)));
+}
+
+function damaged(key: Uint8Array): DamagedBytesError {
+  return new DamagedBytesError(`${describeKey(key)}: damaged (length or checksum)`);
 }

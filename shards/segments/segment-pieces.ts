@@ -7,10 +7,19 @@ import {
   SEG_ROWS,
   SEG_SEQS,
   SEG_TERMS,
+  SEG_VERSION,
   SEGMENT_MAGIC,
+  SEGMENT_VERSION,
 } from "../../engine-wasm/assembly/layout.js";
-import { DamagedBytesError, ENVELOPE_PIECE, ENVELOPE_UNFINISHED, seal, unseal } from "../storage/envelope.js";
-import { pieceKey, segmentOfKey, unfinishedKey, unfinishedRange } from "../storage/keyspace.js";
+import {
+  DamagedBytesError,
+  ENVELOPE_PIECE,
+  ENVELOPE_UNFINISHED,
+  OtherVersionError,
+  seal,
+  unseal,
+} from "../storage/envelope.js";
+import { describeKey, pieceKey, segmentOfKey, unfinishedKey, unfinishedRange } from "../storage/keyspace.js";
 import type { Store, StoreOp } from "../storage/store.js";
 import type { SegmentRecord } from "./manifest.js";
 
@@ -69,14 +78,23 @@ export function finishedOp(uid: number, segment: number): StoreOp {
   return { type: "del", key: unfinishedKey(uid, segment) };
 }
 
+/** The number of pieces of a segment that is being written. Throws the envelope's errors. */
+export function decodeUnfinished(bytes: Uint8Array, what: string): number {
+  const mark = unseal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, bytes, what);
+  if (mark.length !== 4) throw new DamagedBytesError(`${what}: wrong length`);
+  return new DataView(mark.buffer, mark.byteOffset).getUint32(0, true);
+}
+
+/** The bytes of one stored piece. Throws the envelope's errors. */
+export function decodePiece(bytes: Uint8Array, what: string): Uint8Array {
+  return unseal(ENVELOPE_PIECE, PIECE_VERSION, bytes, what);
+}
+
 /** Deletes the pieces of segments whose writing was cut short. */
 export async function deleteUnfinished(store: Store, uid: number): Promise<void> {
   for await (const [key, value] of store.entries(unfinishedRange(uid))) {
     const segment = segmentOfKey(key);
-    const what = `index ${uid}, unfinished segment ${segment}`;
-    const mark = unseal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, value, what);
-    if (mark.length !== 4) throw new DamagedBytesError(`${what}: wrong length`);
-    const pieces = new DataView(mark.buffer, mark.byteOffset).getUint32(0, true);
+    const pieces = decodeUnfinished(value, describeKey(key));
     await store.batch([...deletePieces(uid, segment, pieces), finishedOp(uid, segment)], { sync: false });
   }
 }
@@ -94,7 +112,7 @@ export async function readSegment(store: Store, uid: number, segment: SegmentRec
     for (const [i, value] of (await store.getMany(keys)).entries()) {
       const name = `${what}, piece ${first + i}`;
       if (value === undefined) throw new DamagedBytesError(`${name}: missing`);
-      const part = unseal(ENVELOPE_PIECE, PIECE_VERSION, value, name);
+      const part = decodePiece(value, name);
       if (part.length !== Math.min(PIECE_BYTES, segment.bytes - at)) {
         throw new DamagedBytesError(`${name}: wrong length`);
       }
@@ -121,6 +139,10 @@ export function summarize(bytes: Uint8Array, what: string): SegmentSummary {
     view.getUint32(SEG_BYTES, true) !== bytes.length
   ) {
     throw new DamagedBytesError(`${what}: not a segment`);
+  }
+  const version = view.getUint32(SEG_VERSION, true);
+  if (version !== SEGMENT_VERSION) {
+    throw new OtherVersionError(`${what}: format version ${version}, this build reads ${SEGMENT_VERSION}`);
   }
   const rows = view.getUint32(SEG_ROWS, true);
   const seqs = view.getUint32(SEG_SEQS, true);

@@ -9,6 +9,7 @@
 //   |         | 12 dead documents | generation u64             |
 //   |         | 13 unfinished segment | segment id u32         |
 //   |         | 20 document      | seq u64                     |
+//   |         | ff being dropped                               |
 import type { KeyRange } from "./store.js";
 
 // ON DISK - never renumber
@@ -19,6 +20,7 @@ const KIND_DELETED_ROWS = 0x11;
 const KIND_DEAD_DOCUMENTS = 0x12;
 const KIND_UNFINISHED = 0x13;
 const KIND_DOCUMENT = 0x20;
+const KIND_DROPPING = 0xff;
 
 const REST = 5;
 const UID_LIMIT = 0xffffffff;
@@ -81,6 +83,11 @@ export function documentKey(uid: number, seq: number): Uint8Array {
   return key;
 }
 
+/** Stands in the place of the manifest while an index is dropped: the last of its keys to go. */
+export function droppingKey(uid: number): Uint8Array {
+  return head(uid, KIND_DROPPING, 0);
+}
+
 function kinds(uid: number, from: number, to: number): KeyRange {
   return { from: head(uid, from, 0), to: head(uid, to, 0) };
 }
@@ -103,6 +110,16 @@ export function unfinishedRange(uid: number): KeyRange {
   return kinds(uid, KIND_UNFINISHED, KIND_UNFINISHED + 1);
 }
 
+/** Pieces of segments with this id or a larger one. */
+export function piecesFrom(uid: number, segment: number): KeyRange {
+  return { from: pieceKey(uid, segment, 0), to: head(uid, KIND_PIECE + 1, 0) };
+}
+
+/** Documents with a larger seq. */
+export function documentsAfter(uid: number, seq: number): KeyRange {
+  return { from: documentKey(uid, seq + 1), to: head(uid, KIND_DOCUMENT + 1, 0) };
+}
+
 /** Documents with first <= seq <= last. */
 export function documentRange(uid: number, first: number, last: number): KeyRange {
   return { from: documentKey(uid, first), to: documentKey(uid, last + 1) };
@@ -116,9 +133,42 @@ export function isManifestKey(key: Uint8Array): boolean {
   return key.length === REST && key[4] === KIND_MANIFEST;
 }
 
-/** Segment id of an unfinished-segment key. */
+const KINDS = [
+  { code: KIND_MANIFEST, name: "manifest", restBytes: 0 },
+  { code: KIND_SCHEMA, name: "schema", restBytes: 0 },
+  { code: KIND_PIECE, name: "segment", restBytes: 8 },
+  { code: KIND_DELETED_ROWS, name: "deleted rows of segment", restBytes: 4 },
+  { code: KIND_DEAD_DOCUMENTS, name: "dead documents of generation", restBytes: 8 },
+  { code: KIND_UNFINISHED, name: "unfinished segment", restBytes: 4 },
+  { code: KIND_DOCUMENT, name: "document", restBytes: 8 },
+  { code: KIND_DROPPING, name: "mark of a drop", restBytes: 0 },
+] as const;
+
+export type KeyKind = (typeof KINDS)[number]["name"];
+
+/** A key in words, for log lines and reports: "index 7, segment 1, piece 0". */
+export function describeKey(key: Uint8Array): string {
+  const kind = kindOfKey(key);
+  if (kind === null) return `unknown key ${Buffer.from(key).toString("hex")}`;
+  const what = `index ${uidOfKey(key)}, ${kind}`;
+  if (key.length === REST) return what;
+  if (kind === "segment") return `${what} ${segmentOfKey(key)}, piece ${pieceOfKey(key)}`;
+  return `${what} ${key.length === REST + 8 ? numberOfKey(key) : segmentOfKey(key)}`;
+}
+
+/** What a key stands for; null for a key that Skein does not write. */
+export function kindOfKey(key: Uint8Array): KeyKind | null {
+  const kind = KINDS.find((one) => one.code === key[4]);
+  return kind !== undefined && key.length === REST + kind.restBytes ? kind.name : null;
+}
+
+/** Segment id of an unfinished-segment, deleted-rows or piece key. */
 export function segmentOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST);
+}
+
+function pieceOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST + 4);
 }
 
 /** Seq of a document key, generation of a dead-documents key. */

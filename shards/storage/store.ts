@@ -14,22 +14,51 @@ export interface BatchOptions {
   sync: boolean;
 }
 
+/** Everything as of one moment, whatever is written later. Keeps old data on disk until it is closed. */
+export interface StoreView {
+  /** Ascending. Ends with an error when the view or the store is closed meanwhile. */
+  entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
 export interface Store {
   /** Reads at once, blocking the thread for a disk access at worst. */
   getSync(key: Uint8Array): Uint8Array | undefined;
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
   /** In the order of the keys; undefined where there is none. */
   getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
-  /** All operations or none, in order. Values must not be changed before the promise settles. */
+  /**
+   * All operations or none, in order. Values must not be changed before the promise settles. Throws
+   * StoreWriteError when the disk is full or fails; the store tries to write again by itself at a later batch.
+   */
   batch(ops: StoreOp[], options: BatchOptions): Promise<void>;
   /** Ascending, as of the moment of the call. Closed by ending the loop. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Like entries without reading values. */
   keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
+  /** The contents as of the call, to be closed by the caller. */
+  view(): StoreView;
   /** Deletes a range; not atomic: a crash may leave part of it. */
   clear(range: KeyRange): Promise<void>;
   /** Waits for running operations and gives the files back. Idempotent. */
   close(): Promise<void>;
+}
+
+/** A write did not reach the disk, or may not have: of what it was to change, reads show the state before. */
+export class StoreWriteError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreWriteError";
+  }
+}
+
+/** The database is being opened again after a failed write; a moment later it can be read. */
+export class StoreReopeningError extends Error {
+  constructor(location: string) {
+    super(`the database at ${location} is being opened again`);
+    this.name = "StoreReopeningError";
+  }
 }
 
 /** The directory is in use by another process or thread. */
@@ -37,5 +66,13 @@ export class StoreLockedError extends Error {
   constructor(location: string, options?: ErrorOptions) {
     super(`the database at ${location} is in use by another process`, options);
     this.name = "StoreLockedError";
+  }
+}
+
+/** The database's own files are damaged: it does not open, or a key cannot be read. */
+export class StoreDamagedError extends Error {
+  constructor(location: string, found: string, options?: ErrorOptions) {
+    super(`the database at ${location} is damaged: ${found}`, options);
+    this.name = "StoreDamagedError";
   }
 }

@@ -92,6 +92,26 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         for await (const _ of store.keys({ from: bytes(1), to: bytes(2) })) break;
       }));
 
+    test("a view shows one moment, as often as it is read, until it is closed", () =>
+      withStore(async (store) => {
+        const ops = Array.from({ length: 1000 }, (_, i) => put(bytes(1, i >> 8, i & 255), bytes(1)));
+        await store.batch(ops, { sync: false });
+        const view = store.view();
+        await store.batch([put(bytes(1, 0, 0), bytes(2)), put(bytes(1, 9), bytes(3))], { sync: false });
+        await store.clear({ from: bytes(1, 1), to: bytes(1, 2) });
+        for (let round = 0; round < 2; round++) {
+          const seen: string[] = [];
+          for await (const [key, value] of view.entries({ from: bytes(1), to: bytes(2) }))
+            seen.push(`${hex(key)}=${hex(value)}`);
+          expect(seen).toEqual(ops.map(({ key }) => `${hex(key)}=01`));
+        }
+        await view.close();
+        await view.close();
+        const closed = view.entries({ from: bytes(1), to: bytes(2) });
+        await expect(closed.next()).rejects.toThrow();
+        expect((await dump(store)).length).toBe(1000 - 256 + 1);
+      }));
+
     test("keeps synced contents over a reopen, large values too", () =>
       withStore(async (store, reopen) => {
         const large = Buffer.alloc(512 * 1024, 0xa7);

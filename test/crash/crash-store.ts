@@ -1,6 +1,6 @@
 // A store whose disk can be frozen at any sync, like a machine that loses power: what was synced stays, what
 // was not is gone, and the batch at that moment is lost or kept as a whole.
-import type { BatchOptions, KeyRange, Store, StoreOp } from "../../shards/storage/store.js";
+import type { BatchOptions, KeyRange, Store, StoreOp, StoreView } from "../../shards/storage/store.js";
 
 type Values = Map<string, Uint8Array>;
 
@@ -77,6 +77,13 @@ export class CrashStore implements Store {
 
   async *keys(range: KeyRange): AsyncIterableIterator<Uint8Array> {
     for await (const [key] of this.entries(range)) yield key;
+  }
+
+  view(): StoreView {
+    const then = new CrashStore(this.#disk);
+    then.#values.clear();
+    for (const [key, value] of this.#values) then.#values.set(key, value);
+    return { entries: (range) => then.entries(range), close: () => then.close() };
   }
 
   async clear(range: KeyRange): Promise<void> {

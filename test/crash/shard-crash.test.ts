@@ -21,7 +21,7 @@ const doc = (i: number, price: number): TestDocument => {
 const NEXT_SCHEMA = {
   ...SCHEMA,
   version: 2,
-  fields: [...SCHEMA.fields, { slot: 2, name: "weight", type: TYPE_FLOAT, flags: FLAG_INDEX }],
+  fields: [...SCHEMA.fields, { slot: 2, name: "weight", type: TYPE_FLOAT, flags: FLAG_INDEX, language: 0 }],
 };
 
 /** Writes, replacements, deletes, merges, a reopen and a re-index. */

@@ -69,6 +69,10 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
       "/v1/indexes",
       "/v1/indexes/things/documents/batch",
       "/v1/keys",
+      "/v1/indexes/things/ranking-rules",
+      "/v1/indexes/things/synonyms",
+      "/v1/indexes/things/copy-settings-from",
+      "/v1/indexes/things/swap-with",
     ]) {
       expectRefused(await server.raw("POST", path, { body }), 400);
     }

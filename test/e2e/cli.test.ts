@@ -265,6 +265,32 @@ describe("what goes wrong is one line on standard error", () => {
   });
 });
 
+test("rules and synonyms are listed, groups are added from a file", async () => {
+  await server.createIndex("curated", { fields: [{ name: "title", type: "string" }] });
+  expect((await skein(["rules", "curated"])).out).toBe("The index has no ranking rules.\n");
+  expect((await skein(["synonyms", "curated"])).out).toBe("The index has no synonym groups.\n");
+  const rule = { type: "boost", name: "shoes", effect: { weight: 5, filter_by: "title:shoe" } };
+  await server.post("/v1/indexes/curated/ranking-rules", rule);
+  expect((await skein(["rules", "curated"])).out).toMatch(/shoes +boost 5 +always +title:shoe +0 +on\n/);
+  const lines = ['{"synonyms": ["tv", "telly"]}', '{"synonyms": ["alone"]}', "", "{oops"];
+  const root = '{"type": "one_way", "root": "shoe", "synonyms": ["boot"]}';
+  const added = await skein([
+    "synonyms",
+    "curated",
+    "--import",
+    file("groups.jsonl", [...lines, root].join("\n")),
+  ]);
+  expect(added).toMatchObject({ code: 1, out: "2 groups added, 2 refused\n" });
+  expect(added.err).toMatch(/^skein: group 2: synonyms must have at least 2 .*\nskein: group 4: .*JSON.*\n$/);
+  const listed = (await skein(["synonyms", "curated"])).out;
+  expect(listed).toMatch(/multi_way +tv = telly +on\n.*one_way +shoe -> boot +on\n/);
+  const array = Buffer.from('[{"synonyms": ["sofa", "couch"]}]');
+  const piped = await skein(["synonyms", "curated", "--import", "-", "--json"], array);
+  expect(piped).toMatchObject({ code: 0, out: '{"added":1,"refused":0}\n', err: "" });
+  expect(await skein(["synonyms", "none", "--import", file("one.jsonl", root)])).toMatchObject({ code: 2 });
+  await server.delete("/v1/indexes/curated");
+});
+
 test("the demo fills a server, searches it and, when told to, ends", async () => {
   const run = await execute(join(ROOT, "dist/server/cli/demo/main.js"), ["--port", "0"], {
     SKEIN_DEMO_EXIT: "1",

@@ -62,6 +62,9 @@ describe("a shard that dies", () => {
       expect((await server.query("others", { q: "*" })).json.found).toBe(30);
     }
     expect((await server.get("/health/ready")).status).toBe(200);
+    const metrics = (await server.get("/metrics")).text;
+    for (let shard = 0; shard < SHARDS; shard++)
+      expect(metrics).toMatch(new RegExp(`^skein_shard_restarts_total\\{shard="${shard}"\\} [1-9]`, "m"));
   });
 
   test("fails only what is inside, with 503 and Retry-After", async () => {

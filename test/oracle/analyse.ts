@@ -7,6 +7,8 @@ export interface OracleToken {
   /** UTF-8 byte offsets in the text. */
   start: number;
   end: number;
+  /** How many words are joined in it; 1 for a word of the text. */
+  parts: number;
 }
 
 export interface OracleAnalysis {
@@ -18,6 +20,8 @@ type Kind = "separator" | "word" | "ignored" | "ideograph" | "apostrophe" | "voi
 
 const PLAIN: OracleAnalysis = { symbols: "", separators: "" };
 const TERM_BYTES = 120;
+const DASHES = "-\u2010\u2011\u2012\u2013\u2212/";
+const JOINERS = `${DASHES}._+&#:`;
 const utf8 = new TextEncoder();
 
 const SPECIALS: Record<string, string> = {
@@ -55,11 +59,16 @@ function isAccent(character: string): boolean {
   ]);
 }
 
+/** Scripts without spaces between words, other than the East Asian ones. */
+const SPACELESS = /\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u;
+
 function kindOf(character: string): Kind {
   if ("'’ʼ".includes(character)) return "apostrophe";
   if ("\u3099\u309a\uff9e\uff9f".includes(character)) return "voicing";
   if (isAccent(character) || /\p{Default_Ignorable_Code_Point}/u.test(character)) return "ignored";
   if (/\s|\u0085/u.test(character)) return "separator";
+  if (SPACELESS.test(character) && /\p{L}/u.test(character)) return "ideograph";
+  if (SPACELESS.test(character) && /\p{M}/u.test(character)) return "voicing";
   if (/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u.test(character)) return "ideograph";
   return /\p{L}|\p{M}|\p{N}/u.test(character) ? "word" : "separator";
 }
@@ -116,16 +125,78 @@ function wordFollows(pieces: Piece[], i: number): boolean {
   return pieces[i]?.kind === "word";
 }
 
-/** Tokens of a well-formed text. */
+/** Tokens of a well-formed text: its words, each joined token behind its last word. */
 export function analyse(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
-  const pieces = [...text].map((character) => pieceOf(character, analysis));
+  const words = findWords(text, analysis);
+  const bytes = Buffer.from(text);
+  const joinerBehind = ({ end }: Word, next: Word | undefined): string => {
+    const gap = next === undefined ? "" : bytes.toString("utf8", end, next.start);
+    return [...gap].length === 1 && JOINERS.includes(gap) && !analysis.separators.includes(gap) ? gap : "";
+  };
   const tokens: OracleToken[] = [];
+  let run: Word[] = [];
+  let joiners = "";
+  words.forEach((word, position) => {
+    const { ideograph: _, ...token } = word;
+    tokens.push({ ...token, position, parts: 1 });
+    run.push(word);
+    const joiner = joinerBehind(word, words[position + 1]);
+    joiners += joiner;
+    if (joiner !== "") return;
+    if (isJoined(run, joiners)) {
+      const term = run.map((part) => part.term).join("");
+      const first = position + 1 - run.length;
+      tokens.push({ term, position: first, start: run[0]!.start, end: word.end, parts: run.length });
+    }
+    run = [];
+    joiners = "";
+  });
+  return tokens;
+}
+
+function isJoined(run: Word[], joiners: string): boolean {
+  if (run.length < 2 || run.length > 6 || run.some((word) => word.ideograph)) return false;
+  const terms = run.map((word) => word.term);
+  if (utf8.encode(terms.join("")).length > TERM_BYTES) return false;
+  return !terms.every((term) => /^\p{N}+$/u.test(term)) || [...joiners].every((one) => DASHES.includes(one));
+}
+
+/** The words of a text alone. */
+export function words(text: string, analysis: OracleAnalysis = PLAIN): OracleToken[] {
+  return analyse(text, analysis).filter((token) => token.parts === 1);
+}
+
+/** True when the terms stand in the text in this order, each further on than the one before. */
+export function hasInOrder(
+  text: string,
+  terms: readonly string[],
+  analysis: OracleAnalysis = PLAIN,
+): boolean {
+  const tokens = analyse(text, analysis);
+  let from = 0;
+  return terms.every((term) => {
+    const found = tokens.find((token) => token.term === term && token.position >= from);
+    from = (found?.position ?? 0) + 1;
+    return found !== undefined;
+  });
+}
+
+interface Word {
+  term: string;
+  start: number;
+  end: number;
+  ideograph: boolean;
+}
+
+function findWords(text: string, analysis: OracleAnalysis): Word[] {
+  const pieces = [...text].map((character) => pieceOf(character, analysis));
+  const found: Word[] = [];
   let term = "";
   let start = 0;
   let at = 0;
   let run: "none" | "word" | "ideograph" = "none";
   const finish = (): void => {
-    if (run !== "none") tokens.push({ term: cut(term), position: tokens.length, start, end: at });
+    if (run !== "none") found.push({ term: cut(term), start, end: at, ideograph: run === "ideograph" });
     run = "none";
     term = "";
   };
@@ -147,7 +218,7 @@ export function analyse(text: string, analysis: OracleAnalysis = PLAIN): OracleT
     at += piece.bytes;
   });
   finish();
-  return tokens;
+  return found;
 }
 
 /** The whole value for equality and order. */

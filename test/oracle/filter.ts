@@ -1,7 +1,7 @@
 // The filter language, read and evaluated document by document: an expression becomes a predicate. A parser of
 // its own, written from the decisions ("Filters, sorting, facets, paging"), so that it can disagree with the
 // product's. Accepts well-formed expressions over known fields only.
-import { analyse, foldValue } from "./analyse.js";
+import { foldValue, hasInOrder, words } from "./analyse.js";
 import { type Analysis, type Document, type Field, isText, type Value, valuesOf } from "./values.js";
 
 export type Predicate = (document: Document) => boolean;
@@ -120,20 +120,10 @@ function valueTest(field: Field, operator: string, entry: Item, analysis: Analys
 
 /** `:` wants the words in order inside one element; a value without any word is compared whole. */
 function textTest(operator: string, wanted: string, analysis: Analysis): Test {
-  const terms = analyse(wanted, analysis).map((token) => token.term);
+  const terms = words(wanted, analysis).map((token) => token.term);
   if (operator === ":" && terms.length > 0) {
-    return (value) =>
-      containsInOrder(
-        analyse(value as string, analysis).map((token) => token.term),
-        terms,
-      );
+    return (value) => hasInOrder(value as string, terms, analysis);
   }
   const folded = foldValue(wanted);
   return (value) => foldValue(value as string) === folded;
-}
-
-function containsInOrder(words: string[], wanted: string[]): boolean {
-  let next = 0;
-  for (const word of words) if (word === wanted[next]) next++;
-  return next >= wanted.length;
 }

@@ -30,7 +30,7 @@ describe("oracle", () => {
     const terms = [{ term: "red", prefix: false }];
     const word = {
       weight: 2,
-      alternatives: [{ kind: "exact" as const, typos: 0, useForProximity: true, boost: 2, terms }],
+      alternatives: [{ typos: 0, exact: true, sequence: false, useForProximity: true, boost: 2, terms }],
     };
     const program = {
       mode: "all" as const,

@@ -1,6 +1,6 @@
 // The decisions about a query that docs/ranking.md describes: which words it has, which of them look misspelt,
 // in which ways each may match and at what weight. All counts are over all live documents.
-import { analyse } from "./analyse.js";
+import { words as wordsOf } from "./analyse.js";
 import {
   averageLengths,
   type Dictionary,
@@ -48,7 +48,7 @@ export function readText(q: string, rules: Rules, analysis: Analysis): QueryText
   if (q.trim() === "*") return text;
   const parts = [...q.matchAll(/(-(?=\S))?(?:"([^"]*)"|(\S+))/g)]
     .map(([, minus, quoted, bare]) => {
-      const terms = analyse(quoted ?? bare!, analysis).map((token) => token.term);
+      const terms = wordsOf(quoted ?? bare!, analysis).map((token) => token.term);
       return { minus, quoted, terms };
     })
     .filter(({ terms }) => terms.length > 0);
@@ -65,7 +65,7 @@ export function readText(q: string, rules: Rules, analysis: Analysis): QueryText
       }
     }
   }
-  const stopWords = rules.stop_words.flatMap((stop) => analyse(stop, analysis).map((token) => token.term));
+  const stopWords = rules.stop_words.flatMap((stop) => wordsOf(stop, analysis).map((token) => token.term));
   const kept = words.filter(({ term }) => !stopWords.includes(term) || text.phrases.flat().includes(term));
   text.words = eachOnce(kept.length === 0 ? words : kept);
   return text;
@@ -151,12 +151,16 @@ export class Weigher {
     };
     if (exact.some((count) => count > 0)) {
       const terms = [{ term: word.term, prefix: false }];
-      add({ kind: "exact", typos: 0, useForProximity: true, terms }, exact, 1);
+      add({ typos: 0, exact: true, sequence: false, useForProximity: true, terms }, exact, 1);
     }
     if (word.prefix && prefixTerms.length > 0) {
       const terms = [{ term: word.term, prefix: true }];
       const frequencies = exact.map((count, i) => count + prefixFrequencies[i]!);
-      add({ kind: "prefix", typos: 0, useForProximity: prefixListed, terms }, frequencies, PREFIX_FACTOR);
+      add(
+        { typos: 0, exact: false, sequence: false, useForProximity: prefixListed, terms },
+        frequencies,
+        PREFIX_FACTOR,
+      );
     }
     const kept = mostUseful(typos).slice(0, TYPOS_PER_WORD_MAX);
     for (let distance = 1; distance <= 4; distance++) {
@@ -168,7 +172,11 @@ export class Weigher {
           .sort((a, b) => compareBytes(a.term, b.term));
         const frequencies = exact.map((_, i) => group.reduce((sum, typo) => sum + typo.frequencies[i]!, 0));
         const factor = TYPO_FACTORS[distance - 1]! * (isPrefix ? PREFIX_FACTOR : 1);
-        add({ kind: "typo", typos: distance, useForProximity: true, terms }, frequencies, factor);
+        add(
+          { typos: distance, exact: false, sequence: false, useForProximity: true, terms },
+          frequencies,
+          factor,
+        );
       }
     }
     return { weight, alternatives };

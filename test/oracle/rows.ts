@@ -36,14 +36,15 @@ function fieldText(elements: string[], analysis: Analysis): FieldText {
   let next = 0;
   let tokens = 0;
   for (const element of elements) {
-    for (const { term } of analyse(element, analysis)) {
+    let words = 0;
+    for (const { term, position, parts } of analyse(element, analysis)) {
       const known = positions.get(term);
-      if (known === undefined) positions.set(term, [next]);
-      else known.push(next);
-      next++;
-      tokens++;
+      if (known === undefined) positions.set(term, [next + position]);
+      else known.push(next + position);
+      if (parts === 1) words++;
     }
-    next += ELEMENT_GAP;
+    tokens += words;
+    next += words + ELEMENT_GAP;
   }
   return { positions, length: decodeNorm(encodeNorm(tokens)) };
 }

@@ -3,8 +3,11 @@
 import { compareBytes, type Row } from "./rows.js";
 
 export interface Alternative {
-  kind: "exact" | "synonym" | "prefix" | "typo";
   typos: number;
+  /** Counts as the word as written, unless it has typos. */
+  exact: boolean;
+  /** The terms must stand one behind the other; otherwise any of them will do. */
+  sequence: boolean;
   useForProximity: boolean;
   boost: number;
   terms: { term: string; prefix: boolean }[];
@@ -62,7 +65,7 @@ function matchWord(row: Row, program: Program, word: Word): WordMatch | null {
     const frequency = weightedFrequency(row, program, alternative);
     if (frequency === null) continue;
     const score = (alternative.boost * frequency) / (frequency + K1);
-    const exact = alternative.typos === 0 && (alternative.kind === "exact" || alternative.kind === "synonym");
+    const exact = alternative.typos === 0 && alternative.exact;
     best = {
       score: Math.max(best?.score ?? 0, score),
       typos: Math.min(best?.typos ?? alternative.typos, alternative.typos),
@@ -75,18 +78,31 @@ function matchWord(row: Row, program: Program, word: Word): WordMatch | null {
 /** Sum over the alternative's terms in the document, then over the fields; null when none occurs. */
 function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
   let sum: number | null = null;
+  const add = (field: Program["fields"][number], places: number[] | undefined): void => {
+    const text = row.texts.get(field.name);
+    if (text === undefined || places === undefined || places.length === 0) return;
+    const ratio = field.averageLength === 0 ? B : (B * text.length) / field.averageLength;
+    sum = (sum ?? 0) + (field.weight * places.length) / (1 - B + ratio);
+  };
+  const positions = (name: string) => row.texts.get(name)?.positions ?? new Map<string, number[]>();
+  if (alternative.sequence) {
+    const terms = alternative.terms.map(({ term }) => term);
+    for (const field of program.fields) add(field, placesOf(positions(field.name), terms));
+    return sum;
+  }
   for (const { term, prefix } of alternative.terms) {
     for (const present of prefix ? termsWithPrefix(row, program, term) : [term]) {
-      for (const field of program.fields) {
-        const text = row.texts.get(field.name);
-        const frequency = text?.positions.get(present)?.length;
-        if (text === undefined || frequency === undefined) continue;
-        const ratio = field.averageLength === 0 ? B : (B * text.length) / field.averageLength;
-        sum = (sum ?? 0) + (field.weight * frequency) / (1 - B + ratio);
-      }
+      for (const field of program.fields) add(field, positions(field.name).get(present));
     }
   }
   return sum;
+}
+
+/** Where the terms stand one behind the other. */
+function placesOf(positions: Map<string, number[]>, terms: string[]): number[] {
+  return (positions.get(terms[0]!) ?? []).filter((start) =>
+    terms.every((term, i) => positions.get(term)?.includes(start + i) ?? false),
+  );
 }
 
 function termsWithPrefix(row: Row, program: Program, prefix: string): string[] {
@@ -114,13 +130,14 @@ function proximity(row: Row, program: Program): number {
   return PROXIMITY_WEIGHT * sum;
 }
 
-function positionsOf(row: Row, field: string, word: Word): number[] {
+/** Of a word's alternatives that count for closeness. */
+export function positionsOf(row: Row, field: string, word: Word): number[] {
   const positions = row.texts.get(field)?.positions;
   if (positions === undefined) return [];
-  const terms = word.alternatives
-    .filter((alternative) => alternative.useForProximity)
-    .flatMap((one) => one.terms);
-  const found: number[] = [];
+  const near = word.alternatives.filter((alternative) => alternative.useForProximity);
+  const terms = near.filter((one) => !one.sequence).flatMap((one) => one.terms);
+  const sequences = near.filter((one) => one.sequence).map((one) => one.terms.map(({ term }) => term));
+  const found = sequences.flatMap((sequence) => placesOf(positions, sequence));
   for (const [present, places] of positions) {
     if (terms.some(({ term, prefix }) => (prefix ? present.startsWith(term) : present === term)))
       found.push(...places);
@@ -144,9 +161,6 @@ function closenessOf(left: number[], right: number[]): number {
 function hasPhrase(row: Row, fields: string[], phrase: string[]): boolean {
   return fields.some((name) => {
     const positions = row.texts.get(name)?.positions;
-    const starts = positions?.get(phrase[0]!) ?? [];
-    return starts.some((start) =>
-      phrase.every((term, i) => positions!.get(term)?.includes(start + i) ?? false),
-    );
+    return positions !== undefined && placesOf(positions, phrase).length > 0;
   });
 }

@@ -3,6 +3,7 @@
 import { expect } from "vitest";
 import { eventually, expectStatus, TestServer } from "../e2e/harness.js";
 import type { Answer, Oracle, Query, Settings } from "../oracle/engine.js";
+import { type SuggestInput, suggest } from "../oracle/suggest.js";
 import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/values.js";
 import type { Write } from "./generators.js";
 
@@ -87,6 +88,20 @@ export class Fleet {
       answers.forEach((answer, i) => {
         const where = `${SHARD_COUNTS[i]} shards, query ${printJson(query as unknown as Json)}`;
         expect(answer, where).toEqual(expected);
+      });
+    }
+  }
+
+  /** For an index whose documents are all differently popular. */
+  async compareSuggestions(index: string, oracle: Oracle, inputs: SuggestInput[]): Promise<void> {
+    const popularity = oracle.schema.default_sorting_field!;
+    for (const input of inputs) {
+      const expected = suggest(oracle.documents, popularity, input);
+      const replies = await this.everywhere((server) => server.post(`/v1/indexes/${index}/suggest`, input));
+      replies.forEach((reply, i) => {
+        expectStatus(reply, 200);
+        const where = `${SHARD_COUNTS[i]} shards, input ${JSON.stringify(input)}`;
+        expect(reply.json.data.suggestions, where).toEqual(expected);
       });
     }
   }

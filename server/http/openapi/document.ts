@@ -13,10 +13,15 @@ export const OPENAPI = {
     license: { name: "MIT", identifier: "MIT" },
   },
   security: [{ bearer: [] }],
-  tags: ["indexes", "documents", "search", "keys", "tenants", "server"].map((name) => ({ name })),
+  tags: ["indexes", "documents", "search", "rules", "keys", "tenants", "snapshots", "server"].map((name) => ({
+    name,
+  })),
   paths: PATHS,
   components: {
-    securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+    securitySchemes: {
+      bearer: { type: "http", scheme: "bearer" },
+      metrics: { type: "http", scheme: "bearer", description: "The metrics_key, when one is configured." },
+    },
     schemas: SCHEMAS,
   },
 };

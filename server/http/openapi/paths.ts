@@ -1,4 +1,5 @@
 // The OpenAPI paths of all routes. A test compares them with the route table.
+import { curationPaths } from "./curation-paths.js";
 import {
   data,
   errors,
@@ -18,6 +19,7 @@ const DOCUMENT = pathParameter("id", "Id of the document, percent-encoded.");
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 const FILTER = "Filter expression, as in a query.";
 const ACTION = { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" };
+const TEXT = { "text/plain": { schema: { type: "string" } } };
 const NDJSON = { "application/x-ndjson": { schema: { type: "string" } } };
 
 const indexPaths: Readonly<Record<string, PathItem>> = {
@@ -44,6 +46,7 @@ const indexPaths: Readonly<Record<string, PathItem>> = {
     delete: operation("indexes", "deleteIndex", "Delete an index with its documents.", {
       parameters: [INDEX],
       replies: { 200: data("Deleted.", ref("Deleted")) },
+      also: [409],
     }),
   },
   "/v1/indexes/{name}/settings": {
@@ -137,6 +140,19 @@ const searchPaths: Readonly<Record<string, PathItem>> = {
       replies: { 200: { description: "The hits.", content: json(ref("QueryResult")) } },
     }),
   },
+  "/v1/indexes/{name}/suggest": {
+    post: operation("search", "suggest", "Suggest values for a partly typed input.", {
+      parameters: [INDEX],
+      body: jsonBody("SuggestInput"),
+      replies: { 200: data("Best first.", ref("Suggestions")) },
+    }),
+  },
+  "/v1/multi-search": {
+    post: operation("search", "multiSearch", "Up to 50 searches, each with its own index.", {
+      body: jsonBody("MultiSearch"),
+      replies: { 200: data("An answer or an error per search, in their order.", ref("MultiSearchResult")) },
+    }),
+  },
 };
 
 const adminPaths: Readonly<Record<string, PathItem>> = {
@@ -199,6 +215,32 @@ const adminPaths: Readonly<Record<string, PathItem>> = {
   },
 };
 
+const SNAPSHOT = pathParameter("id", "Id of the snapshot.");
+const snapshotPaths: Readonly<Record<string, PathItem>> = {
+  "/v1/snapshots": {
+    get: operation("snapshots", "listSnapshots", "All snapshots. Bootstrap admin key only.", {
+      replies: { 200: data("Oldest first.", listOf("Snapshot")) },
+    }),
+    post: operation(
+      "snapshots",
+      "createSnapshot",
+      "Take a snapshot of everything; it is written in the background. Bootstrap admin key only.",
+      { replies: { 202: data("The moment is taken.", ref("Snapshot")) }, also: [409] },
+    ),
+  },
+  "/v1/snapshots/{id}": {
+    get: operation("snapshots", "getSnapshot", "One snapshot. Bootstrap admin key only.", {
+      parameters: [SNAPSHOT],
+      replies: { 200: data("The snapshot.", ref("Snapshot")) },
+    }),
+    delete: operation("snapshots", "deleteSnapshot", "Remove a snapshot. Bootstrap admin key only.", {
+      parameters: [SNAPSHOT],
+      replies: { 200: data("Removed.", ref("DeletedSnapshot")) },
+      also: [409],
+    }),
+  },
+};
+
 const serverPaths: Readonly<Record<string, PathItem>> = {
   "/health/live": {
     get: openOperation("live", "The process answers.", {
@@ -212,6 +254,15 @@ const serverPaths: Readonly<Record<string, PathItem>> = {
       ...errors([500, 503]),
     }),
   },
+  "/metrics": {
+    get: {
+      ...openOperation("metrics", "Measurements of the server in Prometheus text form.", {
+        200: { description: "Prometheus text, version 0.0.4.", content: TEXT },
+        ...errors([401, 500]),
+      }),
+      security: [{}, { metrics: [] }],
+    },
+  },
   "/openapi.json": {
     get: openOperation("openapi", "This document.", {
       200: { description: "OpenAPI 3.1.", content: json({ type: "object" }) },
@@ -224,6 +275,8 @@ export const PATHS: Readonly<Record<string, PathItem>> = {
   ...indexPaths,
   ...documentPaths,
   ...searchPaths,
+  ...curationPaths,
   ...adminPaths,
+  ...snapshotPaths,
   ...serverPaths,
 };

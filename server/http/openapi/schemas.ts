@@ -2,6 +2,7 @@
 // /openapi.json; the end-to-end tests hold every exchange against it.
 import { FIELD_TYPES, SCOPES } from "../../catalog/types.js";
 import { ERRORS } from "../../errors.js";
+import { CURATION_SCHEMAS } from "./curation-schemas.js";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -47,6 +48,18 @@ const field = {
   sort: { ...FLAG, description: "Default true for numbers and bool, false for string; not for arrays." },
   infix: { ...FLAG, default: false },
   language: TEXT,
+};
+
+const snapshot = {
+  id: TEXT,
+  created_at: { ...TIME, description: "The moment that it shows." },
+  status: { enum: ["running", "complete", "damaged", "failed"] },
+  bytes: { ...COUNT, description: "0 until it is complete." },
+  shards: COUNT,
+  indexes: COUNT,
+  documents: COUNT,
+  path: { ...TEXT, description: "The directory on the server's machine." },
+  error: nullable("string", { description: "Why it failed or cannot be used." }),
 };
 
 const settings = {
@@ -216,6 +229,38 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ["q"],
   ),
+  SuggestInput: object(
+    {
+      q: { ...TEXT, description: "What has been typed so far." },
+      suggest_by: { ...TEXT, description: "Text fields, comma-separated." },
+      per_page: { type: "integer", default: 5, description: "Clamped to 1..50." },
+      group_by_field: { ...TEXT, description: "A field with facet: true; one suggestion per value of it." },
+      filter_by: TEXT,
+    },
+    ["q", "suggest_by"],
+  ),
+  Suggestions: object(
+    {
+      suggestions: array({
+        oneOf: [
+          object({ value: TEXT, field: TEXT, document_id: TEXT }, ["value", "field", "document_id"]),
+          object({ value: TEXT, field: TEXT, count: COUNT }, ["value", "field", "count"]),
+        ],
+      }),
+      took_ms: COUNT,
+    },
+    ["suggestions", "took_ms"],
+  ),
+  MultiSearch: object(
+    {
+      searches: array(
+        {},
+        { maxItems: 50, description: "Each a Query with the name of its index in `index`." },
+      ),
+    },
+    ["searches"],
+  ),
+  MultiSearchResult: object({ results: array({ oneOf: [ref("QueryResult"), ref("Error")] }) }, ["results"]),
   Hit: hit,
   QueryResult: object(
     {
@@ -271,6 +316,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       "data",
     ],
   ),
+  ...CURATION_SCHEMAS,
   Key: object(key, Object.keys(key)),
   NewKey: object({ ...key, key: { type: "string", description: "The value, shown this once." } }, [
     ...Object.keys(key),
@@ -293,5 +339,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ]),
   TenantInput: object({ name: NAME, plan: nullable("string") }, ["name"], { additionalProperties: false }),
   TenantChange: object({ name: NAME, plan: nullable("string") }, [], { additionalProperties: false }),
-  Health: object({ status: TEXT }, ["status"]),
+  Snapshot: object(snapshot, Object.keys(snapshot)),
+  DeletedSnapshot: object({ id: TEXT, deleted: FLAG }, ["id", "deleted"]),
+  Health: object({ status: TEXT, failed: COUNT }, ["status"]),
 };

@@ -1,4 +1,5 @@
-// GET /health/live: the process answers. GET /health/ready: every shard answers and every index is open.
+// GET /health/live: the process answers. GET /health/ready: the start is over and every shard answers. A damaged
+// index does not make the server unready: no restart and no other machine would cure it, and all others serve.
 import { SkeinError } from "../../errors.js";
 import { dataReply } from "../respond.js";
 import type { OpenContext, Route } from "../router.js";
@@ -16,12 +17,12 @@ export const healthRoutes: readonly Route[] = [
 
 async function ready({ services }: OpenContext) {
   const { lifecycle, cluster } = services;
-  const waiting = lifecycle.unopened;
-  if (waiting > 0 || lifecycle.failures.length > 0 || !(await cluster.ready())) {
+  const { unopened: opening, failed } = lifecycle;
+  if (opening > 0 || !(await cluster.ready())) {
     throw new SkeinError("SK-SYS-503", "not every index answers yet", {
       retryAfter: 1,
-      details: { opening: waiting, failed: lifecycle.failures.length },
+      details: { opening, failed },
     });
   }
-  return dataReply({ status: "ready" });
+  return dataReply({ status: "ready", failed });
 }

@@ -1,27 +1,97 @@
-// POST /v1/indexes/{name}/query.
-import { search } from "../../coordinator/search.js";
+// Searches: POST /v1/indexes/{name}/query, POST /v1/indexes/{name}/suggest, POST /v1/multi-search.
+import { contentsOf } from "../../catalog/state.js";
+import type { IndexContents } from "../../catalog/types.js";
+import { multiSearch } from "../../coordinator/multi-search.js";
+import { observedSearch } from "../../coordinator/observed-search.js";
+import { suggest } from "../../coordinator/suggest.js";
+import { SkeinError } from "../../errors.js";
+import { Members } from "../../input.js";
 import { planNamed } from "../../tenants/plans.js";
+import { checkRights } from "../../tenants/principal.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
-import { rawReply } from "../respond.js";
-import type { IndexContext, Route } from "../router.js";
+import { dataReply, rawDataReply, rawReply, unexpected } from "../respond.js";
+import type { IndexContext, Route, TenantContext } from "../router.js";
+
+const INDEX = { access: "index", scope: "search", missing: "SK-SE-404" } as const;
 
 export const queryRoutes: readonly Route[] = [
+  { method: "POST", path: "/v1/indexes/{name}/query", operation: "query", ...INDEX, handle: query },
+  { method: "POST", path: "/v1/indexes/{name}/suggest", operation: "suggest", ...INDEX, handle: suggestions },
   {
     method: "POST",
-    path: "/v1/indexes/{name}/query",
-    operation: "query",
-    access: "index",
+    path: "/v1/multi-search",
+    operation: "multiSearch",
+    access: "tenant",
     scope: "search",
-    missing: "SK-SE-404",
-    handle: query,
+    handle: searchMany,
   },
 ];
 
-async function query({ services, request, principal, state, record }: IndexContext): Promise<HttpReply> {
-  const body = await readJson(request, services.config.limits, "SK-SE-400", true);
+async function query(context: IndexContext): Promise<HttpReply> {
+  return rawReply(
+    await countedSearch(context, contentsOf(context.state, context.record), await readBody(context)),
+  );
+}
+
+/** Neither counted nor logged as a search: it comes with every letter that is typed. */
+async function suggestions(context: IndexContext): Promise<HttpReply> {
+  const { services, state, record } = context;
+  const body = await readBody(context);
   services.lifecycle.checkOpen(record);
+  return dataReply(await suggest(services.cluster, contentsOf(state, record), body));
+}
+
+async function searchMany(context: TenantContext): Promise<HttpReply> {
+  const { services, request } = context;
+  const { limits } = services.config;
+  const body = await readBody(context);
+  const entries = new Members(body, "", "SK-SE-400").array("searches", limits.multiSearchSlotsMax);
+  const slots = entries.map((entry, i) => () => searchSlot(context, entry, i));
+  const asError = (error: unknown): SkeinError => {
+    if (error instanceof SkeinError) return error;
+    services.log.error({ err: error, path: request.path }, "a search of a multi-search failed");
+    return unexpected();
+  };
+  return rawDataReply(await multiSearch(slots, limits, asError));
+}
+
+/** Checked like a request of its own: rights, index, body. */
+async function searchSlot(context: TenantContext, entry: unknown, position: number): Promise<Uint8Array> {
+  const { lifecycle, catalog } = context.services;
+  const name = new Members(entry, `searches[${position}]`, "SK-SE-400").string("index", Infinity);
+  checkRights(context.principal, "search", name);
+  const record = lifecycle.find(context.principal.tenant, name);
+  if (record === undefined) throw noIndex(name);
+  const end = lifecycle.uses.begin(record.uid);
+  try {
+    return await countedSearch(context, contentsOf(catalog.state, record), entry);
+  } catch (error) {
+    // As for a single query: deleted while the search was running.
+    const foreseen = error instanceof SkeinError && error.status !== 503;
+    if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
+    throw noIndex(name, error);
+  } finally {
+    end();
+  }
+}
+
+/** One search of the tenant's month. */
+function countedSearch(context: TenantContext, contents: IndexContents, body: unknown): Promise<Uint8Array> {
+  const { services, principal, state } = context;
+  services.lifecycle.checkOpen(contents.record);
   const plan = planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
   services.usage.countSearch(principal.tenant, plan, new Date());
-  return rawReply(await search(services.cluster, record, body));
+  return observedSearch(services.cluster, contents, body, services.slowQueries);
+}
+
+function readBody({ services, request }: TenantContext): Promise<unknown> {
+  return readJson(request, services.config.limits, "SK-SE-400", true);
+}
+
+function noIndex(name: string, cause?: unknown): SkeinError {
+  return new SkeinError("SK-SE-404", "the index does not exist", {
+    details: { index: name.slice(0, 200) },
+    cause,
+  });
 }

@@ -1,19 +1,29 @@
 // The whole route table. A test compares it with the OpenAPI document.
 import type { Route } from "../router.js";
+import { copySwapRoutes } from "./copy-swap.js";
 import { documentRoutes } from "./documents.js";
 import { healthRoutes } from "./health.js";
 import { indexRoutes } from "./indexes.js";
 import { keyRoutes } from "./keys.js";
+import { metricsRoutes } from "./metrics.js";
 import { openapiRoutes } from "./openapi.js";
 import { queryRoutes } from "./query.js";
+import { ruleRoutes } from "./rules.js";
+import { snapshotRoutes } from "./snapshots.js";
+import { synonymRoutes } from "./synonyms.js";
 import { tenantRoutes } from "./tenants.js";
 
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
+  ...metricsRoutes,
   ...openapiRoutes,
   ...indexRoutes,
+  ...copySwapRoutes,
   ...documentRoutes,
   ...queryRoutes,
+  ...ruleRoutes,
+  ...synonymRoutes,
   ...keyRoutes,
   ...tenantRoutes,
+  ...snapshotRoutes,
 ];

@@ -4,7 +4,9 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../../engine-wasm/host/build.js";
+import { languageNumber } from "../../../engine-wasm/host/stemmer.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../../engine-wasm/host/workbench.js";
+import { encodeNorm } from "../../oracle/analyse.js";
 import { readSegment } from "../../oracle/segment-reader.js";
 import { makeSegment } from "../../oracle/segment-twin.js";
 import { printJson } from "../../oracle/values.js";
@@ -18,8 +20,14 @@ beforeAll(async () => {
   bench = (await loadEngine()).workbench();
 });
 
-function field(slot: number, name: string, type: number, flags = L.FLAG_INDEX): BuildField {
-  return { slot, name, type, flags };
+function field(
+  slot: number,
+  name: string,
+  type: number,
+  flags: number = L.FLAG_INDEX,
+  language = 0,
+): BuildField {
+  return { slot, name, type, flags, language };
 }
 
 function buildTexts(fields: BuildField[], texts: (string | Uint8Array)[]) {
@@ -77,7 +85,70 @@ test("the analysis settings apply and do not stay", () => {
     return readSegment(segment!).terms.map(({ term }) => term);
   };
   expect(terms(analysis)).toEqual(["a", "c#", "c++"]);
-  expect(terms(PLAIN_ANALYSIS)).toEqual(["a", "b", "c"]);
+  expect(terms(PLAIN_ANALYSIS)).toEqual(["a", "ab", "b", "c"]);
+});
+
+describe("marker terms", () => {
+  const postings = (fields: BuildField[], document: object) => {
+    const { segment } = bench.build({ fields, analysis: PLAIN_ANALYSIS }, toRaw([document], [1]));
+    const { terms, fields: columns } = readSegment(segment!);
+    return {
+      norm: columns[0]!.norms![0],
+      places: Object.fromEntries(
+        terms.map(({ term, lists }) => [term, lists[0]!.postings[0]!.positions] as const),
+      ),
+    };
+  };
+
+  test("stems of words without digits, at the places of the words", () => {
+    const english = languageNumber("en");
+    const fields = [field(0, "t", L.TYPE_STRING, L.FLAG_INDEX, english)];
+    const mark = `\u0001${String.fromCharCode(L.TERM_LANGUAGE + english)}`;
+    expect(postings(fields, { id: "1", t: "Running runs x2s run-ner" })).toEqual({
+      norm: 5,
+      places: {
+        [`${mark}run`]: [0, 1, 3],
+        [`${mark}ner`]: [4],
+        running: [0],
+        runs: [1],
+        x2s: [2],
+        run: [3],
+        ner: [4],
+        runner: [3],
+      },
+    });
+  });
+
+  test("whole values, one for each element, where their first words are", () => {
+    const fields = [field(0, "t", L.TYPE_STRINGS, L.FLAG_INDEX | L.FLAG_SKU | L.FLAG_BRAND)];
+    const { norm, places } = postings(fields, {
+      id: "1",
+      t: ["AB 12/c", "--", "New Balance", "x".repeat(120)],
+    });
+    expect(norm).toBe(encodeNorm(6));
+    expect(places).toMatchObject({
+      "": [0, 11, 19, 29],
+      "\u0002ab12c": [0],
+      "\u0002newbalance": [19],
+      "\u0003ab 12 c": [0],
+      "\u0003new balance": [19],
+      "12c": [1],
+    });
+    expect(Object.keys(places).filter((term) => term > "" && term < " ").length).toBe(4);
+  });
+
+  test("are no longer than any other term", () => {
+    const fields = [
+      field(0, "t", L.TYPE_STRING, L.FLAG_INDEX | L.FLAG_SKU | L.FLAG_BRAND, languageNumber("en")),
+    ];
+    const markers = (text: string): string[] =>
+      Object.keys(postings(fields, { id: "1", t: text }).places).filter((term) => term < " ");
+    expect(markers("x".repeat(118)).length).toBe(3);
+    expect(markers("x".repeat(119)).length).toBe(2);
+    expect(markers("x".repeat(120)).length).toBe(0);
+    expect(markers(`${"x".repeat(59)}, ${"y".repeat(60)}`).length).toBe(3);
+    expect(markers(`${"x".repeat(59)}, ${"y".repeat(59)}`).length).toBe(4);
+  });
 });
 
 describe("values", () => {
@@ -210,7 +281,7 @@ describe("refused", () => {
   });
 });
 
-test("a schema with a name or slot twice, a reserved name or an unknown type is refused", () => {
+test("a schema with a name or slot twice, a reserved name, an unknown type or language is refused", () => {
   const raw = [{ seq: 1, raw: Buffer.from(printJson({ id: "a" })) }];
   const refused = (fields: BuildField[]): void => {
     expect(() => bench.build({ fields, analysis: PLAIN_ANALYSIS }, raw)).toThrow("malformed");
@@ -220,4 +291,5 @@ test("a schema with a name or slot twice, a reserved name or an unknown type is 
   refused([field(1, "id", 0)]);
   refused([field(1, "embedding", 7)]);
   refused([field(1, "a", 8)]);
+  refused([field(1, "a", 0, L.FLAG_INDEX, L.LANGUAGE_NUMBER_MAX + 1)]);
 });

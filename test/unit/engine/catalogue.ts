@@ -33,6 +33,7 @@ const BUILD_FIELDS: BuildField[] = FIELDS.map(({ name, code, flags }, slot) => (
   name,
   type: code,
   flags,
+  language: 0,
 }));
 
 export const WORDS =

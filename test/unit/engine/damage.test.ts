@@ -26,11 +26,21 @@ const WORD = {
     {
       kind: L.ALT_EXACT,
       typos: 0,
+      exact: true,
+      sequence: false,
       useForProximity: true,
       boost: 2,
       terms: [{ term: "shoe", prefix: false }],
     },
-    { kind: L.ALT_PREFIX, typos: 0, useForProximity: true, boost: 1, terms: [{ term: "s", prefix: true }] },
+    {
+      kind: L.ALT_PREFIX,
+      typos: 0,
+      exact: true,
+      sequence: false,
+      useForProximity: true,
+      boost: 1,
+      terms: [{ term: "s", prefix: true }],
+    },
   ],
 } as const;
 
@@ -45,6 +55,19 @@ const SEARCH: SearchProgram = {
   words: [
     WORD,
     { ...WORD, alternatives: [{ ...WORD.alternatives[1], terms: [{ term: "r", prefix: true }] }] },
+    {
+      ...WORD,
+      alternatives: [
+        {
+          ...WORD.alternatives[0],
+          sequence: true,
+          terms: [
+            { term: "red", prefix: false },
+            { term: "shoe", prefix: false },
+          ],
+        },
+      ],
+    },
   ],
   phrases: [],
   excludes: [["42", "red"]],
@@ -70,6 +93,20 @@ const SEARCH: SearchProgram = {
     { by: "field", descending: false, slot: 3, type: L.TYPE_FLOAT },
   ],
   facets: [1, 2, 3, 6, 7].map((slot) => ({ slot, type: FIELDS[slot]!.code, limit: slot === 2 ? 2 : 0 })),
+  bonuses: {
+    whole: 9,
+    starts: 4,
+    terms: [
+      { group: 0, slot: 1, term: { term: "s", prefix: true }, bonus: 3 },
+      { group: 1, slot: 9, term: { term: "red", prefix: false }, bonus: 2 },
+    ],
+  },
+  rules: [
+    { effect: "hide", weight: 0, filter: [{ op: "intRange", slot: 4, low: 7n, high: 7n }] },
+    { effect: "bury", weight: 0, filter: [{ op: "tokens", slot: 0, terms: ["red"] }] },
+    { effect: "boost", weight: 2, filter: [{ op: "all" }] },
+  ],
+  pins: [1n, 2n],
 };
 
 const EXPAND = {
@@ -146,7 +183,7 @@ test("damaged segments", () => {
   const pick = picker(5);
   const raw = documents(700, 9);
   const schema = {
-    fields: FIELDS.map(({ name, code, flags }, slot) => ({ slot, name, type: code, flags })),
+    fields: FIELDS.map(({ name, code, flags }, slot) => ({ slot, name, type: code, flags, language: 0 })),
     analysis: PLAIN_ANALYSIS,
   };
   const seqs = raw.map((_, i) => i + 1);

@@ -3,16 +3,20 @@
 import fc from "fast-check";
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import type { BuildDocument, BuildField } from "../../../engine-wasm/host/build.js";
+import { languageNumber } from "../../../engine-wasm/host/stemmer.js";
 import type { TwinDocument, TwinScalar } from "../../oracle/segment-twin.js";
 import { type Json, printJson } from "../../oracle/values.js";
 
-const WORDS = "red Red shoe shoes schön Ünder x 42 it's ﬁne 日本 AB-12 e\u0301 \ud83d\ude00 naïve the".split(
-  " ",
-);
+const WORDS =
+  "red Red shoe shoes schön Ünder x 42 it's ﬁne 日本 AB-12 e\u0301 \ud83d\ude00 naïve the wi-fi 3.5 1/2 a.b.c.d.e.f".split(
+    " ",
+  );
 const INTEGERS = [0, 1, -1, 7, 2147483647, -2147483648];
 const LARGE = [0n, 5n, -5n, 2n ** 63n - 1n, -(2n ** 63n), 9007199254740993n];
 const FLOATS = [0, -0, 0.1, -2.5, 1e300, 5e-324, 3, 1 / 3];
 const FLAGS_MAX = L.FLAG_FACET | L.FLAG_SORT | L.FLAG_INDEX;
+const WHOLE_FLAGS = [0, 0, L.FLAG_SKU, L.FLAG_BRAND, L.FLAG_SKU | L.FLAG_BRAND];
+const LANGUAGES = [0, 0, languageNumber("en"), languageNumber("de")];
 
 /** 0 to 8 fields with distinct slots and names, in any order. */
 export const anyFields: fc.Arbitrary<BuildField[]> = fc
@@ -24,7 +28,10 @@ export const anyFields: fc.Arbitrary<BuildField[]> = fc
           slot: fc.constant(slot),
           name: fc.constant(`f${slot}`),
           type: fc.integer({ min: 0, max: L.TYPE_FLOATS }),
-          flags: fc.integer({ min: 0, max: FLAGS_MAX }),
+          flags: fc
+            .tuple(fc.integer({ min: 0, max: FLAGS_MAX }), fc.constantFrom(...WHOLE_FLAGS))
+            .map(([column, whole]) => column | whole),
+          language: fc.constantFrom(...LANGUAGES),
         }),
       ),
     ),
@@ -34,7 +41,7 @@ type Pick = <T>(from: readonly T[]) => T;
 
 function text(pick: Pick): string {
   const count = pick([0, 1, 1, 2, 3, 5]);
-  return Array.from({ length: count }, () => pick(WORDS)).join(pick([" ", "  ", ", ", "-"]));
+  return Array.from({ length: count }, () => pick(WORDS)).join(pick([" ", "  ", ", ", "-", "."]));
 }
 
 function scalar(type: number, pick: Pick): TwinScalar {

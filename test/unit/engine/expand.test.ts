@@ -2,7 +2,13 @@
 // string alignment), field statistics, over several segments with deleted rows.
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { PREFIX_TERMS_LISTED } from "../../../engine-wasm/assembly/layout.js";
+import {
+  FLAG_BRAND,
+  FLAG_INDEX,
+  FLAG_SKU,
+  PREFIX_TERMS_LISTED,
+  TYPE_STRING,
+} from "../../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../../engine-wasm/host/engine-module.js";
 import {
   type ExpandProgram,
@@ -10,7 +16,8 @@ import {
   encodeExpand,
 } from "../../../engine-wasm/host/expand-program.js";
 import { decodeExpandResult, type ExpandResult } from "../../../engine-wasm/host/expand-result.js";
-import type { Workbench } from "../../../engine-wasm/host/workbench.js";
+import { languageNumber } from "../../../engine-wasm/host/stemmer.js";
+import { PLAIN_ANALYSIS, type Workbench } from "../../../engine-wasm/host/workbench.js";
 import { expandWord, makeDictionary, typosOf } from "../../oracle/expand.js";
 import type { Row } from "../../oracle/rows.js";
 import {
@@ -129,4 +136,29 @@ test("long fields count by their norm, also over whole words of the live bitset"
     const catalogue = makeCatalogue(module, bench, groupsOf(documents, [130]), dead);
     expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
   }
+});
+
+test("marker terms are found when asked for, but are no typos", () => {
+  const fields = [
+    {
+      slot: 0,
+      name: "t",
+      type: TYPE_STRING,
+      flags: FLAG_INDEX | FLAG_SKU | FLAG_BRAND,
+      language: languageNumber("en"),
+    },
+  ];
+  const raw = [{ seq: 1, raw: Buffer.from('{"id":"1","t":"ab"}') }];
+  const { segment } = bench.build({ fields, analysis: PLAIN_ANALYSIS }, raw);
+  const engine = module.engine();
+  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment!), live: 0 }]);
+  const look = { exact: true, prefix: true, typoPrefix: false, maxTypos: 4 };
+  const program = {
+    slots: [0],
+    words: ["abc", "\u0002ab", "\u0003"].map((term) => ({ term, ...look })),
+  };
+  const { words } = decodeExpandResult(engine.expand(snapshot, encodeExpand(program)), program);
+  expect(words.map(({ typos }) => typos!.map(({ term }) => term))).toEqual([["ab"], ["ab"], ["ab"]]);
+  expect(words.map(({ exact }) => exact)).toEqual([[0], [1], [0]]);
+  expect(words.map(({ prefix }) => prefix!.terms)).toEqual([[], [], ["\u0003ab"]]);
 });

@@ -1,7 +1,7 @@
 // Facet counts, spelled out: merged over segments by raw value, a document once per value, both orders.
 import { beforeAll, expect, test } from "vitest";
 import type { EngineModule } from "../../../engine-wasm/host/engine-module.js";
-import { encodeSearch, type SearchProgram } from "../../../engine-wasm/host/search-program.js";
+import { encodeSearch, PLAIN_RANKING, type SearchProgram } from "../../../engine-wasm/host/search-program.js";
 import { decodeSearchResult, type FacetCount } from "../../../engine-wasm/host/search-result.js";
 import type { Workbench } from "../../../engine-wasm/host/workbench.js";
 import type { Document } from "../../oracle/values.js";
@@ -26,7 +26,15 @@ function facet(
   const slot = FIELDS.findIndex((field) => field.name === name);
   const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
   const facets = [{ slot, type: FIELDS[slot]!.code, limit }];
-  const program: SearchProgram = { mode: "all", k: 0, ...scoring, filter: [], sort: [], facets };
+  const program: SearchProgram = {
+    mode: "all",
+    k: 0,
+    ...scoring,
+    filter: [],
+    sort: [],
+    facets,
+    ...PLAIN_RANKING,
+  };
   const [counts] = decodeSearchResult(engine.search(snapshot, encodeSearch(program)), program).facets;
   return counts!.map(({ value, count }) => [value, count]);
 }

@@ -5,6 +5,7 @@ import {
   ALL_ROWS,
   encodeSearch,
   type FilterOp,
+  PLAIN_RANKING,
   type SearchProgram,
 } from "../../../engine-wasm/host/search-program.js";
 import { decodeSearchResult } from "../../../engine-wasm/host/search-result.js";
@@ -28,7 +29,7 @@ beforeAll(async () => {
 
 function browse(filter: FilterOp[]): SearchProgram {
   const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
-  return { mode: "all", k: ALL_ROWS, ...scoring, filter, sort: [], facets: [] };
+  return { mode: "all", k: ALL_ROWS, ...scoring, filter, sort: [], facets: [], ...PLAIN_RANKING };
 }
 
 function check(filter: FilterOp[]): void {

@@ -113,10 +113,16 @@ test("merged bytes are built bytes", () => {
 });
 
 const CATALOGUE: BuildField[] = [
-  { slot: 2, name: "title", type: L.TYPE_STRING, flags: L.FLAG_INDEX },
-  { slot: 0, name: "tags", type: L.TYPE_STRINGS, flags: L.FLAG_INDEX | L.FLAG_FACET },
-  { slot: 7, name: "price", type: L.TYPE_FLOAT, flags: L.FLAG_INDEX | L.FLAG_SORT | L.FLAG_FACET },
-  { slot: 9, name: "codes", type: L.TYPE_INT32S, flags: L.FLAG_INDEX },
+  { slot: 2, name: "title", type: L.TYPE_STRING, flags: L.FLAG_INDEX, language: 0 },
+  { slot: 0, name: "tags", type: L.TYPE_STRINGS, flags: L.FLAG_INDEX | L.FLAG_FACET, language: 0 },
+  {
+    slot: 7,
+    name: "price",
+    type: L.TYPE_FLOAT,
+    flags: L.FLAG_INDEX | L.FLAG_SORT | L.FLAG_FACET,
+    language: 0,
+  },
+  { slot: 9, name: "codes", type: L.TYPE_INT32S, flags: L.FLAG_INDEX, language: 0 },
 ];
 
 function catalogue(count: number): BuildDocument[] {

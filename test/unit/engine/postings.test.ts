@@ -61,7 +61,7 @@ beforeAll(async () => {
   }));
   const bench = (await loadEngine()).workbench();
   const schema = {
-    fields: FIELDS.map(({ name, code, flags }, slot) => ({ slot, name, type: code, flags })),
+    fields: FIELDS.map(({ name, code, flags }, slot) => ({ slot, name, type: code, flags, language: 0 })),
     analysis: PLAIN_ANALYSIS,
   };
   segmentBytes = bench.build(

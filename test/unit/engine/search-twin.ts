@@ -1,14 +1,28 @@
 // The naive twin of the search kernel: looks at every row, filters by the operations, scores with the oracle,
-// sorts and counts whole lists.
-import type { FilterOp, SearchProgram, SortKey } from "../../../engine-wasm/host/search-program.js";
-import type { FacetCount, SearchResult, SortValue } from "../../../engine-wasm/host/search-result.js";
-import { analyse, foldValue } from "../../oracle/analyse.js";
+// applies rules, pins and bonuses one row at a time, sorts and counts whole lists.
+import type {
+  FilterOp,
+  SearchProgram,
+  SearchRule,
+  SortKey,
+} from "../../../engine-wasm/host/search-program.js";
+import type {
+  FacetCount,
+  SearchResult,
+  SearchRow,
+  SortValue,
+} from "../../../engine-wasm/host/search-result.js";
+import { foldValue, hasInOrder } from "../../oracle/analyse.js";
 import type { Row } from "../../oracle/rows.js";
-import { type Program, textMatch } from "../../oracle/score.js";
+import { type Program, positionsOf, textMatch } from "../../oracle/score.js";
 import { type Value, valuesOf } from "../../oracle/values.js";
 import { FIELDS } from "./catalogue.js";
 
-const KINDS = ["exact", "synonym", "prefix", "typo"] as const;
+interface Rated extends Omit<SearchRow, "keys"> {
+  row: Row;
+  rowClass: bigint;
+  boosts: number;
+}
 
 export function searchTwin(
   rows: Row[],
@@ -16,28 +30,99 @@ export function searchTwin(
   hashOf: (id: string) => bigint,
 ): SearchResult {
   const scoring = toOracle(program);
-  const matches = rows.flatMap((row) => {
-    const score = passes(row, program.filter, hashOf) ? textMatch(row, scoring) : null;
-    return score === null ? [] : [{ row, score }];
+  const rulesOf = (row: Row, effect: SearchRule["effect"]): SearchRule[] =>
+    program.rules.filter(
+      (rule) => rule.effect === effect && rule.filter.length > 0 && passes(row, rule.filter, hashOf),
+    );
+  const applied = new Set<SearchRule>();
+  const rated = rows.flatMap((row): Rated[] => {
+    if (!passes(row, program.filter, hashOf)) return [];
+    const score = textMatch(row, scoring);
+    const pin = program.pins.indexOf(hashOf(row.document.id));
+    const hiding = rulesOf(row, "hide");
+    if (score !== null) for (const rule of hiding) applied.add(rule);
+    if (hiding.length > 0 || (score === null && pin < 0)) return [];
+    const burying = pin < 0 ? rulesOf(row, "bury") : [];
+    const boosting = rulesOf(row, "boost");
+    for (const rule of [...burying, ...boosting]) applied.add(rule);
+    const rowClass = pin >= 0 ? 2 + program.pins.length - pin : burying.length > 0 ? 0 : 1;
+    return [
+      {
+        row,
+        seq: row.seq,
+        textMatch: score ?? 0,
+        bonus: bonusOf(row, program, scoring, score ?? 0),
+        matched: score !== null,
+        pinned: pin >= 0,
+        rowClass: BigInt(rowClass),
+        boosts: boosting.reduce((sum, { weight }) => sum + weight, 0),
+      },
+    ];
   });
-  const found = matches
-    .map(({ row, score }) => ({
-      seq: row.seq,
-      textMatch: score,
-      keys: program.sort.map((key) => sortValue(row, score, key)),
-    }))
+  const found = rated
+    .map(({ row, rowClass, boosts, ...rest }) => {
+      const own = { relevance: finalKey(rest, boosts, program), class: rowClass, seq: rest.seq };
+      return {
+        ...rest,
+        keys: program.sort.map((key) => (key.by === "field" ? sortValue(row, key) : own[key.by])),
+      };
+    })
     .sort((a, b) => compareRows(a.keys, b.keys, program.sort) || b.seq - a.seq);
   return {
     found: found.length,
+    pinnedOnly: found.filter(({ matched }) => !matched).length,
     rows: found.slice(0, program.k),
     facets: program.facets.map(({ slot, limit }) =>
       facetCounts(
-        matches.map(({ row }) => row),
+        rated.map(({ row }) => row),
         slot,
         limit,
       ),
     ),
+    applied: program.rules.map((rule) => applied.has(rule)),
+    pinsApplied: rated.some(({ pinned }) => pinned),
   };
+}
+
+/** Without words the text match is 0, which is not a full match. */
+function isFull(score: number): boolean {
+  return score >= 2 ** 51;
+}
+
+function bonusOf(row: Row, program: SearchProgram, scoring: Program, score: number): number {
+  const { whole, starts, terms } = program.bonuses;
+  const groups = new Map<number, number>();
+  for (const { group, slot, term, bonus } of terms) {
+    const present = [...(row.texts.get(FIELDS[slot]?.name ?? "")?.positions.keys() ?? [])];
+    const has = term.prefix ? present.some((one) => one.startsWith(term.term)) : present.includes(term.term);
+    if (has) groups.set(group, Math.max(groups.get(group) ?? 0, bonus));
+  }
+  const sum = [...groups.values()].reduce((total, bonus) => total + bonus, 0);
+  if (!isFull(score)) return sum;
+  const started = scoring.fields.filter(({ name }) =>
+    scoring.words.every((word, i) => positionsOf(row, name, word).includes(i)),
+  );
+  if (started.length === 0) return sum;
+  const isExact = Math.floor(score / 2 ** 46) % 2 === 1;
+  const isWhole = started.some(({ name }) => row.texts.get(name)!.length === program.words.length);
+  return sum + Math.max(starts, isExact && isWhole ? whole : 0);
+}
+
+/** docs/FORMATS.md draws the number. */
+function finalKey(row: { textMatch: number; bonus: number }, boosts: number, program: SearchProgram): bigint {
+  const full = isFull(row.textMatch);
+  const state = full ? BigInt(Math.floor((row.textMatch - 2 ** 51) / 2 ** 46)) : 0n;
+  let relevance = full ? row.textMatch % 2 ** 46 : row.textMatch;
+  relevance += Math.min(row.bonus % 2 ** 52, 2 ** 46 - 1);
+  if (program.words.length === 0) relevance += 2 ** 24;
+  const boosted = Math.floor((relevance * (10 + boosts)) / 10);
+  const least = boosted >= 2 ** 57 ? 2n ** 57n - 1n : BigInt(boosted);
+  const exact = state % 2n === 1n || boosts > 0;
+  return (
+    (row.bonus >= 2 ** 52 ? 2n ** 63n : 0n) +
+    (full ? 2n ** 62n + (state / 2n) * 2n ** 58n + (exact ? 2n ** 57n : 0n) : 0n) +
+    least
+  );
 }
 
 function toOracle(program: SearchProgram): Program {
@@ -50,11 +135,7 @@ function toOracle(program: SearchProgram): Program {
     })),
     words: program.words.map((word) => ({
       weight: word.weight,
-      alternatives: word.alternatives.map((one) => ({
-        ...one,
-        kind: KINDS[one.kind],
-        terms: [...one.terms],
-      })),
+      alternatives: word.alternatives.map((one) => ({ ...one, terms: [...one.terms] })),
     })),
     phrases: program.phrases.map((phrase) => [...phrase]),
     excludes: program.excludes.map((phrase) => [...phrase]),
@@ -96,7 +177,7 @@ function passesLeaf(row: Row, operation: FilterOp, hashOf: (id: string) => bigin
         Buffer.from(foldValue(value as string)).equals(operation.folded),
       );
     case "tokens":
-      return values(row, operation.slot).some((value) => inOrder(value as string, operation.terms));
+      return values(row, operation.slot).some((value) => hasInOrder(value as string, operation.terms));
     case "ids":
       return operation.hashes.includes(hashOf(row.document.id));
     default:
@@ -104,15 +185,7 @@ function passesLeaf(row: Row, operation: FilterOp, hashOf: (id: string) => bigin
   }
 }
 
-function inOrder(text: string, terms: readonly string[]): boolean {
-  let next = 0;
-  for (const { term } of analyse(text)) if (term === terms[next]) next++;
-  return next >= terms.length;
-}
-
-function sortValue(row: Row, score: number, key: SortKey): SortValue {
-  if (key.by === "relevance") return score;
-  if (key.by === "seq") return row.seq;
+function sortValue(row: Row, key: SortKey & { by: "field" }): SortValue {
   const value = values(row, key.slot)[0];
   if (value === undefined) return null;
   if (typeof value === "string") return Buffer.from(foldValue(value));

@@ -11,7 +11,7 @@ import { loadEngine } from "./load-engine.js";
 
 const AWKWARD = [
   ..."aZ09 _-/.,'’ʼéÉßẞæŒøØđłħıİŋſςΣßﬁ½²①Ⅳ㎏™´¨ªº\t\n\u00a0\u3000\u00ad\u200b\u200d\ufeff\ufe0f",
-  ..."日本語々〇ひらカタﾊﾞﾟがガ゙゚ーﾞ한글ᄒ\u1112\u1161ㄱเก้าहिन्दीक़আোعَرَبِيآﷺ׳שׁ־ё й\u0301\u0308\u0345\u20e3👍🏽👨‍👩‍👧𝐀𝟘𠀋\u{e0100}\u{10ffff}\ue000",
+  ..."\u2010\u2013\u2212/+&#:+-日本語々〇ที่ຫ້កុំមမြို့ひらカタﾊﾞﾟがガ゙゚ーﾞ한글ᄒ\u1112\u1161ㄱเก้าहिन्दीक़আোعَرَبِيآﷺ׳שׁ־ё й\u0301\u0308\u0345\u20e3👍🏽👨‍👩‍👧𝐀𝟘𠀋\u{e0100}\u{10ffff}\ue000",
 ];
 const text = fc
   .array(
@@ -24,6 +24,13 @@ const text = fc
     },
   )
   .map((parts) => Buffer.from(parts.join("")).toString());
+
+/** Words and joiners by turns. */
+const runs = fc
+  .array(fc.constantFrom(..."a Zb 42 7 ß x日 ก é٣ - - . / + # : _ & \u2010 ,".split(" "), " "), {
+    maxLength: 30,
+  })
+  .map((parts) => parts.join(""));
 
 /** Blocks of 256 that hold nothing but Han, Hangul, private or unassigned code points. */
 const ALIKE: [number, number][] = [
@@ -42,8 +49,18 @@ beforeAll(async () => {
   workbench = engine.workbench();
 });
 
+/** The words alone. */
 const terms = (input: string, symbolsToIndex = "", tokenSeparators = ""): string[] =>
-  workbench.analyse(input, { symbolsToIndex, tokenSeparators }).map((token) => token.term);
+  workbench
+    .analyse(input, { symbolsToIndex, tokenSeparators })
+    .filter((token) => token.parts === 1)
+    .map((token) => token.term);
+/** The joined tokens alone. */
+const joined = (input: string, symbolsToIndex = "", tokenSeparators = ""): string[] =>
+  workbench
+    .analyse(input, { symbolsToIndex, tokenSeparators })
+    .filter((token) => token.parts > 1)
+    .map((token) => `${token.term} ${token.position}+${token.parts}`);
 const outline = (tokens: { term: string; start: number; end: number }[]): string =>
   tokens.map(({ term, start, end }) => `${term} ${start}-${end}`).join("\n");
 const folded = (input: string): string => Buffer.from(workbench.fold(input)).toString();
@@ -68,9 +85,9 @@ describe("analyse", () => {
 
   test("reports UTF-8 offsets that include trailing accents", () => {
     expect(workbench.analyse("ü cafe\u0301 x")).toEqual([
-      { term: "u", start: 0, end: 2, position: 0 },
-      { term: "cafe", start: 3, end: 9, position: 1 },
-      { term: "x", start: 10, end: 11, position: 2 },
+      { term: "u", start: 0, end: 2, position: 0, parts: 1 },
+      { term: "cafe", start: 3, end: 9, position: 1, parts: 1 },
+      { term: "x", start: 10, end: 11, position: 2, parts: 1 },
     ]);
   });
 
@@ -91,6 +108,59 @@ describe("analyse", () => {
   test("takes malformed bytes for separators", () => {
     const bytes = Uint8Array.of(0x61, 0xff, 0x62, 0xc3, 0x63, 0xed, 0xa0, 0x80, 0x64, 0xf0, 0x9f);
     expect(workbench.analyse(bytes).map((token) => token.term)).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("joins neighbouring words behind the last of them", () => {
+    expect(workbench.analyse("a Wi-Fi ok")).toEqual([
+      { term: "a", start: 0, end: 1, position: 0, parts: 1 },
+      { term: "wi", start: 2, end: 4, position: 1, parts: 1 },
+      { term: "fi", start: 5, end: 7, position: 2, parts: 1 },
+      { term: "wifi", start: 2, end: 7, position: 1, parts: 2 },
+      { term: "ok", start: 8, end: 10, position: 3, parts: 1 },
+    ]);
+    expect(joined("AB-123/4 and wi\u2011fi, a.b_c+d&e#f x:y")).toEqual([
+      "ab1234 0+3",
+      "wifi 4+2",
+      "abcdef 6+6",
+      "xy 12+2",
+    ]);
+  });
+
+  test("joins only what is one joiner apart, short, and no ideograph", () => {
+    expect(joined("a - b c--d e-\u00adf g,h i·j k\u2014l")).toEqual([]);
+    expect(joined("a-b-c-d-e-f-g")).toEqual([]);
+    expect(joined(`${"x".repeat(60)}-${"y".repeat(60)}`)).toEqual([`${"x".repeat(60)}${"y".repeat(60)} 0+2`]);
+    expect(joined(`${"x".repeat(60)}-${"y".repeat(61)}`)).toEqual([]);
+    expect(joined("a-日 日-a ก-ข 日-a-b")).toEqual([]);
+    expect(joined("日本a-b")).toEqual(["ab 2+2"]);
+  });
+
+  test("joins numbers only where a hyphen, dash or slash is between them", () => {
+    expect(joined("3.5 1:30 1_000 1+1 1-2.3 ٣.٥")).toEqual([]);
+    expect(joined("1/2 555-1234 1\u22122 v3.5 3.5mm ٣-٥")).toEqual([
+      "12 0+2",
+      "5551234 2+2",
+      "12 4+2",
+      "v35 6+2",
+      "35mm 8+2",
+      "٣٥ 10+2",
+    ]);
+  });
+
+  test("a joiner that is a symbol or a separator of the index does not join", () => {
+    expect(joined("wi-fi a.b", "-")).toEqual(["ab 1+2"]);
+    expect(joined("wi-fi a.b", "", "-")).toEqual(["ab 2+2"]);
+    expect(joined("wi\u2011fi a\u2010b", "", "\u2011")).toEqual(["ab 2+2"]);
+    expect(joined("wi-fi a.b", "", "x")).toEqual(["wifi 0+2", "ab 2+2"]);
+  });
+
+  test("takes letters of scripts without spaces for words, their signs with them", () => {
+    expect(terms("ที่")).toEqual(["ที่"]);
+    expect(terms("เก้า")).toEqual(["เ", "ก้", "า"]);
+    expect(terms("ຫ້າ")).toEqual(["ຫ້", "າ"]);
+    expect(terms("កុំ ម្យ")).toEqual(["កុំ", "ម្", "យ"]);
+    expect(terms("မြို့")).toEqual(["မြို့"]);
+    expect(terms("ก๑๒a")).toEqual(["ก", "๑๒a"]);
   });
 
   test("equals the twin for every code point, alone and between two letters", ({ skip }) => {
@@ -115,11 +185,11 @@ describe("analyse", () => {
   test("equals the twin for random texts and overrides", () => {
     const overrides = fc.array(fc.constantFrom(...AWKWARD), { maxLength: 4 }).map((list) => list.join(""));
     fc.assert(
-      fc.property(text, overrides, overrides, (input, symbols, separators) => {
+      fc.property(fc.oneof(text, runs), overrides, overrides, (input, symbols, separators) => {
         const settings = { symbolsToIndex: symbols, tokenSeparators: separators };
         expect(workbench.analyse(input, settings)).toEqual(analyse(input, { symbols, separators }));
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   });
 });

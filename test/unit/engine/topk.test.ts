@@ -3,7 +3,12 @@
 import { beforeAll, expect, test } from "vitest";
 import * as L from "../../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../../engine-wasm/host/engine-module.js";
-import { encodeSearch, type SearchProgram, type SortKey } from "../../../engine-wasm/host/search-program.js";
+import {
+  encodeSearch,
+  PLAIN_RANKING,
+  type SearchProgram,
+  type SortKey,
+} from "../../../engine-wasm/host/search-program.js";
 import { decodeSearchResult, type SearchRow } from "../../../engine-wasm/host/search-result.js";
 import type { Workbench } from "../../../engine-wasm/host/workbench.js";
 import type { Document } from "../../oracle/values.js";
@@ -29,7 +34,15 @@ function sorted(
   const groups = [documents.slice(0, 3), documents.slice(3)];
   const { engine, snapshot } = makeCatalogue(module, bench, groups, () => false);
   const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
-  const program: SearchProgram = { mode: "all", k, ...scoring, filter: [], sort, facets: [] };
+  const program: SearchProgram = {
+    mode: "all",
+    k,
+    ...scoring,
+    filter: [],
+    sort,
+    facets: [],
+    ...PLAIN_RANKING,
+  };
   const { rows } = decodeSearchResult(engine.search(snapshot, encodeSearch(program)), program);
   return rows.map(({ seq, keys }) => [(seq - 1000) / 7 + 1, keys]);
 }

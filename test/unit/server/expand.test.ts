@@ -1,11 +1,14 @@
 // Choosing how words may match, from global counts only: sums over shards, suspicion of typos, weights.
 import { describe, expect, it } from "vitest";
-import { ALT_EXACT, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
+import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
 import type { ExpandProgram } from "../../../engine-wasm/host/expand-program.js";
 import type { ExpandResult, TypoExpansion } from "../../../engine-wasm/host/expand-result.js";
-import { alternativesOf, inverseFrequency, limitTypos } from "../../../server/coordinator/alternatives.js";
-import { sumExpansions, WordExpander } from "../../../server/coordinator/expand.js";
+import type { SearchWord } from "../../../engine-wasm/host/search-program.js";
+import { inverseFrequency, limitTypos, searchWords } from "../../../server/coordinator/alternatives.js";
+import { WordExpander } from "../../../server/coordinator/expand.js";
 import type { Plan } from "../../../server/coordinator/plan.js";
+import { sumExpansions } from "../../../server/coordinator/sum-expansions.js";
+import type { Variant } from "../../../server/coordinator/variants.js";
 
 const typo = (term: string, distance: number, df: number, isPrefix = false): TypoExpansion => ({
   term,
@@ -47,11 +50,11 @@ function expander(
 ): WordExpander {
   const plan = {
     text: {
-      words: terms.map(([term, typosMax]) => ({ term, prefix: false, typosMax })),
-      phrases: [],
-      excludes: [],
+      words: terms.map(([term, typosMax]) => ({ terms: [term], prefix: false, typosMax, count: 1 })),
     },
-    program: { slots: [{ slot: 0, weight: 1, averageLength: 0 }] },
+    variants: [],
+    languages: [],
+    slots: [0],
     typoPolicy,
     typosPerWordMax: 64,
   } as unknown as Plan;
@@ -91,7 +94,7 @@ describe("suspicion", () => {
 
   it("follows the policy", async () => {
     const make = (): Dictionary =>
-      new Dictionary(50, { a: 1 }, { a: [typo("b", 1, 40)], c: [typo("d", 1, 1)] });
+      new Dictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
     expect(kinds(await expander(make(), "always", ["a", 1], ["c", 1]).asWritten())).toEqual([[0, 1], [1]]);
     expect(kinds(await expander(make(), "missing", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
     expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
@@ -101,15 +104,16 @@ describe("suspicion", () => {
 });
 
 describe("alternatives", () => {
-  const word = { term: "shoe", prefix: true, typosMax: 2 };
+  const word = { terms: ["shoe"], prefix: true, typosMax: 2, count: 1 };
   it("weighs the word, its prefixes and its typos in this order", () => {
-    const expansion = {
-      exact: [10, 4],
-      prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
-      typos: null,
-    };
     const typos = [typo("shop", 1, 1), typo("shone", 1, 2), typo("shovel", 1, 2, true), typo("ship", 2, 1)];
-    const { weight, alternatives } = alternativesOf(word, expansion, typos, 1_000);
+    const findings = {
+      exact: 10,
+      literal: 40,
+      prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
+      typos: limitTypos("shoe", typos, 64),
+    };
+    const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
     expect(
       alternatives.map((one) => [one.kind, one.typos, one.terms.map((term) => term.term).join()]),
     ).toEqual([
@@ -132,13 +136,38 @@ describe("alternatives", () => {
   });
 
   it("has none for a word that is nowhere", () => {
-    const nothing = { exact: [0], prefix: { termCount: 0, frequencies: [0], terms: [] }, typos: null };
-    expect(alternativesOf(word, nothing, [], 10).alternatives).toEqual([]);
+    const nothing = { exact: 0, literal: 0, prefix: { termCount: 0, frequencies: [0], terms: [] }, typos: [] };
+    expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
   });
 
-  it("keeps the nearest and most frequent typos", () => {
-    const all = [typo("d", 2, 99), typo("c", 1, 5, true), typo("b", 1, 1), typo("e", 1, 9), typo("a", 1, 1)];
-    expect(limitTypos(all, 4).map((one) => one.term)).toEqual(["e", "a", "b", "c"]);
+  it("counts a variant of several words for the first and lets it match the others", () => {
+    const variant: Variant = {
+      covers: [0, 1],
+      kind: ALT_JOINED,
+      terms: ["wifi"],
+      sequence: false,
+      prefix: false,
+      exact: true,
+      factor: 0.95,
+    };
+    const words = ["wi", "fi"].map((term) => ({ terms: [term], prefix: false, typosMax: 0, count: 1 }));
+    const findings = { exact: 0, literal: 0, prefix: null, typos: [] };
+    const [first, second] = searchWords(words, [findings, findings], [{ variant, frequency: 4 }], [], 100) as [
+      SearchWord,
+      SearchWord,
+    ];
+    expect(first.alternatives).toMatchObject([{ boost: inverseFrequency(4, 100) * 0.95, exact: true }]);
+    expect(second.alternatives).toMatchObject([{ boost: 0, terms: [{ term: "wifi" }] }]);
+  });
+
+  it("keeps the nearest and most frequent typos; another first letter costs one more", () => {
+    const all = [typo("wd", 2, 99), typo("wc", 1, 5, true), typo("wb", 1, 1), typo("we", 1, 9), typo("wa", 1, 1)];
+    expect(limitTypos("w", all, 4).map((one) => one.term)).toEqual(["we", "wa", "wb", "wc"]);
+    const ranked = limitTypos("hat", [typo("cat", 1, 99), typo("hut", 1, 1)], 4);
+    expect(ranked.map((one) => [one.term, one.typos])).toEqual([
+      ["hut", 1],
+      ["cat", 2],
+    ]);
   });
 });
 

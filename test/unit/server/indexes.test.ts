@@ -104,7 +104,7 @@ describe("a new index", () => {
     [one({ type: "string[]", sort: true }), /sort must be false/],
     [one({ index: false, facet: true }), /index must be true/],
     [one({ type: "bool", infix: true }), /infix must be false/],
-    [one({ language: "english!" }), /language must be a language code/],
+    [one({ language: "tlh" }), /language must be one of en, de, .*not "tlh"/],
     [one({ type: "float", language: "en" }), /language must be absent/],
     [
       {
@@ -221,6 +221,10 @@ describe("a change of the settings", () => {
     });
     expect(change({ token_separators: ["-"] }).schemaVersion).toBe(2);
     expect(change({ stop_words: ["a"], token_separators: [] }).schemaVersion).toBe(1);
+    expect(change({ language: "en" }).schemaVersion).toBe(2);
+    expect(change({ sku_fields: ["title"] }).schemaVersion).toBe(2);
+    expect(change({ brand_field: "title" }).schemaVersion).toBe(2);
+    expect(change({ language: null, sku_fields: [], brand_field: null }).schemaVersion).toBe(1);
   });
 
   test.each([
@@ -246,7 +250,11 @@ describe("a change of the settings", () => {
     [{ brand_field: "nope" }, /^brand_field names "nope"/],
     [{ token_separators: ["ab"] }, /^token_separators\[0\] must be one character/],
     [{ symbols_to_index: [" "] }, /^symbols_to_index\[0\] must be one character/],
-    [{ language: "klingon" }, /^language must be a language code/],
+    [{ language: "klingon" }, /^language must be one of en, de, .*not "klingon"/],
+    [
+      { symbols_to_index: ["+", "\u0001"] },
+      /^symbols_to_index\[1\] must be one character, .*control character/,
+    ],
     [{ highlight: { tag: "b" } }, /^highlight.tag is unknown/],
     [{ drop_tokens_threshold: -1 }, /^drop_tokens_threshold must be an integer/],
   ])("%j is refused", (body, message) => {

@@ -12,11 +12,21 @@ const KEYS: SortKey[] = [
 ];
 const WINDOW = { offset: 0, count: 10, facetValuesMax: 10 };
 
-const row = (seq: number, ...keys: SortValue[]): SearchRow => ({ seq, textMatch: seq, keys });
+const row = (seq: number, ...keys: SortValue[]): SearchRow => ({
+  seq,
+  textMatch: seq,
+  bonus: 0,
+  matched: true,
+  pinned: false,
+  keys,
+});
 const answer = (rows: SearchRow[], facets: SearchResult["facets"] = []): SearchResult => ({
   found: rows.length,
+  pinnedOnly: 0,
   rows,
   facets,
+  applied: [],
+  pinsApplied: false,
 });
 
 describe("row order", () => {
@@ -59,9 +69,7 @@ describe("row order", () => {
           const expected = [...rows].sort(order).slice(offset, offset + count);
           const merged = mergeResults(shards, keys, { offset, count, facetValuesMax: 5 });
           expect(merged.found).toBe(rows.length);
-          expect(merged.winners).toEqual(
-            expected.map(({ shard, seq, textMatch }) => ({ shard, seq, textMatch })),
-          );
+          expect(merged.winners).toEqual(expected.map(({ keys: _, ...winner }) => winner));
         },
       ),
       { numRuns: 200 },

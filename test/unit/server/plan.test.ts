@@ -1,20 +1,19 @@
 // From a request to the engine's program: words of the query text, typos allowed, sort keys, rows and facets.
 import { describe, expect, it } from "vitest";
-import { IndexView } from "../../../server/coordinator/index-view.js";
 import { type Plan, planQuery } from "../../../server/coordinator/plan.js";
 import { readQueryRequest } from "../../../server/coordinator/query-request.js";
-import { typosAllowed } from "../../../server/coordinator/query-text.js";
+import { typosAllowed } from "../../../server/coordinator/typo-rule.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
-import { analyser, makeRecord } from "./record.js";
+import { makeRecord, queried } from "./record.js";
 
 function plan(body: object, record = makeRecord(), shards = 2, documentsMax = 1_000): Plan {
-  const view = new IndexView(record);
-  const request = readQueryRequest(body, record, view, DEFAULT_LIMITS);
-  return planQuery(request, record, view, analyser, DEFAULT_LIMITS, { shards, documentsMax });
+  const index = queried(record);
+  const request = readQueryRequest(body, record, index.view, DEFAULT_LIMITS);
+  return planQuery(request, index, DEFAULT_LIMITS, { shards, documentsMax });
 }
 const words = (q: string, settings = {}): string[] =>
   plan({ q }, makeRecord(settings)).text.words.map(
-    ({ term, prefix, typosMax }) => `${term}${prefix ? "*" : ""}${typosMax}`,
+    ({ terms, prefix, typosMax }) => `${terms.join("_")}${prefix ? "*" : ""}${typosMax}`,
   );
 
 describe("query text", () => {

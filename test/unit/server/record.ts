@@ -3,11 +3,15 @@ import { DEFAULT_SETTINGS } from "../../../server/catalog/settings.js";
 import type {
   FieldDefinition,
   FieldType,
+  IndexContents,
   IndexRecord,
   IndexSettings,
 } from "../../../server/catalog/types.js";
 import { IndexView } from "../../../server/coordinator/index-view.js";
+import { type QueriedIndex, queriedIndex } from "../../../server/coordinator/queried-index.js";
 import type { TextAnalyser } from "../../../server/coordinator/text-analyser.js";
+import { DEFAULT_LIMITS } from "../../../server/limits.js";
+import { createLogger } from "../../../server/log.js";
 
 export function field(
   name: string,
@@ -67,8 +71,15 @@ export const analyser: TextAnalyser = {
       start: match.index,
       end: match.index + match[0].length,
       position,
+      parts: 1,
     })),
   terms: (text) => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((term) => term.toLowerCase()),
   fold: (text) => Buffer.from(text.trim().toLowerCase()),
   hash: (id) => [...id].reduce((hash, c) => (hash * 31n + BigInt(c.codePointAt(0) ?? 0)) % 2n ** 64n, 7n),
 };
+
+/** The index as a query sees it. */
+export function queried(record: IndexRecord, contents: Partial<IndexContents> = {}): QueriedIndex {
+  const cluster = { analyser: () => analyser, limits: DEFAULT_LIMITS, log: createLogger("fatal") };
+  return queriedIndex(cluster, { record, rules: [], synonyms: [], ...contents });
+}

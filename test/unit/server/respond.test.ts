@@ -10,6 +10,9 @@ const fieldOf = (name: string) => {
 };
 const EMPTY: QueryResponse = {
   hits: [],
+  relatedHits: [],
+  suggestions: [],
+  curated: false,
   found: 0,
   page: 1,
   perPage: 10,
@@ -47,8 +50,14 @@ describe("response", () => {
       encodeResponse({
         ...EMPTY,
         hits: [
-          { document, highlight, textMatch: 2 ** 52 + 1 },
-          { document: Buffer.from('{"id":"2"}'), highlight: new Uint8Array(0), textMatch: 0 },
+          { document, highlight, textMatch: 2 ** 52 + 1, bonus: 2 ** 24, pinnedOnly: false },
+          {
+            document: Buffer.from('{"id":"2"}'),
+            highlight: new Uint8Array(0),
+            textMatch: 0,
+            bonus: 0,
+            pinnedOnly: true,
+          },
         ],
         found: 21,
         outOf: 30,
@@ -60,10 +69,10 @@ describe("response", () => {
         {
           highlight: { title: { matched_tokens: ["a"] } },
           text_match: 4503599627370497,
-          relevance_bonus: 0,
+          relevance_bonus: 16_777_216,
           match_type: "keyword",
         },
-        { document: { id: "2" }, highlight: {}, text_match: 0 },
+        { document: { id: "2" }, highlight: {}, text_match: 0, relevance_bonus: 0, match_type: "pinned" },
       ],
       total_pages: 3,
       data: { hits: [{ text_match: 4503599627370497 }, { document: { id: "2" } }], found: 21, out_of: 30 },

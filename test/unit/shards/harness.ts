@@ -8,7 +8,12 @@ import {
   TYPE_STRING,
 } from "../../../engine-wasm/assembly/layout.js";
 import { EngineModule } from "../../../engine-wasm/host/engine-module.js";
-import { ALL_ROWS, encodeSearch, type SearchProgram } from "../../../engine-wasm/host/search-program.js";
+import {
+  ALL_ROWS,
+  encodeSearch,
+  PLAIN_RANKING,
+  type SearchProgram,
+} from "../../../engine-wasm/host/search-program.js";
 import { decodeSearchResult } from "../../../engine-wasm/host/search-result.js";
 import type { Workbench } from "../../../engine-wasm/host/workbench.js";
 import { handle } from "../../../shards/handle.js";
@@ -32,8 +37,8 @@ export const UID = 7;
 export const SCHEMA: control.ShardSchema = {
   version: 1,
   fields: [
-    { slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX },
-    { slot: 1, name: "price", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_SORT | FLAG_FACET },
+    { slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX, language: 0 },
+    { slot: 1, name: "price", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_SORT | FLAG_FACET, language: 0 },
   ],
   analysis: { symbolsToIndex: "", tokenSeparators: "" },
 };
@@ -51,6 +56,7 @@ const BROWSE: SearchProgram = {
   filter: [],
   sort: [],
   facets: [],
+  ...PLAIN_RANKING,
 };
 
 let loaded: Promise<EngineModule> | null = null;

@@ -195,8 +195,8 @@ describe("background work", () => {
     }
     const fields = [
       ...SCHEMA.fields,
-      { slot: 2, name: "weight", type: TYPE_FLOAT, flags: FLAG_INDEX },
-      { slot: 3, name: "stock", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_REQUIRED },
+      { slot: 2, name: "weight", type: TYPE_FLOAT, flags: FLAG_INDEX, language: 0 },
+      { slot: 3, name: "stock", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_REQUIRED, language: 0 },
     ];
     await shard.changeSchema({ ...SCHEMA, version: 2, fields });
     model.apply(Action.DELETE, [{ id: "d5" }]);

@@ -127,7 +127,7 @@ describe("messages", () => {
   test("control messages", () => {
     const schema = {
       version: 2,
-      fields: [{ slot: 1, name: "title", type: 0, flags: 4 }],
+      fields: [{ slot: 1, name: "title", type: 0, flags: 4, language: 3 }],
       analysis: { symbolsToIndex: "+", tokenSeparators: "-" },
     };
     expect(control.decodeOpen(opened(control.encodeOpen({ uid: 9, schema }), Op.OPEN))).toEqual({

@@ -140,7 +140,29 @@ describe("records", () => {
 
   test("documents", () => {
     const record = { internal: true, id: "ключ", raw: Buffer.from('{"id":"ключ"}') };
-    const again = decodeDocument(encodeDocument(record));
+    const key = keys.documentKey(7, 12);
+    const stored = encodeDocument(key, record);
+    const again = decodeDocument(key, stored);
     expect({ ...again, raw: String(again.raw) }).toEqual({ ...record, raw: String(record.raw) });
+    expect(() => decodeDocument(keys.documentKey(7, 13), stored)).toThrow("index 7, document 13: damaged");
+    for (let end = 0; end < stored.length; end++) {
+      expect(() => decodeDocument(key, stored.subarray(0, end))).toThrow(DamagedBytesError);
+    }
+    for (let bit = 0; bit < stored.length * 8; bit++) {
+      const flipped = Uint8Array.from(stored);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      expect(() => decodeDocument(key, flipped)).toThrow(DamagedBytesError);
+    }
+  });
+
+  test("documents of the first builds, which have no checksum, are read for ever", () => {
+    const id = Buffer.from("ab");
+    const stored = Buffer.concat([Buffer.from([1, id.length, 0]), id, Buffer.from('{"id":"ab"}')]);
+    const { internal, id: found, raw } = decodeDocument(keys.documentKey(1, 1), stored);
+    expect({ internal, found, raw: String(raw) }).toEqual({
+      internal: true,
+      found: "ab",
+      raw: '{"id":"ab"}',
+    });
   });
 });

@@ -1,0 +1,80 @@
+// Measures of a ranking against judgments, as trec_eval defines them: pure functions over document ids, best
+// first. Knows nothing of servers or files. A gain is linear in the grade: grade 3 counts three times grade 1.
+
+/** Grade by document id; a document that is not in it was not judged and counts as grade 0. */
+export type Judgments = ReadonlyMap<string, number>;
+
+export interface Measures {
+  readonly ndcg10: number;
+  /** nDCG@10 of the ranking without its unjudged documents: fair to an engine that was not in the pool. */
+  readonly ndcg10Judged: number;
+  readonly averagePrecision: number;
+  readonly recall100: number;
+}
+
+const NDCG_DEPTH = 10;
+const RECALL_DEPTH = 100;
+
+/** All measures of one query. Requires at least one relevant document. */
+export function measure(ranking: readonly string[], judgments: Judgments): Measures {
+  return {
+    ndcg10: ndcg(ranking, judgments, NDCG_DEPTH),
+    ndcg10Judged: ndcg(
+      ranking.filter((id) => judgments.has(id)),
+      judgments,
+      NDCG_DEPTH,
+    ),
+    averagePrecision: averagePrecision(ranking, judgments),
+    recall100: recall(ranking, judgments, RECALL_DEPTH),
+  };
+}
+
+/** Jarvelin and Kekalainen 2002 with the logarithmic discount of trec_eval: rank 1 counts in full. */
+export function ndcg(ranking: readonly string[], judgments: Judgments, depth: number): number {
+  const gains = ranking.slice(0, depth).map((id) => Math.max(0, judgments.get(id) ?? 0));
+  const ideal = [...judgments.values()]
+    .filter((grade) => grade > 0)
+    .sort((a, b) => b - a)
+    .slice(0, depth);
+  return discounted(gains) / discounted(ideal);
+}
+
+/** Mean of the precision at each relevant document; one that is missing from the ranking counts 0. */
+export function averagePrecision(ranking: readonly string[], judgments: Judgments): number {
+  let found = 0;
+  let sum = 0;
+  ranking.forEach((id, i) => {
+    if ((judgments.get(id) ?? 0) <= 0) return;
+    found++;
+    sum += found / (i + 1);
+  });
+  return sum / relevantCount(judgments);
+}
+
+/** Share of the relevant documents among the first `depth`. */
+export function recall(ranking: readonly string[], judgments: Judgments, depth: number): number {
+  const found = ranking.slice(0, depth).filter((id) => (judgments.get(id) ?? 0) > 0).length;
+  return found / relevantCount(judgments);
+}
+
+/** Documents with a grade above 0. */
+export function relevantCount(judgments: Judgments): number {
+  let count = 0;
+  for (const grade of judgments.values()) if (grade > 0) count++;
+  return count;
+}
+
+/** The mean of every measure over queries. Requires at least one. */
+export function meanOf(all: readonly Measures[]): Measures {
+  const mean = (pick: (one: Measures) => number) => all.reduce((sum, one) => sum + pick(one), 0) / all.length;
+  return {
+    ndcg10: mean((one) => one.ndcg10),
+    ndcg10Judged: mean((one) => one.ndcg10Judged),
+    averagePrecision: mean((one) => one.averagePrecision),
+    recall100: mean((one) => one.recall100),
+  };
+}
+
+function discounted(gains: readonly number[]): number {
+  return gains.reduce((sum, gain, i) => sum + gain / Math.log2(i + 2), 0);
+}

@@ -1,0 +1,77 @@
+// The word lists of the misspelling test: pairs of wrong and right words from the public lists, and ordinary words
+// from two catalogues to stand in the right words' way. Reads files; knows nothing of servers.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { editDistance } from "./edit-distance.js";
+import { readJsonLines } from "./judged-sets.js";
+
+export const PAIR_FILES = ["wikipedia.tsv", "aspell.tsv", "norvig-testset1.tsv"] as const;
+
+export interface Misspelling {
+  readonly wrong: string;
+  /** Every right word that the file gives for it within the distance. */
+  readonly right: readonly string[];
+}
+
+export interface PairFile {
+  readonly file: string;
+  readonly pairs: number;
+  /** Misspellings with a right word within the distance, each once. */
+  readonly within: readonly Misspelling[];
+  /** Pairs that need more edits, and pairs that differ in case or accents only. */
+  readonly beyond: number;
+  readonly equal: number;
+}
+
+/** Words are compared as an index compares them: without case and accents. */
+export function foldWord(word: string): string {
+  return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().normalize("NFC");
+}
+
+export function readPairs(data: string, file: string, distanceMax: number): PairFile {
+  const right = new Map<string, Set<string>>();
+  let [pairs, beyond, equal] = [0, 0, 0];
+  for (const line of readFileSync(join(data, "misspellings", file), "utf8")
+    .trim()
+    .split("\n")) {
+    const [wrong, correct] = line.split("\t").map(foldWord) as [string, string];
+    pairs++;
+    const distance = editDistance(wrong, correct);
+    if (distance === 0) equal++;
+    else if (distance > distanceMax) beyond++;
+    else right.set(wrong, (right.get(wrong) ?? new Set()).add(correct));
+  }
+  const within = [...right].map(([wrong, words]) => ({ wrong, right: [...words] }));
+  return { file, pairs, within, beyond, equal };
+}
+
+/** The right words of all pairs of a file, also of those that need more edits. */
+export function rightWords(data: string, file: string): string[] {
+  const lines = readFileSync(join(data, "misspellings", file), "utf8")
+    .trim()
+    .split("\n");
+  return lines.map((line) => foldWord(line.split("\t")[1]!));
+}
+
+/** The `count` words in most Debian package descriptions and city records, without those in `without`. */
+export async function ordinaryWords(
+  data: string,
+  count: number,
+  without: ReadonlySet<string>,
+): Promise<string[]> {
+  const documents = new Map<string, number>();
+  const take = (text: string): void => {
+    for (const word of new Set(foldWord(text).match(/\p{L}{2,40}/gu) ?? [])) {
+      if (!without.has(word)) documents.set(word, (documents.get(word) ?? 0) + 1);
+    }
+  };
+  for await (const entry of readJsonLines(join(data, "debian-packages/documents.jsonl.gz")))
+    take(`${entry.summary} ${entry.description}`);
+  for await (const city of readJsonLines(join(data, "world-cities/documents.jsonl.gz")))
+    take(`${city.name} ${city.asciiname} ${city.alternatenames} ${city.country}`);
+  return [...documents]
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, count)
+    .map(([word]) => word);
+}

@@ -1,0 +1,134 @@
+// Writes what was measured: Markdown for people, JSON for programs.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type MachineCard, machineText } from "../machine.js";
+import type { JudgedResult } from "./judged-run.js";
+import { JUDGED_SETS, targetOf } from "./judged-sets.js";
+import type { MisspellingResult, MisspellingShare } from "./misspelling-run.js";
+import { ERROR_KINDS } from "./typing-error.js";
+
+/** How a measurement was made: the machine, the index settings and the seed of the typing errors. */
+export interface Conditions {
+  readonly machine: MachineCard;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly seed: number;
+}
+
+export function judgedMarkdown(conditions: Conditions, results: readonly JudgedResult[]): string {
+  const lines = [
+    ...opening("Ranking against judged queries", conditions),
+    "nDCG@10 / MAP / Recall@100 over queries with a relevant document; MAP over 1000 rows. BM25: the two plain",
+    "baselines of the data's README; target: the better of the two, measure by measure.",
+    "",
+    "| set | queries | skein | BM25 k1=0.9 b=0.4 | BM25 k1=1.2 b=0.75 | target | reached |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+  ];
+  for (const { set, queries, clean } of results) {
+    const baseline = JUDGED_SETS.find(({ name }) => name === set)!;
+    const [a, b] = baseline.baselines;
+    const target = targetOf(baseline);
+    const own = [clean.ndcg10, clean.averagePrecision, clean.recall100] as const;
+    const reached = own.map((figure, i) => (round(figure) >= target[i]! ? "yes" : "no")).join(" / ");
+    lines.push(
+      `| ${set} | ${queries} | ${three(own)} | ${three(a)} | ${three(b)} | ${three(target)} | ${reached} |`,
+    );
+  }
+  lines.push(`| mean nDCG@10 | | ${figure(mean(results.map((r) => r.clean.ndcg10)))} | | | | |`, "");
+  for (const { set, clean } of results) {
+    if (set === "icecat")
+      lines.push(`icecat, judged documents only: nDCG@10 ${figure(clean.ndcg10Judged)}.`, "");
+  }
+  lines.push(
+    "With one typing error in one long word of every query; the mean of the four kinds, and its ratio to the clean",
+    "figure.",
+    "",
+    `| set | nDCG@10 / MAP / Recall@100 | ratio of nDCG@10 | ${ERROR_KINDS.join(" | ")} |`,
+    "| --- | --- | --- | --- | --- | --- | --- |",
+  );
+  for (const { set, clean, mistyped, mistypedNdcg10 } of results) {
+    const own = [mistyped.ndcg10, mistyped.averagePrecision, mistyped.recall100];
+    const kinds = ERROR_KINDS.map((kind) => ratio(mistypedNdcg10[kind], clean.ndcg10)).join(" | ");
+    lines.push(`| ${set} | ${three(own)} | ${ratio(mistyped.ndcg10, clean.ndcg10)} | ${kinds} |`);
+  }
+  const ratios = results.map(({ mistyped, clean }) => mistyped.ndcg10 / clean.ndcg10);
+  lines.push(`| mean | | ${mean(ratios).toFixed(3)} | | | | |`);
+  return `${lines.join("\n")}\n`;
+}
+
+export function misspellingMarkdown(conditions: Conditions, result: MisspellingResult): string {
+  const lines = [
+    ...opening("Misspelt words", conditions),
+    `An index of ${result.documents} single words. A misspelling within two edits of its right word is asked for; the right`,
+    "word's document should come first. Misspellings that are themselves indexed words stand apart.",
+    "",
+    "| file | pairs | asked | first | in the first 5 | also words: first, in the first 5 | beyond 2 edits | case only |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+  ];
+  for (const file of result.files) {
+    const { pairs, asked, alsoWords, beyond, equal } = file;
+    const also = `${alsoWords.asked}: ${percent(alsoWords, "first")}, ${percent(alsoWords, "firstFew")}`;
+    lines.push(
+      `| ${file.file} | ${pairs} | ${asked} | ${percent(file, "first")} | ${percent(file, "firstFew")} | ${also} | ${beyond} | ${equal} |`,
+    );
+  }
+  lines.push("", "Why the right word was not first, all files:", "");
+  for (const { kind, count, examples } of result.failures) {
+    lines.push(`- ${count}: ${kind}`, ...examples.map((example) => `  - ${example}`));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** Writes `<folder>/<name>.md` and `.json`. */
+export function writeReport(
+  folder: string,
+  name: string,
+  conditions: Conditions,
+  results: unknown,
+  markdown: string,
+): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.md`), markdown);
+  writeJson(join(folder, `${name}.json`), conditions, results);
+}
+
+export function writeJson(path: string, conditions: Conditions, results: unknown): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify({ ...conditions, results }, null, 2)}\n`);
+}
+
+function opening(title: string, { machine, settings, seed }: Conditions): string[] {
+  return [
+    `# ${title}`,
+    "",
+    machineText(machine),
+    `\`${machine.command}\``,
+    "",
+    `Settings of every index, beside the defaults: \`${JSON.stringify(settings)}\`. Seed ${seed}.`,
+    "",
+  ];
+}
+
+function three(figures: readonly number[]): string {
+  return figures.map(figure).join(" / ");
+}
+
+function figure(n: number): string {
+  return n.toFixed(4);
+}
+
+function round(n: number): number {
+  return Number(n.toFixed(4));
+}
+
+function ratio(part: number, whole: number): string {
+  return (part / whole).toFixed(3);
+}
+
+function percent(share: MisspellingShare, which: "first" | "firstFew"): string {
+  return share.asked === 0 ? "-" : `${((100 * share[which]) / share.asked).toFixed(1)} %`;
+}
+
+function mean(all: readonly number[]): number {
+  return all.reduce((sum, one) => sum + one, 0) / all.length;
+}

@@ -1,0 +1,120 @@
+// The parts of a search program that rank beyond the text match: bonuses, rules and pins, checked and laid out as
+// tables. What they do to the rows of a segment is in bonuses.ts and rules.ts.
+import { scratch } from "./arena";
+import { Filter, filterRead } from "./filter-program";
+import { BONUS_TERMS_MAX, RULES_MAX, RULE_BOOST, RULE_BURY, TERM_PREFIX } from "./layout";
+import { Mem } from "./mem";
+import { countWithin, programBad, readBytes, readF64, readU16, readU32, readU8, readWeight } from "./program";
+import { TERM_BYTES, readTermInto, termAt } from "./program-terms";
+import { failed } from "./status";
+
+@unmanaged export class BonusTerm {
+  bonus: f64;
+  group: u32;
+  slot: u32;
+  term: usize; // Term
+  bits: usize; // rows of the segment at hand that have it, 0 = none
+}
+
+@unmanaged export class Rule {
+  weight: f64;
+  effect: u32; // RULE_*
+  filter: Filter;
+  bits: usize; // rows of the segment at hand that pass, 0 = none
+  applied: u32; // it changed the result of some segment
+}
+
+const BONUS_TERM_BYTES: usize = offsetof<BonusTerm>();
+const RULE_BYTES: usize = (offsetof<Rule>() + 7) & ~7;
+const HASH_BYTES: usize = 8;
+
+// Fewest bytes that one of them takes in a program.
+const BONUS_TERM_LEAST: usize = 16;
+const RULE_LEAST: usize = 11;
+
+/** No row may get as much: numbers above it are not exact. */
+const BONUS_END: f64 = 9007199254740992; // 2^53
+
+export let wholeBonus: f64 = 0;
+export let startsBonus: f64 = 0;
+export let bonusTermCount: u32 = 0;
+export let ruleCount: u32 = 0;
+export let pinCount: u32 = 0;
+/** Every row has class 1, no bonus and no boost. */
+export let rankPlain: bool = true;
+let bonusTerms: usize = 0;
+let rules: usize = 0;
+let pins: usize = 0; // u64 id hashes
+
+export function bonusTermAt(i: u32): BonusTerm {
+  return changetype<BonusTerm>(bonusTerms + <usize>i * BONUS_TERM_BYTES);
+}
+
+export function ruleAt(i: u32): Rule { return changetype<Rule>(rules + <usize>i * RULE_BYTES); }
+export function pinAt(i: u32): u64 { return Mem.u64At(pins + (<usize>i << 3)); }
+
+export function rankRead(): void {
+  rankPlain = true;
+  readBonuses();
+  readRules();
+  pinCount = countWithin(readU32(), HASH_BYTES);
+  pins = readBytes(<usize>pinCount * HASH_BYTES);
+  if (wholeBonus > 0 || startsBonus > 0 || bonusTermCount > 0 || pinCount > 0) rankPlain = false;
+}
+
+function readBonus(): f64 {
+  const bonus = readF64();
+  if (!(bonus >= 0) || bonus >= BONUS_END || floor(bonus) != bonus) {
+    programBad();
+    return 0;
+  }
+  return bonus == 0 ? 0 : bonus;
+}
+
+/** Terms come by group, in a group the largest bonus first. */
+function readBonuses(): void {
+  wholeBonus = readBonus();
+  startsBonus = readBonus();
+  bonusTermCount = countWithin(readU16(), BONUS_TERM_LEAST);
+  if (bonusTermCount > <u32>BONUS_TERMS_MAX) {
+    programBad();
+    bonusTermCount = 0;
+  }
+  bonusTerms = scratch(<usize>bonusTermCount * BONUS_TERM_BYTES);
+  let most = max(wholeBonus, startsBonus);
+  for (let i: u32 = 0; i < bonusTermCount && !failed(); i++) {
+    const one = bonusTermAt(i);
+    one.group = readU16();
+    one.slot = readU16();
+    one.bonus = readBonus();
+    const prefix = readU8();
+    one.term = scratch(TERM_BYTES);
+    readTermInto(termAt(one.term, 0), prefix);
+    one.bits = 0;
+    if (prefix > <u32>TERM_PREFIX) programBad();
+    const sameGroup = i > 0 && bonusTermAt(i - 1).group == one.group;
+    if (i > 0 && bonusTermAt(i - 1).group > one.group) programBad();
+    if (sameGroup && bonusTermAt(i - 1).bonus < one.bonus) programBad();
+    if (!sameGroup) most += one.bonus;
+    if (most >= BONUS_END) programBad();
+  }
+}
+
+function readRules(): void {
+  ruleCount = countWithin(readU16(), RULE_LEAST);
+  if (ruleCount > <u32>RULES_MAX) {
+    programBad();
+    ruleCount = 0;
+  }
+  rules = scratch(<usize>ruleCount * RULE_BYTES);
+  for (let i: u32 = 0; i < ruleCount && !failed(); i++) {
+    const rule = ruleAt(i);
+    rule.effect = readU8();
+    rule.weight = readWeight();
+    rule.filter = filterRead();
+    rule.bits = 0;
+    rule.applied = 0;
+    if (rule.effect > <u32>RULE_BOOST) programBad();
+    if (rule.effect == RULE_BURY || rule.effect == RULE_BOOST) rankPlain = false;
+  }
+}

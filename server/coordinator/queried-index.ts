@@ -1,0 +1,56 @@
+// An index as one query sees it: its record, rules and synonyms as of one moment, in the forms that queries read.
+// What costs time to derive is kept until the record, its rules or its synonyms change.
+import type { IndexContents, IndexRecord } from "../catalog/types.js";
+import type { Cluster } from "./cluster.js";
+import { compileRules } from "./fired-rules.js";
+import { type IndexView, viewOf } from "./index-view.js";
+import { languageStopWords } from "./stop-words.js";
+import { SynonymMap } from "./synonyms.js";
+import type { TextAnalyser } from "./text-analyser.js";
+
+export interface QueriedIndex {
+  readonly record: IndexRecord;
+  readonly view: IndexView;
+  readonly analyser: TextAnalyser;
+  readonly stopWords: ReadonlySet<string>;
+  readonly rules: ReturnType<typeof compileRules>;
+  readonly synonyms: SynonymMap;
+}
+
+interface Derived extends QueriedIndex {
+  readonly contents: IndexContents;
+}
+
+const derived = new WeakMap<IndexRecord, Derived>();
+
+export function queriedIndex(
+  cluster: Pick<Cluster, "analyser" | "limits" | "log">,
+  contents: IndexContents,
+): QueriedIndex {
+  const { record, rules, synonyms } = contents;
+  const known = derived.get(record);
+  if (known !== undefined && known.contents.rules === rules && known.contents.synonyms === synonyms) return known;
+  const view = viewOf(record);
+  const analyser = cluster.analyser(record);
+  const index = {
+    contents,
+    record,
+    view,
+    analyser,
+    stopWords: stopWordsOf(record, view, analyser),
+    rules: compileRules(rules, view, analyser, cluster.limits, cluster.log),
+    synonyms: new SynonymMap(synonyms, analyser),
+  };
+  derived.set(record, index);
+  return index;
+}
+
+/** The setting's words, and those of the languages of the index and its searchable fields. */
+function stopWordsOf(record: IndexRecord, view: IndexView, analyser: TextAnalyser): ReadonlySet<string> {
+  const searchable = new Set(view.searchable.map(({ field }) => field.name));
+  const codes = record.fields
+    .filter((field) => searchable.has(field.name))
+    .flatMap((field) => field.language ?? record.settings.language ?? []);
+  const words = [...record.settings.stop_words, ...[...new Set(codes)].flatMap(languageStopWords)];
+  return new Set(words.flatMap((word) => analyser.terms(word)));
+}

@@ -1,0 +1,152 @@
+// Ranking rules and synonym groups between HTTP and catalog: makes, changes and deletes them as single commands,
+// checked against the index as it is when the command runs. What they do to a query is the coordinator's.
+import type { Catalog } from "./catalog/catalog.js";
+import { type RuleTexts, readRule } from "./catalog/rules.js";
+import { type CatalogState, rulesOf, synonymsOf } from "./catalog/state.js";
+import { readSynonyms } from "./catalog/synonyms.js";
+import type { IndexRecord, RankingRule, SynonymGroup } from "./catalog/types.js";
+import type { Cluster } from "./coordinator/cluster.js";
+import { compileFilter } from "./coordinator/filter-compile.js";
+import { parseFilter } from "./coordinator/filter-parser.js";
+import { ruleFilter } from "./coordinator/fired-rules.js";
+import { viewOf } from "./coordinator/index-view.js";
+import { SkeinError } from "./errors.js";
+import type { Limits } from "./limits.js";
+
+/** The index's own filter language and analyser. */
+export function ruleTexts(cluster: Cluster, record: IndexRecord): RuleTexts {
+  const analyser = cluster.analyser(record);
+  return {
+    checkFilter: (filterBy) => {
+      compileFilter(parseFilter(filterBy, cluster.limits), viewOf(record), analyser);
+    },
+    hasWord: (text) => analyser.terms(text).length > 0,
+  };
+}
+
+/** What clients see of a rule: not the index's uid, but why it is skipped if its filter no longer fits the schema. */
+export function shownRule(
+  cluster: Cluster,
+  record: IndexRecord,
+  { index: _index, ...shown }: RankingRule,
+): Omit<RankingRule, "index"> & { problem: string | null } {
+  const filter = ruleFilter(shown.effect, viewOf(record), cluster.analyser(record), cluster.limits);
+  return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
+}
+
+export class Curation {
+  readonly #catalog: Catalog;
+  readonly #cluster: Cluster;
+  readonly #limits: Limits;
+
+  constructor(catalog: Catalog, cluster: Cluster, limits: Limits) {
+    this.#catalog = catalog;
+    this.#cluster = cluster;
+    this.#limits = limits;
+  }
+
+  /** Throws SK-RR-400, SK-IX-404. */
+  async createRule(index: IndexRecord, body: unknown): Promise<RankingRule> {
+    let made: RankingRule | undefined;
+    await this.#catalog.change((state) => {
+      const record = present(state, index);
+      const draft = readRule(body, null, this.#limits, ruleTexts(this.#cluster, record));
+      const count = rulesOf(state, record.uid).length;
+      if (count >= this.#limits.rulesPerIndexMax) throw tooMany("SK-RR-400", "ranking rules", count);
+      made = { id: state.nextRuleId, index: record.uid, ...draft, ...createdNow() };
+      return { type: "rule.put", rule: made };
+    });
+    return made!;
+  }
+
+  /** Throws SK-RR-400, SK-RR-404. */
+  async changeRule(index: IndexRecord, id: string, body: unknown): Promise<RankingRule> {
+    let changed: RankingRule | undefined;
+    await this.#catalog.change((state) => {
+      const rule = findRule(state, index, id);
+      const texts = ruleTexts(this.#cluster, present(state, index));
+      const draft = readRule(body, rule, this.#limits, texts);
+      changed = { ...rule, ...draft, updated_at: new Date().toISOString() };
+      return { type: "rule.put", rule: changed };
+    });
+    return changed!;
+  }
+
+  /** The id of what was deleted. Throws SK-RR-404. */
+  async removeRule(index: IndexRecord, id: string): Promise<number> {
+    let removed = 0;
+    await this.#catalog.change((state) => {
+      removed = findRule(state, index, id).id;
+      return { type: "rule.delete", index: index.uid, id: removed };
+    });
+    return removed;
+  }
+
+  /** Throws SK-SY-400, SK-IX-404. */
+  async createSynonyms(index: IndexRecord, body: unknown): Promise<SynonymGroup> {
+    let made: SynonymGroup | undefined;
+    await this.#catalog.change((state) => {
+      const record = present(state, index);
+      const { hasWord } = ruleTexts(this.#cluster, record);
+      const draft = readSynonyms(body, null, this.#limits, hasWord);
+      const count = synonymsOf(state, record.uid).length;
+      if (count >= this.#limits.synonymGroupsPerIndexMax) throw tooMany("SK-SY-400", "synonym groups", count);
+      made = { id: state.nextSynonymId, index: record.uid, ...draft, ...createdNow() };
+      return { type: "synonym.put", group: made };
+    });
+    return made!;
+  }
+
+  /** Throws SK-SY-400, SK-SY-404. */
+  async changeSynonyms(index: IndexRecord, id: string, body: unknown): Promise<SynonymGroup> {
+    let changed: SynonymGroup | undefined;
+    await this.#catalog.change((state) => {
+      const group = findSynonyms(state, index, id);
+      const { hasWord } = ruleTexts(this.#cluster, present(state, index));
+      const draft = readSynonyms(body, group, this.#limits, hasWord);
+      changed = { ...group, ...draft, updated_at: new Date().toISOString() };
+      return { type: "synonym.put", group: changed };
+    });
+    return changed!;
+  }
+
+  /** The id of what was deleted. Throws SK-SY-404. */
+  async removeSynonyms(index: IndexRecord, id: string): Promise<number> {
+    let removed = 0;
+    await this.#catalog.change((state) => {
+      removed = findSynonyms(state, index, id).id;
+      return { type: "synonym.delete", index: index.uid, id: removed };
+    });
+    return removed;
+  }
+}
+
+/** The index's rule with the id of a path. Throws SK-RR-404. */
+export function findRule(state: CatalogState, index: IndexRecord, id: string): RankingRule {
+  const rule = rulesOf(state, index.uid).find((candidate) => String(candidate.id) === id);
+  if (rule !== undefined) return rule;
+  throw new SkeinError("SK-RR-404", "the index has no such ranking rule");
+}
+
+/** The index's group with the id of a path. Throws SK-SY-404. */
+export function findSynonyms(state: CatalogState, index: IndexRecord, id: string): SynonymGroup {
+  const group = synonymsOf(state, index.uid).find((candidate) => String(candidate.id) === id);
+  if (group !== undefined) return group;
+  throw new SkeinError("SK-SY-404", "the index has no such synonym group");
+}
+
+/** The index as it is now; it may have been deleted since the request began. */
+function present(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
+  const record = state.indexes.get(uid);
+  if (record !== undefined) return record;
+  throw new SkeinError("SK-IX-404", `the index "${name}" does not exist`);
+}
+
+function createdNow(): { created_at: string; updated_at: string } {
+  const now = new Date().toISOString();
+  return { created_at: now, updated_at: now };
+}
+
+function tooMany(code: "SK-RR-400" | "SK-SY-400", what: string, count: number): SkeinError {
+  return new SkeinError(code, `the index has ${count} ${what} already; more are not allowed`);
+}

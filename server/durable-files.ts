@@ -1,0 +1,21 @@
+// Directory changes that survive a power failure: a rename counts once its directory is synced.
+import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** Makes the entries of a directory durable. A system that cannot sync directories does so by itself. */
+export async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** When this resolves the new name is durable; before, there is the old or the new one. Same file system only. */
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+  if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
+}

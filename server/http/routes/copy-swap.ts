@@ -1,0 +1,40 @@
+// Copying settings from one index to another, and exchanging two indexes. The key must cover both names.
+import { readCopyRequest, readSwapRequest } from "../../catalog/copy-swap.js";
+import { checkRights } from "../../tenants/principal.js";
+import { readJson } from "../body.js";
+import type { HttpReply } from "../port.js";
+import { dataReply } from "../respond.js";
+import type { IndexContext, Route } from "../router.js";
+
+const INDEX = { method: "POST", access: "index", scope: "indexes", missing: "SK-IX-404" } as const;
+
+export const copySwapRoutes: readonly Route[] = [
+  { path: "/v1/indexes/{name}/copy-settings-from", operation: "copySettings", ...INDEX, handle: copy },
+  { path: "/v1/indexes/{name}/swap-with", operation: "swapIndexes", ...INDEX, handle: swap },
+];
+
+async function copy({ services, request, principal, params, record }: IndexContext): Promise<HttpReply> {
+  const { limits } = services.config;
+  const index = params.name!;
+  const wanted = readCopyRequest(await readJson(request, limits, "SK-IX-400"), index, limits);
+  checkRights(principal, "indexes", wanted.sourceIndex);
+  const { rules, synonyms } = await services.lifecycle.copyFrom(record, wanted);
+  return dataReply({
+    source_index: wanted.sourceIndex,
+    index,
+    copied: {
+      synonyms: synonyms?.length ?? 0,
+      ranking_rules: rules?.length ?? 0,
+      settings: wanted.parts.has("settings"),
+    },
+  });
+}
+
+async function swap({ services, request, principal, params }: IndexContext): Promise<HttpReply> {
+  const { limits } = services.config;
+  const index = params.name!;
+  const wanted = readSwapRequest(await readJson(request, limits, "SK-IX-400"), index, limits);
+  checkRights(principal, "indexes", wanted.targetIndex);
+  await services.lifecycle.swap(principal.tenant, index, wanted);
+  return dataReply({ index, target: wanted.targetIndex, dropped: wanted.dropSource });
+}

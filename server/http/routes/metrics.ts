@@ -1,0 +1,21 @@
+// GET /metrics, in Prometheus text form. Outside of /v1: it tells of all tenants and takes a key of its own, if any.
+import { SkeinError } from "../../errors.js";
+import { carriesKey } from "../../tenants/principal.js";
+import type { HttpReply } from "../port.js";
+import type { OpenContext, Route } from "../router.js";
+
+export const metricsRoutes: readonly Route[] = [
+  { method: "GET", path: "/metrics", operation: "metrics", access: "open", handle: metrics },
+];
+
+async function metrics({ services, request }: OpenContext): Promise<HttpReply> {
+  const { metricsKey } = services.config;
+  if (metricsKey !== null && !carriesKey(request.header("authorization"), metricsKey)) {
+    throw new SkeinError(
+      "SK-SYS-401",
+      "the metrics key is required: send the header Authorization: Bearer KEY",
+    );
+  }
+  const { scrape } = services;
+  return { status: 200, headers: [["content-type", scrape.contentType]], body: await scrape.text() };
+}

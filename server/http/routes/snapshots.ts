@@ -1,0 +1,35 @@
+// Snapshots of the whole server, for the bootstrap admin key only: they hold every tenant's data.
+import type { SnapshotEntry } from "../../snapshots/snapshots.js";
+import type { HttpReply } from "../port.js";
+import { dataReply } from "../respond.js";
+import type { Route, TenantContext } from "../router.js";
+
+const BOOTSTRAP = { access: "tenant", scope: "bootstrap" } as const;
+
+export const snapshotRoutes: readonly Route[] = [
+  { method: "POST", path: "/v1/snapshots", operation: "createSnapshot", ...BOOTSTRAP, handle: create },
+  { method: "GET", path: "/v1/snapshots", operation: "listSnapshots", ...BOOTSTRAP, handle: list },
+  { method: "GET", path: "/v1/snapshots/{id}", operation: "getSnapshot", ...BOOTSTRAP, handle: get },
+  { method: "DELETE", path: "/v1/snapshots/{id}", operation: "deleteSnapshot", ...BOOTSTRAP, handle: remove },
+];
+
+async function create({ services }: TenantContext): Promise<HttpReply> {
+  return dataReply(view(await services.snapshots.create()), 202);
+}
+
+async function list({ services }: TenantContext): Promise<HttpReply> {
+  return dataReply((await services.snapshots.list()).map(view));
+}
+
+async function get({ services, params }: TenantContext): Promise<HttpReply> {
+  return dataReply(view(await services.snapshots.get(params.id!)));
+}
+
+async function remove({ services, params }: TenantContext): Promise<HttpReply> {
+  await services.snapshots.remove(params.id!);
+  return dataReply({ id: params.id!, deleted: true });
+}
+
+function view({ createdAt, ...entry }: SnapshotEntry): object {
+  return { ...entry, created_at: createdAt };
+}

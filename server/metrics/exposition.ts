@@ -1,0 +1,109 @@
+// The metrics as Prometheus text. The only file that knows prom-client: it formats, escapes and adds the
+// process's own metrics; what the server counts stays outside of it, since its label maps cost too much per request.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricType, Registry } from "prom-client";
+import { HISTOGRAMS, type HistogramFamily, NUMBERS } from "./families.js";
+import type { Readings } from "./readings.js";
+import type { Recorder } from "./recorder.js";
+
+const PREFIX = "skein_";
+
+/** One scrape's values, read by every metric while it is printed. */
+interface Source {
+  readonly recorder: Recorder;
+  readings: Readings;
+}
+
+export class Exposition {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+  readonly #source: Source;
+
+  /** Begins to watch the event loop and the garbage collector of this thread. */
+  constructor(recorder: Recorder) {
+    this.contentType = this.#registry.contentType;
+    const source: Source = { recorder, readings: NOTHING };
+    this.#source = source;
+    const registers = [this.#registry];
+    for (const family of HISTOGRAMS) this.#registry.registerMetric(new RecordedHistogram(family, recorder));
+    for (const { type, name, help, labels, samples } of NUMBERS) {
+      const shared = { name: PREFIX + name, help, labelNames: labels, registers };
+      if (type === "counter") {
+        new Counter({
+          ...shared,
+          collect() {
+            this.reset();
+            for (const [labels, value] of samples(source.recorder, source.readings)) this.inc(labels, value);
+          },
+        });
+      } else {
+        new Gauge({
+          ...shared,
+          collect() {
+            this.reset();
+            for (const [labels, value] of samples(source.recorder, source.readings)) this.set(labels, value);
+          },
+        });
+      }
+    }
+    collectDefaultMetrics({ register: this.#registry, prefix: PREFIX });
+  }
+
+  /** The text of one scrape, printed metric by metric with turns for requests between. Requires that the call before has resolved. */
+  async text(readings: Readings): Promise<string> {
+    this.#source.readings = readings;
+    const parts: string[] = [];
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      parts.push(await this.#registry.getSingleMetricAsString(name));
+      await nextTurn();
+    }
+    return `${parts.join("\n\n")}\n`;
+  }
+}
+
+const NOTHING: Readings = {
+  shards: [],
+  shardRequestsMax: 0,
+  indexes: [],
+  otherDocuments: null,
+  statuses: new Map(),
+  disk: null,
+};
+
+/** A histogram that was counted elsewhere. */
+class RecordedHistogram extends Histogram {
+  readonly #family: HistogramFamily;
+  readonly #recorder: Recorder;
+
+  constructor(family: HistogramFamily, recorder: Recorder) {
+    const { name, help, labels } = family;
+    super({ name: PREFIX + name, help, labelNames: labels, registers: [] });
+    this.#family = family;
+    this.#recorder = recorder;
+  }
+
+  override async get(): ReturnType<Histogram["get"]> {
+    const name = PREFIX + this.#family.name;
+    const values = this.#family.samples(this.#recorder).flatMap(([labels, histogram]) => {
+      const counts = histogram.cumulative();
+      const count = counts.at(-1) as number;
+      return [
+        ...counts.map((value, i) => ({
+          metricName: `${name}_bucket`,
+          labels: { ...labels, le: histogram.bounds[i] ?? "+Inf" },
+          value,
+        })),
+        { metricName: `${name}_sum`, labels, value: histogram.sum },
+        { metricName: `${name}_count`, labels, value: count },
+      ];
+    });
+    // The typings number the types; the library itself goes by their names.
+    const type = "histogram" as unknown as MetricType;
+    return { name, help: this.#family.help, type, aggregator: "sum", collect: () => undefined, values };
+  }
+
+  /** The registry prefers this method, which the library's typings leave out. */
+  getForPromString(): ReturnType<Histogram["get"]> {
+    return this.get();
+  }
+}

@@ -1,0 +1,204 @@
+// The catalogue of metrics: name, help, labels and where the values come from. Plain data, no library.
+// docs/OPERATIONS.md has the same list for operators; a test compares them.
+import type { IndexStats } from "../../shards/protocol/control.js";
+import type { DurationHistogram } from "./histogram.js";
+import { QUERY_PHASES } from "./query-trace.js";
+import type { IndexReading, Readings, ShardReading } from "./readings.js";
+import type { DocumentSource, Recorder } from "./recorder.js";
+
+type Labels = Readonly<Record<string, string | number>>;
+type Samples<T> = readonly (readonly [labels: Labels, value: T])[];
+
+export interface NumberFamily {
+  readonly type: "counter" | "gauge";
+  /** Without the prefix. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  samples(recorder: Recorder, readings: Readings): Samples<number>;
+}
+
+export interface HistogramFamily {
+  readonly type: "histogram";
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  samples(recorder: Recorder): Samples<DurationHistogram>;
+}
+
+/** Label of index and tenant for everything that is not listed by name; no index can be called so. */
+export const OTHERS = "(others)";
+
+const SOURCES: readonly DocumentSource[] = ["batch", "import", "single"];
+
+export const HISTOGRAMS: readonly HistogramFamily[] = [
+  {
+    type: "histogram",
+    name: "http_request_duration_seconds",
+    help: "From the request's arrival to the handing over of its reply.",
+    labels: ["method", "route"],
+    samples: (recorder) =>
+      recorder.requests().map(({ method, route, durations }) => [{ method, route }, durations]),
+  },
+  {
+    type: "histogram",
+    name: "query_duration_seconds",
+    help: "Answered queries, without HTTP: the sum of their phases.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.queries]],
+  },
+  {
+    type: "histogram",
+    name: "query_phase_duration_seconds",
+    help: "Where answered queries spent their time.",
+    labels: ["phase"],
+    samples: (recorder) => QUERY_PHASES.map((phase) => [{ phase }, recorder.phases[phase]]),
+  },
+];
+
+export const NUMBERS: readonly NumberFamily[] = [
+  {
+    type: "counter",
+    name: "http_requests_total",
+    help: "Requests by route template, method and status.",
+    labels: ["method", "route", "status"],
+    samples: (recorder) =>
+      recorder
+        .requests()
+        .flatMap(({ method, route, byStatus }) =>
+          Array.from(byStatus, ([status, count]) => [{ method, route, status }, count] as const),
+        ),
+  },
+  {
+    type: "gauge",
+    name: "http_requests_in_flight",
+    help: "Requests whose reply has not been handed over yet.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.requestsInFlight]],
+  },
+  {
+    type: "counter",
+    name: "slow_queries_total",
+    help: "Queries that took at least slow_query_ms, answered or not.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.slowQueries]],
+  },
+  {
+    type: "counter",
+    name: "cache_requests_total",
+    help: "What caches were asked for and whether they had it.",
+    labels: ["cache", "result"],
+    samples: ({ expansionCache }) => [
+      [{ cache: "expansion", result: "hit" }, expansionCache.hits],
+      [{ cache: "expansion", result: "miss" }, expansionCache.misses],
+    ],
+  },
+  {
+    type: "counter",
+    name: "documents_total",
+    help: "Documents written or refused, by the way they came in.",
+    labels: ["source", "result"],
+    samples: ({ documents }) =>
+      SOURCES.flatMap((source) => [
+        [{ source, result: "accepted" }, documents[source].accepted] as const,
+        [{ source, result: "rejected" }, documents[source].rejected] as const,
+      ]),
+  },
+  {
+    type: "counter",
+    name: "document_bytes_total",
+    help: "Bytes of documents that arrived, decompressed.",
+    labels: ["source"],
+    samples: ({ documents }) => SOURCES.map((source) => [{ source }, documents[source].bytes]),
+  },
+  ofShard("gauge", "shard_up", "1 when the shard answered this scrape in time.", ({ up }) => (up ? 1 : 0)),
+  ofShard("gauge", "shard_answer_seconds", "How long a small question waited in this scrape.", (shard) =>
+    shard.answerMs === null ? null : shard.answerMs / 1000,
+  ),
+  ofShard("gauge", "shard_requests_inside", "Messages sent and not answered yet.", ({ inside }) => inside),
+  ofShard("gauge", "shard_requests_waiting", "Messages that wait for a restart.", ({ waiting }) => waiting),
+  ofShard("counter", "shard_refused_total", "Requests refused by a full queue.", ({ refused }) => refused),
+  ofShard("counter", "shard_restarts_total", "Unexpected ends of the thread.", ({ restarts }) => restarts),
+  {
+    type: "gauge",
+    name: "shard_requests_inside_max",
+    help: "With this many messages inside, a shard refuses more.",
+    labels: [],
+    samples: (_, { shardRequestsMax }) => [[{}, shardRequestsMax]],
+  },
+  {
+    type: "gauge",
+    name: "indexes",
+    help: "Indexes by status.",
+    labels: ["status"],
+    samples: (_, { statuses }) => Array.from(statuses, ([status, count]) => [{ status }, count]),
+  },
+  {
+    type: "gauge",
+    name: "index_documents",
+    help: "Live documents.",
+    labels: ["index", "tenant"],
+    samples: (_, { indexes, otherDocuments }) => [
+      ...indexes.map((index) => [namesOf(index), index.documents] as const),
+      ...(otherDocuments === null ? [] : [[{ index: OTHERS, tenant: OTHERS }, otherDocuments] as const]),
+    ],
+  },
+  ofIndex("index_generation", "Number of the last write that reads see.", ({ generation }) => generation),
+  ofIndex("index_pending_writes", "Writes under way.", ({ pendingWrites }) => pendingWrites),
+  ofStats("index_deleted_rows", "Rows of replaced or deleted documents.", (stats) => stats.deletedRows),
+  ofStats("index_segments", "Segments in all shards.", (stats) => stats.segments),
+  ofStats("index_stale_segments", "Segments still to be re-indexed.", (stats) => stats.staleSegments),
+  ofStats("index_segment_bytes", "Bytes of the segments on disk.", (stats) => stats.segmentBytes),
+  ofStats("index_memory_bytes", "Bytes of WebAssembly memory.", (stats) => stats.memoryBytes),
+  ofStats(
+    "index_queued_bytes",
+    "Bytes of documents that wait for their commit.",
+    (stats) => stats.queuedBytes,
+  ),
+  ofStats("index_merging", "1 while a merge or re-index is under way.", (stats) => (stats.merging ? 1 : 0)),
+  {
+    type: "gauge",
+    name: "disk_free_bytes",
+    help: "Free bytes on the file system of the data directory.",
+    labels: [],
+    samples: (_, { disk }) => (disk === null ? [] : [[{}, disk.freeBytes]]),
+  },
+  {
+    type: "gauge",
+    name: "disk_size_bytes",
+    help: "Size of the file system of the data directory.",
+    labels: [],
+    samples: (_, { disk }) => (disk === null ? [] : [[{}, disk.sizeBytes]]),
+  },
+];
+
+function namesOf({ name, tenant }: IndexReading): Labels {
+  return { index: name, tenant };
+}
+
+/** No sample for a shard without the value. */
+function ofShard(
+  type: NumberFamily["type"],
+  name: string,
+  help: string,
+  value: (shard: ShardReading) => number | null,
+): NumberFamily {
+  const sample = (shard: ShardReading): Samples<number> => {
+    const known = value(shard);
+    return known === null ? [] : [[{ shard: shard.shard }, known]];
+  };
+  return { type, name, help, labels: ["shard"], samples: (_, { shards }) => shards.flatMap(sample) };
+}
+
+function ofIndex(name: string, help: string, value: (index: IndexReading) => number): NumberFamily {
+  const samples: NumberFamily["samples"] = (_, { indexes }) =>
+    indexes.map((index) => [namesOf(index), value(index)]);
+  return { type: "gauge", name, help, labels: ["index", "tenant"], samples };
+}
+
+/** No sample for an index of which a shard did not tell: a partial sum would look like a loss. */
+function ofStats(name: string, help: string, value: (stats: IndexStats) => number): NumberFamily {
+  const samples: NumberFamily["samples"] = (_, { indexes }) =>
+    indexes.flatMap((index) => (index.stats === null ? [] : [[namesOf(index), value(index.stats)] as const]));
+  return { type: "gauge", name, help, labels: ["index", "tenant"], samples };
+}

@@ -1,0 +1,41 @@
+// The stopwatch of one query: every moment belongs to the phase entered last, so the phases add up to the
+// whole. A phase may be entered again; its times add up.
+
+/** In the order in which a query goes through them. */
+export const QUERY_PHASES = ["plan", "expand", "search", "fetch", "respond"] as const;
+export type QueryPhase = (typeof QUERY_PHASES)[number];
+
+export class QueryTrace {
+  /** Documents found, null while unknown. */
+  found: number | null = null;
+  readonly #ms: Record<QueryPhase, number> = { plan: 0, expand: 0, search: 0, fetch: 0, respond: 0 };
+  readonly #startedMs: number;
+  #phase: QueryPhase = "plan";
+  #sinceMs: number;
+
+  /** Starts in the phase "plan". */
+  constructor() {
+    this.#startedMs = performance.now();
+    this.#sinceMs = this.#startedMs;
+  }
+
+  enter(phase: QueryPhase): void {
+    const now = performance.now();
+    this.#ms[this.#phase] += now - this.#sinceMs;
+    this.#sinceMs = now;
+    this.#phase = phase;
+  }
+
+  /** Counts the time until now. What the getters tell is as of the last call. */
+  stop(): void {
+    this.enter(this.#phase);
+  }
+
+  phaseMs(phase: QueryPhase): number {
+    return this.#ms[phase];
+  }
+
+  get totalMs(): number {
+    return this.#sinceMs - this.#startedMs;
+  }
+}

@@ -1,0 +1,101 @@
+// What the server counts about itself while it works: numbers in memory since the start, cheap enough for
+// every request. Knows neither the library that prints them nor who calls.
+import { DurationHistogram } from "./histogram.js";
+import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
+
+const REQUEST_BOUNDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+] as const;
+const PHASE_BOUNDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+] as const;
+
+/** Others share one label, so that no client can make series. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** How documents came in. */
+export type DocumentSource = "batch" | "import" | "single";
+
+/** Requests of one route template and method. */
+interface RequestMeter {
+  readonly method: string;
+  readonly route: string;
+  readonly byStatus: Map<number, number>;
+  readonly durations: DurationHistogram;
+}
+
+interface DocumentMeter {
+  accepted: number;
+  rejected: number;
+  bytes: number;
+}
+
+/** A cache counts here what it could answer. */
+export class CacheMeter {
+  hits = 0;
+  misses = 0;
+}
+
+export class Recorder {
+  readonly expansionCache = new CacheMeter();
+  readonly queries = new DurationHistogram(PHASE_BOUNDS);
+  readonly phases = Object.fromEntries(
+    QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
+  ) as Record<QueryPhase, DurationHistogram>;
+  readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
+    batch: { accepted: 0, rejected: 0, bytes: 0 },
+    import: { accepted: 0, rejected: 0, bytes: 0 },
+    single: { accepted: 0, rejected: 0, bytes: 0 },
+  };
+  slowQueries = 0;
+  requestsInFlight = 0;
+  readonly #requests = new Map<string, Map<string, RequestMeter>>();
+
+  requestStarted(): void {
+    this.requestsInFlight++;
+  }
+
+  /** `route` is the template of the route table, never the path that was sent. */
+  requestFinished(method: string, route: string, status: number, ms: number): void {
+    this.requestsInFlight--;
+    const meter = this.#requests.get(route)?.get(method) ?? this.#meter(method, route);
+    meter.byStatus.set(status, (meter.byStatus.get(status) ?? 0) + 1);
+    meter.durations.observe(ms / 1000);
+  }
+
+  /** A query was answered; its trace is stopped. */
+  queryAnswered(trace: QueryTrace): void {
+    this.queries.observe(trace.totalMs / 1000);
+    for (const phase of QUERY_PHASES) this.phases[phase].observe(trace.phaseMs(phase) / 1000);
+  }
+
+  documentsTaken(source: DocumentSource, accepted: number, rejected: number): void {
+    const meter = this.documents[source];
+    meter.accepted += accepted;
+    meter.rejected += rejected;
+  }
+
+  /** Bytes of documents as they arrived, decompressed. */
+  documentBytes(source: DocumentSource, bytes: number): void {
+    this.documents[source].bytes += bytes;
+  }
+
+  requests(): RequestMeter[] {
+    return [...this.#requests.values()].flatMap((byMethod) => [...byMethod.values()]);
+  }
+
+  #meter(given: string, route: string): RequestMeter {
+    const method = METHODS.has(given) ? given : "other";
+    let byMethod = this.#requests.get(route);
+    if (byMethod === undefined) {
+      byMethod = new Map();
+      this.#requests.set(route, byMethod);
+    }
+    let meter = byMethod.get(method);
+    if (meter === undefined) {
+      meter = { method, route, byStatus: new Map(), durations: new DurationHistogram(REQUEST_BOUNDS) };
+      byMethod.set(method, meter);
+    }
+    return meter;
+  }
+}

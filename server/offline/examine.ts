@@ -1,0 +1,141 @@
+// Checks or repairs the data directory of a stopped server: the catalog here, each shard's database in a process of
+// its own, one after the other. Holds the lock meanwhile. Prints nothing.
+import { fork } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/offline.js";
+import { Catalog } from "../catalog/catalog.js";
+import type { CatalogState } from "../catalog/state.js";
+import type { IndexRecord } from "../catalog/types.js";
+import { viewOf } from "../coordinator/index-view.js";
+import { lockDataDir } from "../data-lock.js";
+
+export interface Examination {
+  readonly task: "check" | "repair";
+  readonly dataDir: string;
+  /** Name of the only index to look at; null for all. Of several tenants' indexes of that name, all. */
+  readonly index: string | null;
+  readonly dryRun: boolean;
+}
+
+export interface Findings {
+  /** What is wrong with the catalog; when it cannot be read at all, nothing else was looked at. */
+  readonly catalog: readonly string[];
+  readonly shards: readonly ShardReport[];
+  /** Sequence numbers that stand in two shards, one sentence each. */
+  readonly across: readonly string[];
+  /** By uid. */
+  readonly names: ReadonlyMap<number, string>;
+}
+
+/** Throws DataDirLockedError, StoreLockedError, and an Error for a directory or an index that is not there. */
+export async function examine({ task, dataDir, index, dryRun }: Examination): Promise<Findings> {
+  if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);
+  const unlock = await lockDataDir(dataDir, `skein ${task}`);
+  try {
+    const { state, problems } = await readCatalog(dataDir);
+    if (state === null) return { catalog: problems, shards: [], across: [], names: new Map() };
+    const records = [...state.indexes.values()];
+    const wanted = index === null ? null : uidsNamed(records, index);
+    const names = new Map(records.map((record) => [record.uid, record.name]));
+    const shards: ShardReport[] = [];
+    for (let shard = 0; shard < (state.shards ?? 0); shard++) {
+      shards.push(await runShard({ task, dataDir, shard, dryRun, ...shardJob(state, records, wanted) }));
+    }
+    return { catalog: problems, shards, across: acrossShards(shards), names };
+  } finally {
+    await unlock();
+  }
+}
+
+async function readCatalog(dataDir: string): Promise<{ state: CatalogState | null; problems: string[] }> {
+  let catalog: Catalog;
+  try {
+    catalog = await Catalog.open(dataDir);
+  } catch (error) {
+    return { state: null, problems: [(error as Error).message] };
+  }
+  const { state, damage } = catalog;
+  await catalog.close();
+  return { state, problems: [...damage.found] };
+}
+
+function uidsNamed(records: readonly IndexRecord[], name: string): number[] {
+  const uids = records.filter((record) => record.name === name).map(({ uid }) => uid);
+  if (uids.length === 0) throw new Error(`there is no index named "${name}"`);
+  return uids;
+}
+
+function shardJob(
+  state: CatalogState,
+  records: readonly IndexRecord[],
+  only: readonly number[] | null,
+): Pick<OfflineJob, "shards" | "indexes" | "only" | "dropping"> {
+  return {
+    shards: state.shards ?? 0,
+    indexes: records.map((record) => ({ uid: record.uid, schema: viewOf(record).shardSchema })),
+    only: only === null ? null : [...only],
+    dropping: [...state.toDrop],
+  };
+}
+
+/** Whatever ends the process is damage too: LevelDB aborts on some. */
+function runShard(job: OfflineJob): Promise<ShardReport> {
+  return new Promise((resolve) => {
+    const child = fork(processFile(), {
+      serialization: "advanced",
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    let report: ShardReport | null = null;
+    let errors = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      errors = (errors + text).slice(-2000);
+    });
+    child.once("message", (message) => {
+      report = message as ShardReport;
+    });
+    child.once("close", (code, signal) => {
+      const reason =
+        errors
+          .trim()
+          .split("\n")
+          .findLast((line) => line.trim() !== "") ?? "";
+      const ended = `the process that read it ended with ${signal ?? `status ${code}`} ${reason}`.trim();
+      const location = join(job.dataDir, "shards", String(job.shard));
+      const problems = [`the database at ${location} cannot be read: ${ended}`];
+      resolve(report ?? { shard: job.shard, location, problems, filesRepaired: false, indexes: [] });
+    });
+    child.send(job);
+  });
+}
+
+/** The compiled process: beside this file's folder in dist, or in dist when this file runs from its source. */
+function processFile(): string {
+  const fromSource = import.meta.url.endsWith(".ts");
+  const path = fromSource ? "../../dist/shards/offline/process.js" : "../../shards/offline/process.js";
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+function acrossShards(shards: readonly ShardReport[]): string[] {
+  const found: string[] = [];
+  const reports = shards.flatMap((shard) => shard.indexes.map((index) => ({ shard: shard.shard, index })));
+  for (const uid of new Set(reports.map(({ index }) => index.uid))) {
+    const owners = new Map<number, number>();
+    for (const { shard, index } of reports.filter((report) => report.index.uid === uid)) {
+      found.push(...duplicates(index, shard, owners));
+    }
+  }
+  return found;
+}
+
+function duplicates(index: IndexReport, shard: number, owners: Map<number, number>): string[] {
+  const found: string[] = [];
+  for (const seq of index.seqs) {
+    const other = owners.get(seq);
+    if (other !== undefined)
+      found.push(`index ${index.uid}, document ${seq}: in shards ${other} and ${shard}`);
+    owners.set(seq, shard);
+  }
+  return found;
+}

@@ -1,0 +1,98 @@
+// The directories of a change of the number of shards, and what a start does with them. The catalog's number is
+// the one step that decides: before it the old databases hold the data, after it the new ones do.
+//
+//   shards/       in force          shards.new/plan.json   from, to, the indexes that are complete in it
+//   shards.new/   being filled      shards.old/            replaced, being deleted
+import { existsSync } from "node:fs";
+import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { renameDurably, syncDirectory } from "../durable-files.js";
+import { isObject } from "../input.js";
+
+const IN_FORCE = "shards";
+const NEW = "shards.new";
+const OLD = "shards.old";
+const PLAN_FILE = "plan.json";
+const PLAN_VERSION = 1;
+
+export interface Plan {
+  readonly from: number;
+  readonly to: number;
+  /** Uids of the indexes that need no more work. */
+  readonly done: readonly number[];
+  /** All are, and nothing but the catalog's number is missing. */
+  readonly complete: boolean;
+}
+
+export function shardsInForce(dataDir: string): string {
+  return join(dataDir, IN_FORCE);
+}
+
+export function newShards(dataDir: string): string {
+  return join(dataDir, NEW);
+}
+
+/**
+ * Goes on where an earlier start was stopped after the catalog got the number `shards`, and deletes what has
+ * been replaced. Requires that no shard is open.
+ */
+export async function finishFlip(dataDir: string, shards: number): Promise<void> {
+  const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const plan = await readPlan(dataDir);
+  if (plan?.complete === true && plan.to === shards) {
+    if (existsSync(inForce)) {
+      await rm(old, { recursive: true, force: true });
+      await renameDurably(inForce, old);
+    }
+    await renameDurably(fresh, inForce);
+  }
+  await rm(join(inForce, PLAN_FILE), { force: true });
+  await rm(old, { recursive: true, force: true });
+}
+
+/** The plan to follow: the one an earlier start began, if it is the same change, else a new one on empty ground. */
+export async function beginPlan(dataDir: string, from: number, to: number): Promise<Plan> {
+  const begun = await readPlan(dataDir);
+  if (begun !== null && begun.from === from && begun.to === to) return begun;
+  await discardNew(dataDir);
+  await mkdir(newShards(dataDir), { recursive: true });
+  await syncDirectory(dataDir);
+  const plan: Plan = { from, to, done: [], complete: false };
+  await writePlan(dataDir, plan);
+  return plan;
+}
+
+/** Durable when it resolves. */
+export async function writePlan(dataDir: string, plan: Plan): Promise<void> {
+  const path = join(newShards(dataDir), PLAN_FILE);
+  const file = await open(`${path}.new`, "w", 0o600);
+  try {
+    await file.writeFile(JSON.stringify({ version: PLAN_VERSION, ...plan }));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await renameDurably(`${path}.new`, path);
+}
+
+export async function discardNew(dataDir: string): Promise<void> {
+  await rm(newShards(dataDir), { recursive: true, force: true });
+}
+
+/** null: none, or one of another version or cut short, which is as good as none. */
+async function readPlan(dataDir: string): Promise<Plan | null> {
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(join(newShards(dataDir), PLAN_FILE), "utf8"));
+  } catch {
+    return null;
+  }
+  if (!isObject(content) || content.version !== PLAN_VERSION) return null;
+  const { from, to, done, complete } = content;
+  if (typeof from !== "number" || typeof to !== "number" || !Array.isArray(done)) return null;
+  return { from, to, done: done.map(Number), complete: complete === true };
+}

@@ -1,0 +1,55 @@
+// How far a redistribution is, as lines of the log: at the beginning, every few seconds, per index, at the end.
+import type { Logger } from "../log.js";
+
+const LINE_MS = 2_000;
+
+export class Progress {
+  readonly #log: Logger;
+  readonly #from: number;
+  readonly #to: number;
+  #expected = 0;
+  #before = 0;
+  #moved = 0;
+  #begun = 0;
+  #said = 0;
+
+  constructor(log: Logger, from: number, to: number) {
+    this.#log = log;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** An index with this many documents; `done`: an earlier start has moved them. */
+  expect(documents: number, done: boolean): void {
+    this.#expected += documents;
+    if (done) this.#before += documents;
+  }
+
+  begin(): void {
+    this.#begun = performance.now();
+    this.#say("redistributing the documents");
+  }
+
+  moved(documents: number): void {
+    this.#moved += documents;
+    if (performance.now() - this.#said >= LINE_MS) this.#say("redistributing the documents");
+  }
+
+  finished(index: string): void {
+    this.#say("an index is redistributed", { index });
+  }
+
+  end(): void {
+    this.#say("the documents are redistributed");
+  }
+
+  #say(message: string, more: object = {}): void {
+    this.#said = performance.now();
+    const seconds = (this.#said - this.#begun) / 1000;
+    const documents = this.#before + this.#moved;
+    const percent = this.#expected === 0 ? 100 : Math.floor((documents / this.#expected) * 1000) / 10;
+    const perSecond = seconds === 0 ? 0 : Math.round(this.#moved / seconds);
+    const facts = { from: this.#from, to: this.#to, documents, of: this.#expected, percent, perSecond };
+    this.#log.info({ ...facts, ...more }, message);
+  }
+}

@@ -1,0 +1,189 @@
+// Moves every document to the shard that owns it under another number of shards: old databases -> new ones, index
+// by index, in the order of the sequence numbers, which stay. Runs at a start, before anybody is served. What it
+// writes counts for nothing until the catalog says so, so it may end anywhere and go on later.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import {
+  decodeOpenReply,
+  encodeClose,
+  encodeDrop,
+  encodeOpen,
+  encodePing,
+  encodeShutdown,
+} from "../../shards/protocol/control.js";
+import { encodeAdopt, type MovedDocument } from "../../shards/protocol/move.js";
+import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import type { IndexRecord } from "../catalog/types.js";
+import { loadEngine } from "../coordinator/engine-files.js";
+import { viewOf } from "../coordinator/index-view.js";
+import { decodeReply } from "../coordinator/shard-errors.js";
+import { type Message, ShardPool } from "../coordinator/shard-pool.js";
+import { shardOf } from "../ingest/prepare.js";
+import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
+import { DocumentStream } from "./document-stream.js";
+import { beginPlan, newShards, shardsInForce, writePlan } from "./folders.js";
+import { Progress } from "./progress.js";
+
+/** Documents of one message and one segment. */
+const ADOPT_BYTES = 1024 * 1024;
+const ADOPTS_IN_FLIGHT_MAX = 2;
+
+export interface RedistributeOptions {
+  readonly dataDir: string;
+  readonly from: number;
+  readonly to: number;
+  readonly indexes: readonly IndexRecord[];
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
+/** When this resolves the new databases are complete and durable. */
+export async function redistribute(options: RedistributeOptions): Promise<void> {
+  const { dataDir, from, to, indexes, log } = options;
+  let plan = await beginPlan(dataDir, from, to);
+  if (plan.complete) return;
+  if (indexes.length > 0) checkSource(shardsInForce(dataDir), from);
+  const engine = await loadEngine();
+  const source = pool(options, engine, shardsInForce(dataDir), from);
+  const target = pool(options, engine, newShards(dataDir), to);
+  const pools = [source, target];
+  try {
+    for (const one of pools) await one.start();
+    const done = new Set(plan.done);
+    const progress = new Progress(log, from, to);
+    for (const { uid } of indexes) {
+      const stream = new DocumentStream(source, uid);
+      progress.expect(await stream.open(), done.has(uid));
+    }
+    progress.begin();
+    for (const record of indexes) {
+      if (done.has(record.uid)) continue;
+      await moveIndex(record, source, target, engine.workbench(), progress);
+      plan = { ...plan, done: [...plan.done, record.uid] };
+      await writePlan(dataDir, plan);
+      progress.finished(record.name);
+    }
+    progress.end();
+  } finally {
+    for (const one of pools) await one.close(encodeShutdown);
+  }
+  await writePlan(dataDir, { ...plan, complete: true });
+}
+
+/** A shard's directory that is gone would be made anew, empty, and its documents would be gone without a word. */
+function checkSource(shardsDir: string, shards: number): void {
+  for (let shard = 0; shard < shards; shard++) {
+    const location = join(shardsDir, String(shard));
+    if (!existsSync(location)) throw new Error(`the directory ${location} is missing`);
+  }
+}
+
+function pool(
+  { limits, log }: RedistributeOptions,
+  engine: EngineModule,
+  shardsDir: string,
+  shards: number,
+): ShardPool {
+  return new ShardPool({
+    shards,
+    workerData: (shard) => ({
+      shard,
+      shardsDir,
+      durability: "fsync",
+      mergeSliceMs: limits.mergeSliceMsMax,
+      documentBytesMax: limits.documentBytesMax,
+      engine: engine.parts,
+    }),
+    ping: encodePing,
+    checkPing: decodeEmptyReply,
+    limits,
+    log,
+    // A thread that ended has lost its open index: what was asked fails, and the next start goes on.
+    recover: async () => undefined,
+  });
+}
+
+async function moveIndex(
+  record: IndexRecord,
+  source: ShardPool,
+  target: ShardPool,
+  workbench: Workbench,
+  progress: Progress,
+): Promise<void> {
+  const { uid } = record;
+  const everywhere = async <T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<void> => {
+    const asked = Array.from({ length: target.count }, async (_, shard) =>
+      decodeReply(await target.ask(shard, encode()), decode),
+    );
+    await Promise.all(asked);
+  };
+  // An earlier start may have left a part of it.
+  await everywhere(() => encodeDrop(uid), decodeEmptyReply);
+  await everywhere(() => encodeOpen({ uid, schema: viewOf(record).shardSchema }), decodeOpenReply);
+  const stream = new DocumentStream(source, uid);
+  const expected = await stream.open();
+  const { generation, maxSeq } = stream;
+  const homes = Array.from({ length: target.count }, (_, shard) => new Home(target, shard, uid, generation));
+  let moved = 0;
+  for (let document = await stream.next(); document !== null; document = await stream.next()) {
+    await homes[shardOf(workbench.hash(document.id), target.count)]!.add(document);
+    moved++;
+    progress.moved(1);
+  }
+  for (const home of homes) await home.flush();
+  if (moved !== expected) {
+    throw new Error(`the index "${record.name}" counts ${expected} documents but ${moved} are stored`);
+  }
+  await everywhere(() => encodeAdopt({ uid, generation, maxSeq, documents: [] }), decodeEmptyReply);
+  await everywhere(() => encodeClose(uid), decodeEmptyReply);
+}
+
+/** The part of an index in one new shard, filled in messages of bounded size, a few of them under way. */
+class Home {
+  readonly #target: ShardPool;
+  readonly #shard: number;
+  readonly #uid: number;
+  readonly #generation: number;
+  readonly #inFlight: Promise<void>[] = [];
+  #documents: MovedDocument[] = [];
+  #bytes = 0;
+
+  constructor(target: ShardPool, shard: number, uid: number, generation: number) {
+    this.#target = target;
+    this.#shard = shard;
+    this.#uid = uid;
+    this.#generation = generation;
+  }
+
+  async add(document: MovedDocument): Promise<void> {
+    this.#documents.push(document);
+    this.#bytes += document.raw.length;
+    if (this.#bytes >= ADOPT_BYTES) await this.#send(ADOPTS_IN_FLIGHT_MAX);
+  }
+
+  /** Resolves when everything is durable. */
+  async flush(): Promise<void> {
+    await this.#send(1);
+  }
+
+  async #send(inFlightMax: number): Promise<void> {
+    const documents = this.#documents;
+    this.#documents = [];
+    this.#bytes = 0;
+    const last = documents.at(-1);
+    if (last !== undefined) {
+      const request = { uid: this.#uid, generation: this.#generation, maxSeq: last.seq, documents };
+      const sent = this.#adopt(encodeAdopt(request));
+      sent.catch(() => undefined);
+      this.#inFlight.push(sent);
+    }
+    while (this.#inFlight.length >= inFlightMax) await this.#inFlight.shift();
+  }
+
+  async #adopt(request: Message): Promise<void> {
+    decodeReply(await this.#target.ask(this.#shard, request), decodeEmptyReply);
+  }
+}

@@ -1,0 +1,117 @@
+// GET /metrics from the inside: measures shards, the largest indexes and the disk, bounded in number and in
+// time, and prints them with what was counted. Scrapes that come at once share one.
+import { statfs } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Catalog } from "./catalog/catalog.js";
+import type { IndexRecord } from "./catalog/types.js";
+import type { Cluster } from "./coordinator/cluster.js";
+import type { Lifecycle } from "./lifecycle.js";
+import { Exposition } from "./metrics/exposition.js";
+import type { Readings } from "./metrics/readings.js";
+
+/** However often somebody asks, the shards are not asked more often. */
+const SHARED_MS = 250;
+
+interface Measured {
+  readonly record: IndexRecord;
+  readonly documents: number;
+}
+
+export class Scrape {
+  readonly #catalog: Catalog;
+  readonly #cluster: Cluster;
+  readonly #lifecycle: Lifecycle;
+  readonly #dataDir: string;
+  readonly #exposition: Exposition;
+  #text: Promise<string> | null = null;
+
+  constructor(catalog: Catalog, cluster: Cluster, lifecycle: Lifecycle, dataDir: string) {
+    this.#catalog = catalog;
+    this.#cluster = cluster;
+    this.#lifecycle = lifecycle;
+    this.#dataDir = dataDir;
+    this.#exposition = new Exposition(cluster.recorder);
+  }
+
+  get contentType(): string {
+    return this.#exposition.contentType;
+  }
+
+  /** The metrics as text, at most SHARED_MS old. */
+  text(): Promise<string> {
+    if (this.#text !== null) return this.#text;
+    const text = this.#take();
+    this.#text = text;
+    const forget = (): void => {
+      if (this.#text === text) this.#text = null;
+    };
+    text.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
+    return text;
+  }
+
+  async #take(): Promise<string> {
+    return this.#exposition.text(await this.#readings());
+  }
+
+  async #readings(): Promise<Readings> {
+    const { limits } = this.#cluster;
+    const { largest, otherDocuments, statuses } = this.#overview(limits.metricsIndexesMax);
+    const uids = largest.map(({ record }) => record.uid);
+    const [{ shards, stats }, disk] = await Promise.all([
+      this.#cluster.survey(uids, limits.metricsMsMax),
+      diskOf(this.#dataDir, limits.metricsMsMax),
+    ]);
+    const indexes = largest.flatMap(({ record: { uid, name, tenant } }) => {
+      const progress = this.#cluster.progress(uid);
+      return progress === null ? [] : [{ name, tenant, ...progress, stats: stats.get(uid) ?? null }];
+    });
+    return {
+      shards,
+      shardRequestsMax: limits.shardQueueRequestsMax,
+      indexes,
+      otherDocuments,
+      statuses,
+      disk,
+    };
+  }
+
+  /** One pass over the catalog: the indexes with the most documents, and sums over the others. */
+  #overview(count: number) {
+    const statuses = new Map<string, number>();
+    const largest: Measured[] = [];
+    let others = 0;
+    let otherDocuments = 0;
+    for (const record of this.#catalog.state.indexes.values()) {
+      const documents = this.#cluster.records(record.uid);
+      const status = this.#statusOf(record);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      const at = largest.findLastIndex((entry) => entry.documents >= documents) + 1;
+      if (at < count) largest.splice(at, 0, { record, documents });
+      else otherDocuments += documents;
+      if (at >= count) others++;
+      if (largest.length > count) {
+        otherDocuments += (largest.pop() as Measured).documents;
+        others++;
+      }
+    }
+    return { largest, otherDocuments: others === 0 ? null : otherDocuments, statuses };
+  }
+
+  #statusOf(record: IndexRecord): string {
+    const status = this.#lifecycle.status(record);
+    return status === "active" && this.#cluster.progress(record.uid) === null ? "opening" : status;
+  }
+}
+
+/** Null when the system does not tell, or not in time. */
+async function diskOf(path: string, msMax: number): Promise<Readings["disk"]> {
+  const limit = new AbortController();
+  const timeout = sleep(msMax, null, { ref: false, signal: limit.signal }).catch(() => null);
+  const asked = statfs(path).then(
+    ({ bsize, bavail, blocks }) => ({ freeBytes: bavail * bsize, sizeBytes: blocks * bsize }),
+    () => null,
+  );
+  const disk = await Promise.race([asked, timeout]);
+  limit.abort();
+  return disk;
+}

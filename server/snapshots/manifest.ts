@@ -1,0 +1,120 @@
+// The manifest of a snapshot: its last file, and the only one that says that the others are whole. A directory
+// without one is not a snapshot.
+//
+//   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/snapshot-file.ts
+//   <id>/manifest.json                                     what follows here, `checksum` over the rest
+import { createHash } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { hashFile, type SnapshotFileSums } from "../../shards/storage/snapshot-file.js";
+import { isObject } from "../input.js";
+
+// ON DISK - names are never reused for something else
+const FORMAT = "skein-snapshot";
+const VERSION = 1;
+export const MANIFEST_FILE = "manifest.json";
+export const CATALOG_FILE = "catalog.skb";
+
+export function shardFile(shard: number): string {
+  return `shard-${shard}.skb`;
+}
+
+export interface SnapshotFile extends SnapshotFileSums {
+  readonly name: string;
+}
+
+export interface SnapshotManifest {
+  readonly id: string;
+  /** ISO 8601 UTC: the moment that it shows. */
+  readonly createdAt: string;
+  readonly shards: number;
+  readonly indexes: number;
+  readonly documents: number;
+  /** The catalog's, then the shards' by number. */
+  readonly files: readonly SnapshotFile[];
+}
+
+/** A snapshot that cannot be used; the message is one sentence for a person. */
+export class SnapshotError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SnapshotError";
+  }
+}
+
+export function bytesOf(manifest: SnapshotManifest): number {
+  return manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+export async function writeManifest(directory: string, manifest: SnapshotManifest): Promise<void> {
+  const { id, createdAt, shards, indexes, documents, files } = manifest;
+  const content = {
+    format: FORMAT,
+    version: VERSION,
+    id,
+    created_at: createdAt,
+    shards,
+    indexes,
+    documents,
+    files: files.map(({ name, bytes, records, sha256 }) => ({ name, bytes, records, sha256 })),
+  };
+  const text = JSON.stringify({ ...content, checksum: checksum(content) }, null, 2);
+  const file = await open(join(directory, MANIFEST_FILE), "wx", 0o600);
+  try {
+    await file.writeFile(`${text}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Throws SnapshotError: no snapshot, a newer one, a damaged manifest. */
+export async function readManifest(directory: string): Promise<SnapshotManifest> {
+  const path = join(directory, MANIFEST_FILE);
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, "utf8"));
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const why = missing
+      ? `there is no ${MANIFEST_FILE}: not a snapshot, or not a finished one`
+      : "it is damaged";
+    throw new SnapshotError(`${directory} cannot be used: ${why}`, { cause });
+  }
+  if (!isObject(content) || content.format !== FORMAT)
+    throw new SnapshotError(`${path} is not of a snapshot`);
+  if (content.version !== VERSION) {
+    throw new SnapshotError(
+      `${directory} has the snapshot format ${String(content.version)}; this version of Skein reads ${VERSION}`,
+    );
+  }
+  const { checksum: stored, ...rest } = content;
+  if (stored !== checksum(rest)) throw new SnapshotError(`${path} is damaged (checksum)`);
+  // The checksum says that this is what writeManifest wrote.
+  const { id, created_at, shards, indexes, documents, files } = rest as unknown as Written;
+  return { id, createdAt: created_at, shards, indexes, documents, files };
+}
+
+/** Reads every file of the snapshot. Throws SnapshotError for the first that is not as the manifest says. */
+export async function checkFiles(directory: string, manifest: SnapshotManifest): Promise<void> {
+  for (const { name, bytes, sha256 } of manifest.files) {
+    let found: { bytes: number; sha256: string };
+    try {
+      found = await hashFile(join(directory, name));
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new SnapshotError(`${name} of the snapshot ${manifest.id} cannot be read (${code})`, { cause });
+    }
+    if (found.bytes !== bytes || found.sha256 !== sha256) {
+      throw new SnapshotError(`${name} of the snapshot ${manifest.id} is damaged (length or checksum)`);
+    }
+  }
+}
+
+interface Written extends Omit<SnapshotManifest, "createdAt"> {
+  readonly created_at: string;
+}
+
+function checksum(content: object): string {
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+}

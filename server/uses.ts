@@ -1,0 +1,41 @@
+// Who is using what at the moment, by number: counts begun and ended uses and lets somebody wait until there
+// are none left. Knows nothing of what is used.
+
+export class Uses {
+  readonly #counts = new Map<number, number>();
+  readonly #waiting = new Map<number, (() => void)[]>();
+
+  /** Begins a use; call the answer once to end it. */
+  begin(id: number): () => void {
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
+    let ended = false;
+    return () => {
+      if (!ended) this.#end(id);
+      ended = true;
+    };
+  }
+
+  /** Resolves when nobody uses the number any more, at the latest after `msMax`. */
+  async ended(id: number, msMax: number): Promise<void> {
+    if (!this.#counts.has(id)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, msMax);
+      const done = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), done]);
+    });
+  }
+
+  #end(id: number): void {
+    const left = this.#counts.get(id)! - 1;
+    if (left > 0) {
+      this.#counts.set(id, left);
+      return;
+    }
+    this.#counts.delete(id);
+    for (const done of this.#waiting.get(id) ?? []) done();
+    this.#waiting.delete(id);
+  }
+}

@@ -1,0 +1,33 @@
+// Takes over documents of another number of shards with the sequence numbers they have: they were accepted long
+// ago, so nothing is looked up and nothing can be refused. For an index that nobody reads or writes yet.
+import type { AdoptRequest } from "../protocol/move.js";
+import { hasInternalMembers } from "../query/internal.js";
+import { encodeDocument } from "../segments/document-record.js";
+import { documentKey } from "../storage/keyspace.js";
+import type { StoreOp } from "../storage/store.js";
+import { buildTolerant } from "./reindex-job.js";
+import type { IndexState } from "./state.js";
+import { commitWrite, type NewSegment } from "./write-commit.js";
+
+/** One segment and one commit. To be run in the index's lane. */
+export async function adoptDocuments(state: IndexState, request: AdoptRequest): Promise<void> {
+  const { generation, maxSeq, documents } = request;
+  const workbench = state.home.workbench();
+  const segments: NewSegment[] = [];
+  if (documents.length > 0) {
+    const rows = documents.map((_, op) => ({ op, born: generation, died: Number.POSITIVE_INFINITY }));
+    segments.push({ bytes: buildTolerant(documents, state.schema, workbench), rows });
+  }
+  await commitWrite(state, {
+    generations: [{ generation, maxSeq }],
+    oldestGeneration: generation,
+    segments,
+    dying: [],
+    documents: documents.map(({ seq, id, raw }): StoreOp => {
+      const key = documentKey(state.uid, seq);
+      const value = encodeDocument(key, { internal: hasInternalMembers(raw, workbench), id, raw });
+      return { type: "put", key, value };
+    }),
+    dead: [],
+  });
+}

@@ -1,0 +1,222 @@
+// Reads everything that a database holds of one index and notes what cannot be read. Judges no relation between
+// the parts: check-index does. Changes nothing.
+import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import type { ShardSchema } from "../protocol/control.js";
+import type { LostDocument } from "../protocol/offline.js";
+import { decodeDeadDocuments } from "../segments/dead-documents.js";
+import { DeletedRows } from "../segments/deleted-rows.js";
+import { decodeDocument, idOfDamaged, isChecked } from "../segments/document-record.js";
+import { decodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
+import { decodeSchema } from "../segments/schema-record.js";
+import { decodePiece, decodeUnfinished, readSegment, summarize } from "../segments/segment-pieces.js";
+import { DamagedBytesError, OtherVersionError } from "../storage/envelope.js";
+import {
+  deletedRowsKey,
+  describeKey,
+  documentKey,
+  indexRange,
+  kindOfKey,
+  numberOfKey,
+  segmentOfKey,
+} from "../storage/keyspace.js";
+import type { Store } from "../storage/store.js";
+
+export interface StoredSegment {
+  record: SegmentRecord;
+  /** By row; null when the segment cannot be read. */
+  rows: { seq: number; hash: bigint }[] | null;
+  /** Null when the record cannot be read. */
+  deleted: DeletedRows | null;
+}
+
+export interface IndexContents {
+  uid: number;
+  /** What cannot be read, one sentence each. */
+  problems: string[];
+  /** Something was written by another version: this one must not touch the index. */
+  foreign: boolean;
+  /** A drop was cut short: the server's next start finishes it. */
+  dropping: boolean;
+  manifest: Manifest | null;
+  schema: ShardSchema | null;
+  /** Of the manifest. */
+  segments: StoredSegment[];
+  /** Readable documents by seq: their id. */
+  documents: Map<number, string>;
+  unreadable: LostDocument[];
+  /** Documents without a checksum. */
+  unchecked: number;
+  /** Seqs that the readable lists of dead documents name. */
+  dead: Set<number>;
+  /** Generations whose list of dead documents cannot be read. */
+  deadUnreadable: number[];
+  generationMax: number;
+  seqMax: number;
+  segmentMax: number;
+  /** Segments that have pieces, marks or deleted rows. */
+  pieceSegments: Set<number>;
+  unfinished: Set<number>;
+  /** Keys that Skein does not write. */
+  strange: Uint8Array[];
+}
+
+export async function readContents(store: Store, uid: number, module: EngineModule): Promise<IndexContents> {
+  const contents: IndexContents = {
+    uid,
+    problems: [],
+    foreign: false,
+    dropping: false,
+    manifest: null,
+    schema: null,
+    segments: [],
+    documents: new Map(),
+    unreadable: [],
+    unchecked: 0,
+    dead: new Set(),
+    deadUnreadable: [],
+    generationMax: 0,
+    seqMax: 0,
+    segmentMax: 0,
+    pieceSegments: new Set(),
+    unfinished: new Set(),
+    strange: [],
+  };
+  for await (const [key, value] of store.entries(indexRange(uid))) readEntry(contents, key, value);
+  for (const record of contents.manifest?.segments ?? []) {
+    contents.segments.push(await readStoredSegment(store, contents, record, module));
+  }
+  return contents;
+}
+
+/** Runs a decoder; what it throws becomes a problem, and the result null. */
+function attempt<T>(contents: IndexContents, decode: () => T): T | null {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof OtherVersionError) contents.foreign = true;
+    const found = error instanceof Error ? error.message : String(error);
+    if (!contents.problems.includes(found)) contents.problems.push(found);
+    return null;
+  }
+}
+
+function readEntry(contents: IndexContents, key: Uint8Array, value: Uint8Array): void {
+  const what = describeKey(key);
+  const kind = kindOfKey(key);
+  switch (kind) {
+    case "manifest":
+      contents.manifest = attempt(contents, () => decodeManifest(value, what));
+      break;
+    case "schema":
+      contents.schema = attempt(contents, () => decodeSchema(value, what));
+      break;
+    case "document":
+      readDocument(contents, key, value);
+      break;
+    case "dead documents of generation": {
+      const generation = numberOfKey(key);
+      contents.generationMax = Math.max(contents.generationMax, generation);
+      const seqs = attempt(contents, () => decodeDeadDocuments(value, what));
+      for (const seq of seqs ?? []) contents.dead.add(seq);
+      if (seqs === null) contents.deadUnreadable.push(generation);
+      break;
+    }
+    case "segment":
+    case "deleted rows of segment":
+    case "unfinished segment": {
+      const segment = segmentOfKey(key);
+      contents.segmentMax = Math.max(contents.segmentMax, segment);
+      contents.pieceSegments.add(segment);
+      if (kind === "segment") attempt(contents, () => decodePiece(value, what));
+      if (kind !== "unfinished segment") break;
+      contents.unfinished.add(segment);
+      attempt(contents, () => decodeUnfinished(value, what));
+      break;
+    }
+    case "mark of a drop":
+      contents.dropping = true;
+      break;
+    default:
+      contents.problems.push(what);
+      contents.strange.push(Uint8Array.from(key));
+  }
+}
+
+function readDocument(contents: IndexContents, key: Uint8Array, value: Uint8Array): void {
+  const seq = numberOfKey(key);
+  contents.seqMax = Math.max(contents.seqMax, seq);
+  const record = attempt(contents, () => decodeDocument(key, value));
+  if (record === null) contents.unreadable.push({ seq, id: idOfDamaged(value) });
+  else contents.documents.set(seq, record.id);
+  if (record !== null && !isChecked(value)) contents.unchecked++;
+}
+
+async function readStoredSegment(
+  store: Store,
+  contents: IndexContents,
+  record: SegmentRecord,
+  module: EngineModule,
+): Promise<StoredSegment> {
+  const { uid } = contents;
+  let bytes: Uint8Array | null = null;
+  try {
+    bytes = await readSegment(store, uid, record);
+  } catch (error) {
+    attempt(contents, () => {
+      throw error;
+    });
+  }
+  const rows = bytes === null ? null : attempt(contents, () => readRows(bytes, record, uid, module));
+  const stored = record.deleted === 0 ? undefined : await store.get(deletedRowsKey(uid, record.id));
+  const deleted = attempt(contents, () => readDeleted(stored, record, uid));
+  return { record, rows, deleted };
+}
+
+function readDeleted(stored: Uint8Array | undefined, record: SegmentRecord, uid: number): DeletedRows {
+  if (record.deleted === 0) return DeletedRows.none(record.rows);
+  const what = describeKey(deletedRowsKey(uid, record.id));
+  if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
+  const deleted = DeletedRows.decode(stored, record.rows, what);
+  if (deleted.count !== record.deleted) {
+    throw new DamagedBytesError(`${what}: ${deleted.count} rows, the manifest says ${record.deleted}`);
+  }
+  return deleted;
+}
+
+/** The rows of a segment that the engine accepts. */
+function readRows(
+  bytes: Uint8Array,
+  record: SegmentRecord,
+  uid: number,
+  module: EngineModule,
+): { seq: number; hash: bigint }[] {
+  const what = `index ${uid}, segment ${record.id}`;
+  const { rows, firstSeq, lastSeq } = summarize(bytes, what);
+  if (rows !== record.rows || firstSeq !== record.firstSeq || lastSeq !== record.lastSeq) {
+    throw new DamagedBytesError(`${what}: not the one the manifest names`);
+  }
+  try {
+    module.engine().attach(bytes);
+  } catch (error) {
+    throw new DamagedBytesError(`${what}: ${(error as Error).message}`);
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const seqs = view.getUint32(SEG_SEQS, true);
+  const hashes = view.getUint32(SEG_ID_HASHES, true);
+  const hashRows = view.getUint32(SEG_ID_ROWS, true);
+  const found = Array.from({ length: rows }, (_, row) => {
+    return { seq: Number(view.getBigUint64(seqs + row * 8, true)), hash: -1n };
+  });
+  for (let i = 0; i < rows; i++) {
+    const row = found[view.getUint32(hashRows + i * 4, true)];
+    if (row === undefined) throw new DamagedBytesError(`${what}: a row that it does not have`);
+    row.hash = view.getBigUint64(hashes + i * 8, true);
+  }
+  return found;
+}
+
+/** Key of a document in words. */
+export function documentName(uid: number, seq: number): string {
+  return describeKey(documentKey(uid, seq));
+}

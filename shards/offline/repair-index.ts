@@ -1,0 +1,178 @@
+// Makes one index whole again from its stored documents: the raw JSON is the truth, segments and manifest follow from
+// it. Which stored documents are live is decided by everything that can still be read; a superseded version never
+// comes back. New segments are written under marks and put in force by one batch, so a crash leaves what was there.
+import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
+import { buildTolerant, type StoredDocument } from "../index/reindex-job.js";
+import type { ShardSchema } from "../protocol/control.js";
+import type { IndexRepair, LostDocument } from "../protocol/offline.js";
+import { decodeDocument, encodeDocument, isChecked } from "../segments/document-record.js";
+import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
+import { putSchema } from "../segments/schema-record.js";
+import { finishedOp, pieceCount, summarize, writePiecesAhead } from "../segments/segment-pieces.js";
+import {
+  documentRange,
+  indexRange,
+  kindOfKey,
+  manifestKey,
+  numberOfKey,
+  segmentOfKey,
+} from "../storage/keyspace.js";
+import type { Store, StoreOp } from "../storage/store.js";
+import type { IndexContents } from "./index-contents.js";
+
+/** JSON of one built segment: large, since nobody waits for a turn; the server merges further. */
+const BUILD_BYTES = 4 * BATCH_SEGMENT_BYTES;
+
+interface Verdict {
+  /** Seqs of the documents to keep. */
+  live: Set<number>;
+  lost: LostDocument[];
+  warnings: string[];
+}
+
+/** Decides which documents live. Changes nothing. */
+function judge(contents: IndexContents): Verdict {
+  const { uid, manifest, segments, documents, dead, unreadable, deadUnreadable } = contents;
+  const rowState = rowStates(contents);
+  const liveByRows = (seq: number): boolean => {
+    const state = rowState.get(seq);
+    if (state !== undefined) return state !== "deleted";
+    if (manifest === null || seq > manifest.maxSeq) return true;
+    // a document without a row was deleted and merged away, unless its segment cannot be read
+    return segments.some(
+      ({ record, rows }) => rows === null && record.firstSeq <= seq && seq <= record.lastSeq,
+    );
+  };
+  const newest = new Map<string, number>();
+  for (const [seq, id] of documents) {
+    if (dead.has(seq) || !liveByRows(seq)) continue;
+    newest.set(id, Math.max(newest.get(id) ?? 0, seq));
+  }
+  const lost = unreadable.filter(({ seq }) => !dead.has(seq) && liveByRows(seq));
+  const stored = new Set([...documents.keys(), ...unreadable.map(({ seq }) => seq)]);
+  for (const [seq, state] of rowState) if (state === "live" && !stored.has(seq)) lost.push({ seq, id: "" });
+  const warnings: string[] = [];
+  const blind = manifest === null || segments.some(({ rows, deleted }) => rows === null || deleted === null);
+  if (blind && deadUnreadable.length > 0) {
+    warnings.push(
+      `index ${uid}: documents deleted in generation ${deadUnreadable.join(", ")} may be back: the list of them cannot be read`,
+    );
+  }
+  return { live: new Set(newest.values()), lost: lost.sort((a, b) => a.seq - b.seq), warnings };
+}
+
+/** What the readable segments say of each of their documents; "unknown" when the deleted rows cannot be read. */
+function rowStates({ segments }: IndexContents): Map<number, "live" | "deleted" | "unknown"> {
+  const states = new Map<number, "live" | "deleted" | "unknown">();
+  for (const { rows, deleted } of segments) {
+    for (const [row, { seq }] of (rows ?? []).entries()) {
+      states.set(seq, deleted === null ? "unknown" : deleted.has(row) ? "deleted" : "live");
+    }
+  }
+  return states;
+}
+
+/** Says what a repair would do, and does it unless `dryRun`. `schema`: the catalog's. */
+export async function repairIndex(
+  store: Store,
+  contents: IndexContents,
+  schema: ShardSchema,
+  module: EngineModule,
+  dryRun: boolean,
+): Promise<IndexRepair> {
+  const { live, lost, warnings } = judge(contents);
+  if (dryRun) return { documents: live.size, segments: 0, lost, warnings };
+  await store.batch(await leftovers(store, contents), { sync: true });
+  const workbench = module.workbench();
+  let nextSegment = Math.max(contents.manifest?.nextSegment ?? 1, contents.segmentMax + 1);
+  const segments: SegmentRecord[] = [];
+  const rewritten: StoreOp[] = [];
+  for await (const documents of slices(store, contents, live, rewritten)) {
+    await store.batch(rewritten.splice(0), { sync: false });
+    const bytes = buildTolerant(documents, schema, workbench);
+    const { rows, firstSeq, lastSeq } = summarize(bytes, `index ${contents.uid}, segment ${nextSegment}`);
+    const pieces = pieceCount(bytes.length);
+    await writePiecesAhead(store, contents.uid, nextSegment, () => bytes, true);
+    segments.push({
+      id: nextSegment++,
+      rows,
+      bytes: bytes.length,
+      pieces,
+      schemaVersion: schema.version,
+      firstSeq,
+      lastSeq,
+      deleted: 0,
+    });
+  }
+  const ops = await switchOps(store, contents, live, segments);
+  const maxSeq = [...contents.dead].reduce(
+    (max, seq) => Math.max(max, seq),
+    Math.max(contents.manifest?.maxSeq ?? 0, contents.seqMax),
+  );
+  const generation = Math.max(contents.manifest?.generation ?? 0, contents.generationMax);
+  const manifest = { generation, maxSeq, nextSegment, schemaVersion: schema.version, segments };
+  const value = encodeManifest(manifest);
+  const all: StoreOp[] = [...ops, putSchema(contents.uid, schema)];
+  await store.batch([...all, { type: "put", key: manifestKey(contents.uid), value }], { sync: true });
+  return { documents: live.size, segments: segments.length, lost, warnings };
+}
+
+/** Takes away pieces that an earlier repair or a merge was writing: their numbers are not used again. */
+async function leftovers(store: Store, { uid, unfinished }: IndexContents): Promise<StoreOp[]> {
+  const ops: StoreOp[] = [];
+  if (unfinished.size === 0) return ops;
+  for await (const key of store.keys(indexRange(uid))) {
+    if (kindOfKey(key) === "segment" && unfinished.has(segmentOfKey(key))) {
+      ops.push({ type: "del", key: Uint8Array.from(key) });
+    }
+  }
+  return [...ops, ...Array.from(unfinished, (segment) => finishedOp(uid, segment))];
+}
+
+/** The live documents ascending by seq; those without a checksum get one (`rewritten`). */
+async function* slices(
+  store: Store,
+  { uid, seqMax }: IndexContents,
+  live: ReadonlySet<number>,
+  rewritten: StoreOp[],
+): AsyncIterableIterator<StoredDocument[]> {
+  let slice: StoredDocument[] = [];
+  let bytes = 0;
+  for await (const [key, value] of store.entries(documentRange(uid, 0, seqMax))) {
+    const seq = numberOfKey(key);
+    if (!live.has(seq)) continue;
+    const record = decodeDocument(key, value);
+    if (!isChecked(value)) {
+      const own = Uint8Array.from(key);
+      rewritten.push({ type: "put", key: own, value: encodeDocument(own, record) });
+    }
+    slice.push({ seq, raw: record.raw });
+    bytes += record.raw.length;
+    if (bytes < BUILD_BYTES) continue;
+    yield slice;
+    slice = [];
+    bytes = 0;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/** Everything that goes when the new segments come into force. */
+async function switchOps(
+  store: Store,
+  { uid }: IndexContents,
+  live: ReadonlySet<number>,
+  segments: readonly SegmentRecord[],
+): Promise<StoreOp[]> {
+  const fresh = new Set(segments.map(({ id }) => id));
+  const ops: StoreOp[] = [];
+  for await (const view of store.keys(indexRange(uid))) {
+    const key = Uint8Array.from(view);
+    const kind = kindOfKey(key);
+    if (kind === "manifest" || kind === "schema") continue;
+    if (kind === "segment" && fresh.has(segmentOfKey(key))) continue;
+    if (kind === "document" && live.has(numberOfKey(key))) continue;
+    ops.push({ type: "del", key });
+  }
+  return ops;
+}

@@ -1,0 +1,110 @@
+// Checks or repairs one shard's database of a server that is stopped: its files, then every index in it.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import type { IndexReport, OfflineJob, ShardReport } from "../protocol/offline.js";
+import { indexesFrom, uidOfKey } from "../storage/keyspace.js";
+import { levelDamage } from "../storage/level-files.js";
+import { LevelStore } from "../storage/level-store.js";
+import type { Store } from "../storage/store.js";
+import { checkContents } from "./check-index.js";
+import { readContents } from "./index-contents.js";
+import { repairIndex } from "./repair-index.js";
+
+export async function runJob(job: OfflineJob, module: EngineModule): Promise<ShardReport> {
+  const { dataDir, shard, dryRun } = job;
+  const location = join(dataDir, "shards", String(shard));
+  const repairing = job.task === "repair" && !dryRun;
+  const report: ShardReport = {
+    shard,
+    location,
+    problems: levelDamage(location, true),
+    filesRepaired: false,
+    indexes: [],
+  };
+  if (!existsSync(location)) {
+    report.problems.push("the directory is missing; restore it from a backup");
+    return report;
+  }
+  if (report.problems.length > 0) {
+    // opening would let LevelDB rewrite damaged blocks as good ones
+    if (!repairing) return report;
+    await LevelStore.repair(location);
+    report.filesRepaired = true;
+  }
+  let store: LevelStore;
+  try {
+    store = await LevelStore.open(location);
+  } catch (error) {
+    report.problems.push((error as Error).message);
+    if (!repairing || report.filesRepaired) return report;
+    await LevelStore.repair(location);
+    report.filesRepaired = true;
+    store = await LevelStore.open(location);
+  }
+  try {
+    // LevelDB keeps tables with damaged blocks that it can still read; their values have checksums of our own
+    if (report.filesRepaired) await store.compact();
+    for (const uid of await uidsOf(store, job))
+      report.indexes.push(await onIndex(store, uid, job, module, report.filesRepaired));
+  } catch (error) {
+    report.problems.push((error as Error).message);
+  } finally {
+    await store.close();
+  }
+  return report;
+}
+
+/** Indexes of the catalog and those that only the database knows. */
+async function uidsOf(store: Store, { indexes, only, dropping }: OfflineJob): Promise<number[]> {
+  const uids = new Set(indexes.map(({ uid }) => uid));
+  for (let uid = 0; ; uid++) {
+    let first: Uint8Array | undefined;
+    for await (const key of store.keys(indexesFrom(uid))) {
+      first = key;
+      break;
+    }
+    if (first === undefined) break;
+    uid = uidOfKey(first);
+    uids.add(uid);
+    if (uid === 0xffffffff) break;
+  }
+  return [...uids]
+    .filter((uid) => !dropping.includes(uid) && (only === null || only.includes(uid)))
+    .sort((a, b) => a - b);
+}
+
+async function onIndex(
+  store: Store,
+  uid: number,
+  job: OfflineJob,
+  module: EngineModule,
+  lostFiles: boolean,
+): Promise<IndexReport> {
+  const contents = await readContents(store, uid, module);
+  const { problems, live } = checkContents(contents, job, module.workbench());
+  const known = job.indexes.find((index) => index.uid === uid);
+  if (known === undefined && !contents.dropping) {
+    problems.push(`index ${uid}: the catalog does not have it; restore the catalog from a backup`);
+  }
+  let repair: IndexReport["repair"] = null;
+  if (job.task === "repair" && problems.length > 0 && known !== undefined) {
+    if (contents.foreign)
+      problems.push(`index ${uid}: not repaired: another version of Skein wrote parts of it`);
+    else repair = await repairIndex(store, contents, known.schema, module, job.dryRun);
+  }
+  if (repair !== null && lostFiles) {
+    repair.warnings.push(
+      `index ${uid}: deleted or replaced documents may be back, and the last writes may be gone`,
+    );
+  }
+  return {
+    uid,
+    problems,
+    documents: repair?.documents ?? live.size,
+    segments: repair?.segments ?? contents.segments.length,
+    unchecked: contents.unchecked,
+    seqs: Float64Array.from(live.keys()),
+    repair,
+  };
+}

@@ -1,0 +1,113 @@
+// Moving documents to another number of shards, at a start and without readers.
+//   STORED request  u8 op, u32 uid, f64 afterSeq, u32 bytesMax
+//          reply    u8 0, f64 generation, f64 maxSeq, f64 liveDocs, u8 more, u32 count,
+//                   count x {f64 seq, u16 + id, u32 + raw JSON}
+//   ADOPT  request  u8 op, u32 uid, f64 generation, f64 maxSeq, u32 count, documents as in STORED's reply
+//          reply    u8 0
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
+
+/** A live document with the sequence number it keeps for ever. */
+export interface MovedDocument {
+  seq: number;
+  id: string;
+  raw: Uint8Array;
+}
+
+export interface StoredRequest {
+  uid: number;
+  /** Only documents with a larger seq; 0 to begin. */
+  afterSeq: number;
+  /** The page ends with the document that reaches this. */
+  bytesMax: number;
+}
+
+export interface StoredPage {
+  /** What the index's manifest says; all 0 when the shard has no such index. */
+  generation: number;
+  maxSeq: number;
+  liveDocs: number;
+  /** There may be documents behind this page. */
+  more: boolean;
+  /** Ascending by seq. */
+  documents: MovedDocument[];
+}
+
+export interface AdoptRequest {
+  uid: number;
+  generation: number;
+  /** At least the largest seq of the documents; the next write's are larger. */
+  maxSeq: number;
+  /** Ascending by seq, larger than all adopted before. */
+  documents: MovedDocument[];
+}
+
+const DOCUMENT_HEAD_BYTES = 8 + 2 + 4;
+
+export function encodeStored({ uid, afterSeq, bytesMax }: StoredRequest): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(1 + 4 + 8 + 4).u8(Op.STORED).u32(uid).whole(afterSeq).u32(bytesMax).finish();
+}
+
+/** Payload after the op byte. */
+export function decodeStored(reader: ByteReader): StoredRequest {
+  const request = { uid: reader.u32(), afterSeq: reader.whole(), bytesMax: reader.u32() };
+  reader.end();
+  return request;
+}
+
+export function encodeStoredReply(page: StoredPage): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + 3 * 8 + 1 + bytesOf(page.documents)).u8(REPLY_OK);
+  writer
+    .whole(page.generation)
+    .whole(page.maxSeq)
+    .whole(page.liveDocs)
+    .u8(page.more ? 1 : 0);
+  return writeDocuments(writer, page.documents).finish();
+}
+
+/** The documents are views into the reply. */
+export function decodeStoredReply(reply: Uint8Array): StoredPage {
+  const reader = openReply(reply);
+  const head = { generation: reader.whole(), maxSeq: reader.whole(), liveDocs: reader.whole() };
+  return { ...head, more: reader.u8() === 1, documents: readDocuments(reader) };
+}
+
+export function encodeAdopt({ uid, generation, maxSeq, documents }: AdoptRequest): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter(1 + 4 + 8 + 8 + bytesOf(documents));
+  writer.u8(Op.ADOPT).u32(uid).whole(generation).whole(maxSeq);
+  return writeDocuments(writer, documents).finish();
+}
+
+/** Payload after the op byte. The raw documents are views into the message. */
+export function decodeAdopt(reader: ByteReader): AdoptRequest {
+  const head = { uid: reader.u32(), generation: reader.whole(), maxSeq: reader.whole() };
+  return { ...head, documents: readDocuments(reader) };
+}
+
+function bytesOf(documents: readonly MovedDocument[]): number {
+  return documents.reduce(
+    (sum, { id, raw }) => sum + DOCUMENT_HEAD_BYTES + Buffer.byteLength(id, "utf8") + raw.length,
+    4,
+  );
+}
+
+function writeDocuments(writer: ByteWriter, documents: readonly MovedDocument[]): ByteWriter {
+  writer.u32(documents.length);
+  for (const { seq, id, raw } of documents) writer.whole(seq).text(id).block(raw);
+  return writer;
+}
+
+function readDocuments(reader: ByteReader): MovedDocument[] {
+  const documents: MovedDocument[] = [];
+  let previous = 0;
+  for (let left = reader.count(DOCUMENT_HEAD_BYTES); left > 0; left--) {
+    const seq = reader.whole();
+    if (seq <= previous) throw new ShardError(SHARD_BAD_MESSAGE, `seq ${seq} after ${previous}`);
+    previous = seq;
+    documents.push({ seq, id: reader.text(), raw: reader.block() });
+  }
+  reader.end();
+  return documents;
+}

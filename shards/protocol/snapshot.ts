@@ -1,0 +1,61 @@
+// A shard's part of a backup. TAKE keeps a view of the whole database under the snapshot's id, at once; WRITE
+// streams it to a file; DROP lets go of it and ends a running WRITE.
+//   TAKE {id} -> {}      WRITE {id, path} -> SnapshotFileSums      DROP {id} -> {}
+import { pack } from "msgpackr";
+import { type ByteReader, ByteWriter } from "./bytes.js";
+import { readObject } from "./control.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op } from "./ops.js";
+import { encodeOk, openReply } from "./reply.js";
+
+export interface WrittenSnapshot {
+  readonly bytes: number;
+  readonly records: number;
+  /** SHA-256 of the file, hexadecimal. */
+  readonly sha256: string;
+}
+
+function encode(op: Op, body: object): Uint8Array<ArrayBuffer> {
+  const packed = pack(body);
+  return new ByteWriter(1 + packed.length).u8(op).bytes(packed).finish();
+}
+
+export function encodeSnapshotTake(id: string): Uint8Array<ArrayBuffer> {
+  return encode(Op.SNAPSHOT_TAKE, { id });
+}
+
+export function encodeSnapshotDrop(id: string): Uint8Array<ArrayBuffer> {
+  return encode(Op.SNAPSHOT_DROP, { id });
+}
+
+/** `path`: the file to make; it must not exist. */
+export function encodeSnapshotWrite(id: string, path: string): Uint8Array<ArrayBuffer> {
+  return encode(Op.SNAPSHOT_WRITE, { id, path });
+}
+
+/** Payload of TAKE or DROP. */
+export function decodeSnapshotId(reader: ByteReader): string {
+  return text(readObject(reader).id);
+}
+
+export function decodeSnapshotWrite(reader: ByteReader): { id: string; path: string } {
+  const { id, path } = readObject(reader);
+  return { id: text(id), path: text(path) };
+}
+
+export function encodeSnapshotWriteReply(written: WrittenSnapshot): Uint8Array<ArrayBuffer> {
+  return encodeOk(pack(written));
+}
+
+export function decodeSnapshotWriteReply(reply: Uint8Array): WrittenSnapshot {
+  const { bytes, records, sha256 } = readObject(openReply(reply));
+  if (typeof bytes !== "number" || typeof records !== "number") {
+    throw new ShardError(SHARD_BAD_MESSAGE, "a written snapshot without its sums");
+  }
+  return { bytes, records, sha256: text(sha256) };
+}
+
+function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new ShardError(SHARD_BAD_MESSAGE, "not a text");
+}

@@ -1,0 +1,17 @@
+// The schema that an index in a shard has in force, as the database keeps it: msgpack in an envelope.
+import { pack, unpack } from "msgpackr";
+import { checkSchema, type ShardSchema } from "../protocol/control.js";
+import { ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";
+import { schemaKey } from "../storage/keyspace.js";
+import type { StoreOp } from "../storage/store.js";
+
+const SCHEMA_VERSION = 1;
+
+export function putSchema(uid: number, schema: ShardSchema): StoreOp {
+  return { type: "put", key: schemaKey(uid), value: seal(ENVELOPE_SCHEMA, SCHEMA_VERSION, pack(schema)) };
+}
+
+/** Throws the envelope's errors. */
+export function decodeSchema(bytes: Uint8Array, what: string): ShardSchema {
+  return checkSchema(unpack(unseal(ENVELOPE_SCHEMA, SCHEMA_VERSION, bytes, what)));
+}

@@ -1,0 +1,52 @@
+// The views of a shard's database that a backup is being written from, by the snapshot's id. Writing happens in
+// slices between requests.
+import type { Turns } from "./index/turns.js";
+import { SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
+import type { WrittenSnapshot } from "./protocol/snapshot.js";
+import { writeSnapshotFile } from "./storage/snapshot-file.js";
+import type { Store, StoreView } from "./storage/store.js";
+
+export class SnapshotViews {
+  readonly #store: Store;
+  readonly #turns: Turns;
+  readonly #views = new Map<string, StoreView>();
+
+  constructor(store: Store, turns: Turns) {
+    this.#store = store;
+    this.#turns = turns;
+  }
+
+  /** Keeps the database as it is now. */
+  take(id: string): void {
+    if (!this.#views.has(id)) this.#views.set(id, this.#store.view());
+  }
+
+  /** Writes the view to a new file and lets go of it. */
+  async write(id: string, path: string): Promise<WrittenSnapshot> {
+    const view = this.#views.get(id);
+    if (view === undefined) throw gone(id);
+    try {
+      return await writeSnapshotFile(path, view, async () => {
+        if (this.#views.get(id) !== view) throw gone(id);
+        await this.#turns.next();
+      });
+    } finally {
+      await this.drop(id);
+    }
+  }
+
+  /** Ends the writing, if any, at its next block. */
+  async drop(id: string): Promise<void> {
+    const view = this.#views.get(id);
+    this.#views.delete(id);
+    await view?.close();
+  }
+
+  async dropAll(): Promise<void> {
+    for (const id of [...this.#views.keys()]) await this.drop(id);
+  }
+}
+
+function gone(id: string): ShardError {
+  return new ShardError(SHARD_UNAVAILABLE, `the view of snapshot ${id} is gone`);
+}

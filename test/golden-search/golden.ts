@@ -1,0 +1,83 @@
+// Reads and judges golden searches: queries with what a shop owner would expect of the answer. Knows the file format
+// and predicates over hits, not the server.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Hits meant by their ids, by a pattern over the text of some of their fields, or by either. */
+interface Wanted {
+  /** How many of the first hits are looked at. */
+  readonly of: number;
+  readonly ids?: readonly string[];
+  readonly fields?: readonly string[];
+  /** A regular expression over the fields' folded text: no case, no accents. */
+  readonly match?: string;
+}
+
+export interface GoldenSearch {
+  readonly query: string;
+  /** Further members of the query's body. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** The first hit is one of these. */
+  readonly first?: readonly string[];
+  /** There are `of` hits, and each of the first `of` is wanted. */
+  readonly every?: Wanted;
+  /** At least one of the first `of` hits is wanted. */
+  readonly some?: Wanted;
+  /** No hit of the page is one of these. */
+  readonly never?: Omit<Wanted, "of">;
+  readonly found?: { readonly min?: number; readonly max?: number };
+  /** The reason a shop owner would give. */
+  readonly why: string;
+}
+
+export interface Answer {
+  readonly found: number;
+  readonly hits: readonly { readonly document: Readonly<Record<string, unknown>> }[];
+}
+
+export function readGolden(catalogue: string): GoldenSearch[] {
+  return readFileSync(join(import.meta.dirname, `${catalogue}.jsonl`), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as GoldenSearch);
+}
+
+/** What is wrong with the answer, one sentence each; empty when it is as expected. */
+export function complaints(search: GoldenSearch, answer: Answer): string[] {
+  const documents = answer.hits.map((hit) => hit.document);
+  const { first, every, some, never, found } = search;
+  const wrong: string[] = [];
+  if (first !== undefined && !first.includes(String(documents[0]?.id)))
+    wrong.push(`the first hit is not ${first.join(" or ")}`);
+  if (every !== undefined) {
+    const top = documents.slice(0, every.of);
+    if (top.length < every.of) wrong.push(`there are only ${top.length} hits`);
+    if (!top.every((document) => isWanted(document, every)))
+      wrong.push(`not every one of the first ${every.of} is ${describe(every)}`);
+  }
+  if (some !== undefined && !documents.slice(0, some.of).some((document) => isWanted(document, some)))
+    wrong.push(`none of the first ${some.of} is ${describe(some)}`);
+  const unwanted = never && documents.find((document) => isWanted(document, never));
+  if (unwanted !== undefined) wrong.push(`${unwanted.id} must not be there`);
+  if (answer.found < (found?.min ?? 0) || answer.found > (found?.max ?? Number.POSITIVE_INFINITY))
+    wrong.push(`${answer.found} are found`);
+  return wrong;
+}
+
+export function foldText(text: string): string {
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function isWanted(document: Readonly<Record<string, unknown>>, wanted: Omit<Wanted, "of">): boolean {
+  if (wanted.ids?.includes(String(document.id))) return true;
+  if (wanted.match === undefined) return false;
+  const text = (wanted.fields ?? []).map((name) => foldText(String(document[name] ?? ""))).join(" ");
+  return new RegExp(wanted.match, "isu").test(text.replace(/\s+/g, " "));
+}
+
+function describe({ ids, fields, match }: Omit<Wanted, "of">): string {
+  const parts = [];
+  if (ids !== undefined) parts.push(ids.join(" or "));
+  if (match !== undefined) parts.push(`/${match}/ in ${fields?.join(", ")}`);
+  return parts.join(" or ");
+}

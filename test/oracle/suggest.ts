@@ -1,0 +1,107 @@
+// What the suggest route must answer when typing errors are off and no two documents are equally popular: every
+// document is looked at, in the order of popularity.
+import { analyse, foldValue } from "./analyse.js";
+import { compareBytes } from "./rows.js";
+import { type Document, type Json, valuesOf } from "./values.js";
+
+export interface SuggestInput {
+  q: string;
+  suggest_by: string;
+  per_page: number;
+  group_by_field?: string;
+}
+
+type Suggestion = Record<string, Json>;
+
+interface Fitting {
+  value: string;
+  field: string;
+  matched: number;
+  starts: boolean;
+  last: boolean;
+}
+
+const terms = (text: string): string[] => analyse(text).map((token) => token.term);
+
+/** `popularity` is a number that every document has. */
+export function suggest(documents: Document[], popularity: string, input: SuggestInput): Suggestion[] {
+  const typed = terms(input.q);
+  if (typed.length === 0) return [];
+  const fields = input.suggest_by.split(",");
+  const found = documents
+    .filter((document) =>
+      words(typed).every((word) => textsOf(document, fields).some((text) => has(text, word))),
+    )
+    .sort((a, b) => Number(b[popularity]) - Number(a[popularity]));
+  const all =
+    input.group_by_field === undefined
+      ? withoutDuplicates(found.flatMap((document) => valuesOfDocument(document, fields, typed)))
+      : groups(found, input.group_by_field, typed);
+  const ordered = [...all.filter((one) => one.starts), ...all.filter((one) => !one.starts)];
+  return ordered.slice(0, input.per_page).map(({ shown }) => shown);
+}
+
+interface Candidate {
+  shown: Suggestion;
+  starts: boolean;
+}
+
+/** The different words; the one typed last may be a beginning wherever else it stands. */
+function words(typed: string[]): { term: string; prefix: boolean }[] {
+  return [...new Set(typed)].map((term) => ({ term, prefix: term === typed.at(-1) }));
+}
+
+function has(text: string, word: { term: string; prefix: boolean }): boolean {
+  return terms(text).some((term) => (word.prefix ? term.startsWith(word.term) : term === word.term));
+}
+
+function startsWith(text: string, typed: string[]): boolean {
+  const own = terms(text);
+  return typed.every((word, i) =>
+    i === typed.length - 1 ? (own[i] ?? "").startsWith(word) : own[i] === word,
+  );
+}
+
+function textsOf(document: Document, fields: string[]): string[] {
+  return fields.flatMap((name) => valuesOf(document, { name, type: "string" })) as string[];
+}
+
+/** The values with all the words, or else the first of those with most, if possible one with the last word. */
+function valuesOfDocument(document: Document, fields: string[], typed: string[]): Candidate[] {
+  const fitting: Fitting[] = fields.flatMap((field) =>
+    textsOf(document, [field])
+      .filter((value) => terms(value).length > 0)
+      .map((value) => ({
+        value,
+        field,
+        matched: words(typed).filter((word) => has(value, word)).length,
+        starts: startsWith(value, typed),
+        last: has(value, { term: typed.at(-1)!, prefix: true }),
+      })),
+  );
+  const most = Math.max(...fitting.map((one) => one.matched));
+  const equals = fitting.filter((one) => one.matched === most);
+  const best = [...equals.filter((one) => one.last), ...equals.filter((one) => !one.last)];
+  return (most === words(typed).length ? equals : best.slice(0, 1)).map(({ value, field, starts }) => ({
+    shown: { value, field, document_id: document.id },
+    starts,
+  }));
+}
+
+function withoutDuplicates(candidates: Candidate[]): Candidate[] {
+  const seen = new Set<string>();
+  return candidates.filter(({ shown }) => {
+    const key = foldValue(shown.value as string);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** By number of documents, equal numbers by value. */
+function groups(found: Document[], field: string, typed: string[]): Candidate[] {
+  const counts = new Map<string, number>();
+  for (const document of found)
+    for (const value of new Set(textsOf(document, [field]))) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .sort(([a, m], [b, n]) => n - m || compareBytes(a, b))
+    .map(([value, count]) => ({ shown: { value, field, count }, starts: startsWith(value, typed) }));
+}
