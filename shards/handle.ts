@@ -85,6 +85,10 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
       const request = decodeProgram(reader);
       return on(request.uid, (index) => encodeOk(index.search(request)));
     }
+    case Op.EXPLAIN: {
+      const request = decodeProgram(reader);
+      return on(request.uid, (index) => encodeOk(index.explain(request)));
+    }
     case Op.EXPAND: {
       const request = decodeProgram(reader);
       return on(request.uid, (index) => encodeOk(index.expand(request)));

@@ -4,12 +4,23 @@ import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT, ALT_STEM, ALT_TYPO } from "../../engi
 import type { PrefixExpansion, TypoExpansion } from "../../engine-wasm/host/expand-result.js";
 import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/search-program.js";
 import type { QueryWord } from "./query-text.js";
+import { TypoCosts } from "./typo-cost.js";
 import { stemTerms, type Variant } from "./variants.js";
 
 const PREFIX_FACTOR = 0.8;
 /** By number of typos, 1 to 4. */
 const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15] as const;
 const TYPOS_MAX = 4;
+/** The price of the first typo and of each further one; the dearest single edits are still one typo. */
+const TYPO_COST = 100;
+const TYPO_COST_MARGIN = 10;
+/** A term with twice the documents is as likely as one that costs this less. */
+const FREQUENCY_DISCOUNT = 5;
+/** Of the typos of fewest edits: the likeliest, those that cost this more, the rest; and what they are worth. */
+const LIKELY_COST = 25;
+const LIKELIHOOD_FACTORS = [1, 0.85, 0.7] as const;
+/** So many of the nearest terms are priced. */
+const PRICED_MAX = 500;
 
 /** A word with at most this many documents is "few": none in small indexes, 1 from 1,000, 2 from 2,000 on. */
 const FEW_DOCUMENTS_MAX = 2;
@@ -40,8 +51,17 @@ export interface WordFindings {
 
 /** A typo with what it costs. */
 export interface RankedTypo extends TypoExpansion {
-  /** The distance, and one more when the first letter is another: few people miss that. */
+  /** 1 to 4, from what the edits cost (typo-cost.ts). */
   readonly typos: number;
+  /** The cost less a discount for frequency: what is more likely meant is smaller. */
+  readonly cost: number;
+}
+
+/** Typos that are worth the same. */
+interface TypoGroup {
+  readonly typos: number;
+  readonly factor: number;
+  readonly members: RankedTypo[];
 }
 
 /** Documents with the word in a form that is as good as the word: the count that tells whether it looks misspelt. */
@@ -115,8 +135,8 @@ function wordWeight(
   if (findings.literal > 0) return idf(findings.literal);
   const best = Math.max(0, ...covering.map(({ frequency }) => frequency));
   if (best > 0) return idf(best);
-  const typos = typoGroups(findings.typos)[0] ?? [];
-  return typos.length === 0 ? 0 : idf(frequencyOf(typos));
+  const likeliest = typoGroups(findings.typos)[0];
+  return likeliest === undefined ? 0 : idf(frequencyOf(likeliest.members));
 }
 
 function ownAlternatives(
@@ -181,17 +201,20 @@ function typoAlternatives(
   weight: number,
   idf: (frequency: number) => number,
 ): SearchAlternative[] {
-  return typoGroups(typos).map((group) => {
-    const { typos: count, isPrefix } = group[0] as RankedTypo;
-    const terms = group.flatMap(({ term }) => (isPrefix ? [term] : [term, ...stemTerms(term, languages)]));
-    const factor = (TYPO_FACTORS[count - 1] as number) * (isPrefix ? PREFIX_FACTOR : 1);
+  const likelier: RankedTypo[] = [];
+  return typoGroups(typos).map(({ typos: count, factor, members }) => {
+    likelier.push(...members);
+    const terms = members.flatMap(({ term, isPrefix }) =>
+      isPrefix ? [term] : [term, ...stemTerms(term, languages)],
+    );
     return {
       kind: ALT_TYPO,
       typos: count,
       exact: false,
       sequence: false,
       useForProximity: true,
-      boost: Math.min(idf(frequencyOf(group)), weight) * factor,
+      // Counted with all likelier ones: being rare must not lift what is less likely.
+      boost: Math.min(idf(frequencyOf(likelier)), weight) * factor,
       terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
     };
   });
@@ -207,7 +230,9 @@ function withBestSplits(variants: readonly FoundVariant[]): FoundVariant[] {
   }
   const kept = new Set(
     [...splits.values()].flatMap((all) =>
-      all.sort((a, b) => b.frequency - a.frequency).slice(0, all.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
+      all
+        .sort((a, b) => b.frequency - a.frequency)
+        .slice(0, all.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
     ),
   );
   return variants.filter((found) => found.variant.kind !== ALT_SPLIT || kept.has(found));
@@ -217,42 +242,86 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** The typos worth searching: cheapest first, whole terms before prefixes, frequent before rare. */
-export function limitTypos(word: string, typos: readonly TypoExpansion[], max: number): RankedTypo[] {
-  const first = firstLetter(word);
-  return typos
-    .map((typo) => ({
-      ...typo,
-      typos: Math.min(TYPOS_MAX, typo.distance + (firstLetter(typo.term) === first ? 0 : 1)),
-    }))
-    .sort(
-      (a, b) =>
-        a.typos - b.typos ||
-        Number(a.isPrefix) - Number(b.isPrefix) ||
-        largest(b.frequencies) - largest(a.frequencies) ||
-        Buffer.compare(Buffer.from(a.term), Buffer.from(b.term)),
-    )
+/** The typos worth searching: fewest first, then the likeliest, frequent before rare. */
+export function limitTypos(
+  word: Pick<QueryWord, "terms" | "prefix">,
+  typos: readonly TypoExpansion[],
+  max: number,
+): RankedTypo[] {
+  const costs = new TypoCosts(word.terms[0] as string, word.prefix);
+  return nearest(typos)
+    .map((typo) => {
+      const cost = costs.of(typo.term);
+      const count = Math.ceil((cost - TYPO_COST_MARGIN) / TYPO_COST);
+      const doublings = Math.floor(Math.log2(Math.max(1, largest(typo.frequencies))));
+      return {
+        ...typo,
+        typos: Math.max(1, Math.min(TYPOS_MAX, count)),
+        cost: cost - FREQUENCY_DISCOUNT * doublings,
+      };
+    })
+    .sort((a, b) => a.typos - b.typos || a.cost - b.cost || byFrequency(a, b))
     .slice(0, max);
 }
 
-/** Runs of the same cost and kind; the input is ordered as limitTypos leaves it. */
-function typoGroups(typos: readonly RankedTypo[]): RankedTypo[][] {
-  const groups: RankedTypo[][] = [];
+/** By whole edits, which the dictionary has counted; only these are priced. */
+function nearest(typos: readonly TypoExpansion[]): readonly TypoExpansion[] {
+  if (typos.length <= PRICED_MAX) return typos;
+  const steps: TypoExpansion[][] = [];
   for (const typo of typos) {
+    const step = typo.distance * 2 + Number(typo.isPrefix);
+    const list = steps[step];
+    if (list === undefined) steps[step] = [typo];
+    else list.push(typo);
+  }
+  const kept: TypoExpansion[] = [];
+  for (const step of steps) {
+    if (step === undefined) continue;
+    const room = PRICED_MAX - kept.length;
+    kept.push(...(step.length <= room ? step : step.sort(byFrequency).slice(0, room)));
+  }
+  return kept;
+}
+
+function byFrequency(a: TypoExpansion, b: TypoExpansion): number {
+  return largest(b.frequencies) - largest(a.frequencies) || compareBytes(a.term, b.term);
+}
+
+/** The order of the UTF-8 bytes, which is that of the code points; far faster than making buffers. */
+function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Of a UTF-16 unit: surrogates stand for code points beyond all other units. */
+function codePointRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** The fewest typos in up to three groups by likelihood, more typos in one each; ordered as limitTypos leaves them. */
+function typoGroups(typos: readonly RankedTypo[]): TypoGroup[] {
+  const best = typos[0];
+  const groups: TypoGroup[] = [];
+  for (const typo of typos) {
+    const factor = (TYPO_FACTORS[typo.typos - 1] as number) * likelihoodFactor(typo, best as RankedTypo);
     const group = groups.at(-1);
-    const first = group?.[0];
-    if (group !== undefined && first?.typos === typo.typos && first.isPrefix === typo.isPrefix) group.push(typo);
-    else groups.push([typo]);
+    if (group?.typos === typo.typos && group.factor === factor) group.members.push(typo);
+    else groups.push({ typos: typo.typos, factor, members: [typo] });
   }
   return groups;
 }
 
-function inByteOrder(terms: readonly string[]): string[] {
-  return [...new Set(terms)].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+function likelihoodFactor(typo: RankedTypo, best: RankedTypo): number {
+  if (typo.typos > best.typos || typo.cost === best.cost) return LIKELIHOOD_FACTORS[0];
+  return typo.cost <= best.cost + LIKELY_COST ? LIKELIHOOD_FACTORS[1] : LIKELIHOOD_FACTORS[2];
 }
 
-function firstLetter(term: string): string | undefined {
-  return term[Symbol.iterator]().next().value;
+function inByteOrder(terms: readonly string[]): string[] {
+  return [...new Set(terms)].sort(compareBytes);
 }
 
 function frequencyOf(group: readonly TypoExpansion[]): number {

@@ -7,16 +7,16 @@ import type { QueryText } from "./query-text.js";
 import { skuTerm, skuText } from "./variants.js";
 
 /** One point of relevance in units of text_match. */
-const POINT = 2 ** 24;
+export const POINT = 2 ** 24;
 /** The one bonus that may lift a document over those that match more words. */
-const SKU_WHOLE = 2 ** 52;
+export const SKU_WHOLE = 2 ** 52;
 const SKU_PART = 4 * POINT;
-const WHOLE_FIELD = 2 * POINT;
+const WHOLE_FIELD = POINT / 4;
 const BRAND = POINT;
-const FIELD_START = POINT / 2;
+const FIELD_START = POINT / 16;
 
 /** Of the bonuses of one group only the largest counts. */
-const SKU_GROUP = 0;
+export const SKU_GROUP = 0;
 const BRAND_GROUP = 1;
 const BRAND_TERMS_MAX = 4;
 /** Brands are looked for in the first words of a query. */

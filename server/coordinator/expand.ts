@@ -57,13 +57,16 @@ export class WordExpander {
   /** The words with typos where the policy sees a reason for them. */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
-    return this.#choose(literal, await this.#suspectedTypos(literal));
+    return this.#choose(literal, await this.#atLast(literal, await this.#suspectedTypos(literal)));
   }
 
   /** The words with all the typos that their lengths allow. */
   async withAllTypos(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
-    return this.#choose(literal, await this.#lookUpTypos((word) => word.typosMax));
+    return this.#choose(
+      literal,
+      await this.#atLast(literal, await this.#lookUpTypos((word) => word.typosMax)),
+    );
   }
 
   #lookUp(): Promise<Literal> {
@@ -78,14 +81,22 @@ export class WordExpander {
     const variants = found.variants(this.#plan.variants, answer);
     const literal = {
       liveRows: answer.liveRows,
-      averageLengths: answer.slots.map((slot) => (slot.documents === 0 ? 0 : slot.totalLength / slot.documents)),
+      averageLengths: answer.slots.map((slot) =>
+        slot.documents === 0 ? 0 : slot.totalLength / slot.documents,
+      ),
       words: words.map((word) => found.word(word, answer)),
     };
-    const known = words.map((_, i) => knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants));
+    const known = words.map((_, i) =>
+      knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants),
+    );
     const loose = words.flatMap((word, i) => (isMissing(known[i] as number) ? looseSplits(word, i) : []));
     if (loose.length === 0) return { ...literal, variants, known };
     const cuts = new Dictionary(this.#plan.slots, [], loose);
-    return { ...literal, variants: [...variants, ...cuts.variants(loose, await this.#ask(cuts.program))], known };
+    return {
+      ...literal,
+      variants: [...variants, ...cuts.variants(loose, await this.#ask(cuts.program))],
+      known,
+    };
   }
 
   async #suspectedTypos(literal: Literal): Promise<Typos> {
@@ -105,6 +116,14 @@ export class WordExpander {
     if (suspects.every(complete)) return new Map(suspects);
     const numbers = new Set(suspects.map(([i]) => i));
     return this.#lookUpTypos((word, i) => (numbers.has(i) ? word.typosMax : 0));
+  }
+
+  /** A word that no document has in any form, not even with its typos, may have more of them. */
+  async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
+    const isLost = (word: QueryWord, i: number): boolean =>
+      isMissing(literal.known[i] as number) && typos.get(i)?.length === 0 && word.typosAtLast > word.typosMax;
+    const more = await this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
+    return more.size === 0 ? typos : new Map([...typos, ...more]);
   }
 
   /** Typos of the words for which `typosOf` allows some; asks nothing when there are none. */
@@ -130,7 +149,7 @@ export class WordExpander {
     const { text, languages, typosPerWordMax } = this.#plan;
     const findings = literal.words.map((word, i) => ({
       ...word,
-      typos: limitTypos((text.words[i] as QueryWord).terms[0] as string, typos.get(i) ?? [], typosPerWordMax),
+      typos: limitTypos(text.words[i] as QueryWord, typos.get(i) ?? [], typosPerWordMax),
     }));
     return {
       words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
@@ -169,7 +188,10 @@ class Dictionary {
     return {
       exact: this.#rarest(terms, answer),
       prefix: range,
-      literal: terms.length > 1 ? this.#rarest(terms, answer) : largest(sumLists([found.exact, range?.frequencies ?? null])),
+      literal:
+        terms.length > 1
+          ? this.#rarest(terms, answer)
+          : largest(sumLists([found.exact, range?.frequencies ?? null])),
     };
   }
 

@@ -1,10 +1,12 @@
 // The stored documents of a page: only the shards that own a winner are asked, documents and highlights stay
 // the bytes they are.
 import type { SearchProgram } from "../../engine-wasm/host/search-program.js";
-import type { FetchedDocument, FetchOptions, HighlightRequest } from "../../shards/protocol/fetch.js";
-import type { HighlightSettings } from "../catalog/types.js";
+import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
+import type { IndexSettings } from "../catalog/types.js";
+import { highlightRequest } from "./highlight-request.js";
 import type { Winner } from "./merge.js";
 import type { QueryRequest } from "./query-request.js";
+import type { QueryText } from "./query-text.js";
 import type { Hit } from "./respond.js";
 import type { Snapshot } from "./snapshot.js";
 
@@ -34,6 +36,7 @@ export async function fetchHits(
     textMatch,
     bonus,
     pinnedOnly: !matched,
+    explanation: null,
   }));
   return hits.every((hit) => hit.document.length > 0) ? hits : null;
 }
@@ -41,33 +44,15 @@ export async function fetchHits(
 /** What to keep of the documents and what to mark in them. */
 export function fetchOptions(
   request: QueryRequest,
+  text: QueryText,
   program: SearchProgram,
-  settings: HighlightSettings,
+  settings: IndexSettings,
 ): FetchOptions {
   return {
     ...(request.keepFields === null ? {} : { fields: [...request.keepFields] }),
     ...(request.dropFields === null ? {} : { excludeFields: [...request.dropFields] }),
     ...(request.highlight.length === 0 || program.words.length === 0
       ? {}
-      : { highlight: highlightRequest(request, program, settings) }),
-  };
-}
-
-function highlightRequest(
-  request: QueryRequest,
-  program: SearchProgram,
-  settings: HighlightSettings,
-): HighlightRequest {
-  const terms = program.words.flatMap((word) =>
-    word.alternatives.flatMap((alternative) => alternative.terms),
-  );
-  return {
-    fields: request.highlight.map((field) => field.name),
-    terms: [...new Set(terms.filter((term) => !term.prefix).map((term) => term.term))],
-    prefixes: [...new Set(terms.filter((term) => term.prefix).map((term) => term.term))],
-    snippetTokens: settings.snippet_tokens,
-    startTag: settings.start_tag,
-    endTag: settings.end_tag,
-    escapeHtml: settings.escape_html,
+      : { highlight: highlightRequest(request.highlight, text, program.words, settings) }),
   };
 }

@@ -18,9 +18,9 @@ import { type QueryText, readQueryText } from "./query-text.js";
 import { type Variant, variantsOf } from "./variants.js";
 
 /** BM25F: saturation of term frequency, and how much a field's length counts. */
-const K1 = 1.2;
-const B = 0.75;
-const PROXIMITY_WEIGHT = 0.25;
+const K1 = 1;
+const B = 0.6;
+const PROXIMITY_WEIGHT = 0.15;
 
 export interface Plan {
   readonly text: QueryText;

@@ -31,6 +31,8 @@ export interface QueryRequest {
   readonly highlight: readonly ViewField[];
   readonly keepFields: readonly string[] | null;
   readonly dropFields: readonly string[] | null;
+  /** Tell for every hit why it stands where it does. */
+  readonly explain: boolean;
 }
 
 /** `*`, and a text without anything in it, list documents instead of searching words. */
@@ -72,6 +74,7 @@ export function readQueryRequest(
     highlight: highlightFields(reader, view, limits),
     keepFields,
     dropFields: keepFields === null ? dropFields : null,
+    explain: reader.flag("explain") ?? false,
   };
 }
 

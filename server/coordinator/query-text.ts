@@ -5,7 +5,7 @@
 import type { Token } from "../../engine-wasm/host/workbench.js";
 import { wordsOfTouchingTokens } from "./segments.js";
 import type { TextAnalyser } from "./text-analyser.js";
-import { type TypoRule, typosAllowed } from "./typo-rule.js";
+import { type TypoRule, typosAllowed, typosAtLast } from "./typo-rule.js";
 
 export interface QueryWord {
   /** One term, or the characters of a word in a script without spaces: they must stand together. */
@@ -14,6 +14,10 @@ export interface QueryWord {
   readonly prefix: boolean;
   /** Typos this word may have, 0..4. */
   readonly typosMax: number;
+  /** As many when it is found in no form; never fewer. */
+  readonly typosAtLast: number;
+  /** It stands in quotes only: matched as it is. */
+  readonly quoted: boolean;
   /** How often it stands in the query: what is said twice matters more. */
   readonly count: number;
 }
@@ -61,9 +65,7 @@ interface Part {
 }
 
 /** A word before stop words and repetitions are taken out. */
-interface Entry extends Omit<QueryWord, "count"> {
-  readonly quoted: boolean;
-}
+type Entry = Omit<QueryWord, "count">;
 
 /** Tokens and compounds that name entries by number, until these have become words. */
 interface Draft {
@@ -95,7 +97,7 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
       excludes.push(terms);
     } else {
       phrases.push(terms.slice(0, rules.wordsMax));
-      for (const term of terms) draft.entries.push({ terms: [term], prefix: false, typosMax: 0, quoted: true });
+      for (const term of terms) draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
     }
   }
   const { words, wordOfEntry } = eachOnce(draft.entries, rules);
@@ -133,6 +135,7 @@ function addPlainPart(draft: Draft, text: string, tokens: Token[], isLast: boole
       // Korean particles follow their noun without a space: the noun is a prefix of what is written.
       prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
       typosMax: single ? typosAllowed(term, rules.typos) : 0,
+      typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
       quoted: false,
     });
   }
@@ -162,6 +165,8 @@ function eachOnce(entries: readonly Entry[], rules: QueryTextRules): { words: Qu
       terms: entry.terms,
       prefix: entry.prefix || known?.word.prefix === true,
       typosMax: Math.max(entry.typosMax, known?.word.typosMax ?? 0),
+      typosAtLast: Math.max(entry.typosAtLast, known?.word.typosAtLast ?? 0),
+      quoted: entry.quoted && known?.word.quoted !== false,
       count: 1 + (known?.word.count ?? 0),
     };
     words.set(key, { word, at });

@@ -3,6 +3,7 @@
 // special. Knows the response shape of the specification, nothing of how it was found.
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/search-result.js";
 import type { Suggestion } from "./corrections.js";
+import type { Explanation } from "./explain.js";
 import type { ViewField } from "./index-view.js";
 
 export interface Hit {
@@ -14,6 +15,7 @@ export interface Hit {
   readonly bonus: number;
   /** A pinned document that the query would not have found. */
   readonly pinnedOnly: boolean;
+  readonly explanation: Explanation | null;
 }
 
 export interface FacetTable {
@@ -76,7 +78,8 @@ function encodeHits(hits: readonly Hit[]): Buffer {
     const matchType = hit.pinnedOnly ? "pinned" : "keyword";
     parts.push(
       Buffer.from(
-        `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"}`,
+        `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"` +
+          (hit.explanation === null ? "}" : `,"explanation":${JSON.stringify(hit.explanation)}}`),
       ),
     );
   });

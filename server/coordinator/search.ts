@@ -7,7 +7,9 @@ import { SkeinError } from "../errors.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { Cluster } from "./cluster.js";
 import { correctedQueries } from "./corrections.js";
+import { explainWinners } from "./explain.js";
 import { fetchHits, fetchOptions } from "./fetch.js";
+import { viewOf } from "./index-view.js";
 import { matchQuery } from "./match.js";
 import { mergeResults } from "./merge.js";
 import { type Plan, planQuery } from "./plan.js";
@@ -50,7 +52,7 @@ async function answer(
 ): Promise<Uint8Array | null> {
   const snapshot = cluster.snapshot(record.uid, trace);
   try {
-    const optionsFor = (program: SearchProgram) => fetchOptions(request, program, record.settings.highlight);
+    const optionsFor = (program: SearchProgram) => fetchOptions(request, plan.text, program, record.settings);
     const pageOf = (program: SearchProgram): PageWanted => ({
       offset: plan.offset,
       count: request.perPage,
@@ -66,9 +68,12 @@ async function answer(
     const hits = await fetchHits(snapshot, merged.winners, documents, optionsFor(program));
     const relatedHits = await fetchHits(snapshot, related, new Map(), optionsFor(program));
     if (hits === null || relatedHits === null) return null;
+    const explanations = request.explain
+      ? await explainWinners(snapshot, program, plan.text.words, merged.winners, viewOf(record))
+      : [];
     trace.enter("respond");
     return encodeResponse({
-      hits,
+      hits: hits.map((hit, i) => ({ ...hit, explanation: explanations[i] ?? null })),
       relatedHits,
       found: merged.found,
       page: request.page,

@@ -26,9 +26,9 @@ import {
   encodeSearch as encodeSearchRequest,
 } from "../../shards/protocol/program.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
-import { sumExpansions } from "./sum-expansions.js";
 import type { IndexState } from "./index-state.js";
 import type { Message } from "./shard-pool.js";
+import { sumExpansions } from "./sum-expansions.js";
 
 /** Rows of a search whose documents are wanted, and what of them. */
 export interface PageWanted {
@@ -115,11 +115,7 @@ export class Snapshot {
    * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is not in
    * the result.
    */
-  explain(
-    shard: number,
-    program: SearchProgram,
-    seqs: readonly number[],
-  ): Promise<(ExplainedRow | null)[]> {
+  explain(shard: number, program: SearchProgram, seqs: readonly number[]): Promise<(ExplainedRow | null)[]> {
     const request = encodeExplainRequest(this.#request(encodeExplain(program, seqs)));
     return this.#call(shard, request, (reply) => decodeExplainResult(decodeResult(reply), program, seqs));
   }

@@ -9,6 +9,8 @@ export interface TypoRule {
 
 const MIN_LENGTH_3_TYPOS = 12;
 const MIN_LENGTH_4_TYPOS = 16;
+const MIN_LENGTH_2_AT_LAST = 5;
+const LETTERS_SHORT_AT_LAST = 3;
 
 /** 0 for short words, words with digits (unless allowed) and beyond `numTypos`. */
 export function typosAllowed(term: string, rule: TypoRule): number {
@@ -21,4 +23,15 @@ export function typosAllowed(term: string, rule: TypoRule): number {
   if (allowed === 2 && length >= MIN_LENGTH_3_TYPOS) allowed = 3;
   if (allowed === 3 && length >= MIN_LENGTH_4_TYPOS) allowed = 4;
   return Math.min(allowed, rule.numTypos);
+}
+
+/**
+ * Typos of a word for which nothing at all was found: two for words that are up to three letters too short for
+ * them, but have five.
+ */
+export function typosAtLast(term: string, rule: TypoRule): number {
+  const allowed = typosAllowed(term, rule);
+  if (allowed !== 1) return allowed;
+  const minLength2 = Math.max(MIN_LENGTH_2_AT_LAST, rule.minLength2 - LETTERS_SHORT_AT_LAST);
+  return Math.max(allowed, typosAllowed(term, { ...rule, minLength2 }));
 }

@@ -72,7 +72,7 @@ function stemTerm(language: number, stemmed: string): string {
 }
 
 function stemVariant(word: QueryWord, i: number, languages: readonly number[]): Variant[] {
-  if (word.terms.length > 1 || languages.length === 0) return [];
+  if (word.terms.length > 1 || word.quoted || languages.length === 0) return [];
   const terms = stemTerms(word.terms[0] as string, languages);
   return terms.length === 0
     ? []
@@ -164,7 +164,7 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
 
 /** `wifi` for `wi fi`, `iphone15` for `iphone 15`. */
 function splitVariants(word: QueryWord, i: number): Variant[] {
-  if (word.terms.length > 1) return [];
+  if (word.terms.length > 1 || word.quoted) return [];
   const [term] = word.terms as [string];
   return splits(term).map((terms) => splitVariant([i], terms));
 }
@@ -210,7 +210,7 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];
   const letters = [...term];
-  if (word.terms.length > 1 || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX) return [];
+  if (word.terms.length > 1 || word.quoted || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX) return [];
   const part = (from: number, to?: number): string => letters.slice(from, to).join("");
   const cuts: Variant[] = [];
   for (let a = 1; a < letters.length; a++) {

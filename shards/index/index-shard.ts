@@ -77,6 +77,11 @@ export class IndexShard {
     return result;
   }
 
+  explain(request: ProgramRequest): Uint8Array {
+    this.#seen(request.oldestGeneration);
+    return this.#reader.explain(request);
+  }
+
   async searchPage(request: PageRequest): Promise<PageReply> {
     this.#seen(request.oldestGeneration);
     const page = await this.#reader.searchPage(request);

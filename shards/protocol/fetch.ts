@@ -10,13 +10,34 @@ import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
-export interface HighlightRequest {
-  /** Names of string or string[] fields. */
-  fields: string[];
-  /** Folded terms that mark a whole token. */
+export interface HighlightField {
+  /** Of a string or string[] field. */
+  name: string;
+  /** Number of the language its text is stemmed in, 0 for none. */
+  language: number;
+  /** It holds part numbers: a whole value counts as one word too. */
+  sku: boolean;
+}
+
+/**
+ * What a word of the query stands for in a text. All is written as in the dictionary: a folded term, or a marker term
+ * for all forms of a word (TERM_STEM) or for a whole part number (TERM_SKU).
+ */
+export interface HighlightWord {
+  /** Mark what they stand for: a token, a joined token, a whole value. */
   terms: string[];
-  /** Folded prefixes: a token that starts with one is marked as far as the prefix goes. */
+  /** Mark the beginning of a term that starts with them, as far as they go. */
   prefixes: string[];
+  /** Other spellings: as `terms`, but only where no prefix of the word fits. */
+  typos: string[];
+  /** Terms that are marked only where all of them stand side by side. */
+  sequences: string[][];
+}
+
+export interface HighlightRequest {
+  fields: HighlightField[];
+  /** In the order of the query. */
+  words: HighlightWord[];
   /** Tokens shown of a longer field, 0: all. */
   snippetTokens: number;
   startTag: string;
@@ -70,22 +91,42 @@ function texts(value: unknown, name: string): string[] {
   return value as string[];
 }
 
+function objects(value: unknown, name: string): Record<string, unknown>[] {
+  if (!Array.isArray(value) || value.some((entry) => typeof entry !== "object" || entry === null)) {
+    throw new ShardError(SHARD_BAD_MESSAGE, `${name} is not a list of objects`);
+  }
+  return value as Record<string, unknown>[];
+}
+
 function checkHighlight(value: object): HighlightRequest {
-  const { fields, terms, prefixes, snippetTokens, startTag, endTag, escapeHtml } = value as Record<
-    string,
-    unknown
-  >;
+  const { fields, words, snippetTokens, startTag, endTag, escapeHtml } = value as Record<string, unknown>;
   if (typeof snippetTokens !== "number" || typeof startTag !== "string" || typeof endTag !== "string") {
     throw new ShardError(SHARD_BAD_MESSAGE, "highlight without snippetTokens, startTag or endTag");
   }
   return {
-    fields: texts(fields, "highlight.fields"),
-    terms: texts(terms, "highlight.terms"),
-    prefixes: texts(prefixes, "highlight.prefixes"),
+    fields: objects(fields, "highlight.fields").map(checkField),
+    words: objects(words, "highlight.words").map(checkWord),
     snippetTokens,
     startTag,
     endTag,
     escapeHtml: escapeHtml === true,
+  };
+}
+
+function checkField({ name, language, sku }: Record<string, unknown>): HighlightField {
+  if (typeof name !== "string" || typeof language !== "number") {
+    throw new ShardError(SHARD_BAD_MESSAGE, "highlight field without name or language");
+  }
+  return { name, language, sku: sku === true };
+}
+
+function checkWord({ terms, prefixes, typos, sequences }: Record<string, unknown>): HighlightWord {
+  if (!Array.isArray(sequences)) throw new ShardError(SHARD_BAD_MESSAGE, "highlight.sequences is not a list");
+  return {
+    terms: texts(terms, "highlight.terms"),
+    prefixes: texts(prefixes, "highlight.prefixes"),
+    typos: texts(typos, "highlight.typos"),
+    sequences: sequences.map((sequence) => texts(sequence, "highlight.sequences")),
   };
 }
 

@@ -1,27 +1,22 @@
-// Marks the words of a query in stored text: per asked field a snippet and the matched spellings. The text runs
-// through the same analyser as documents and queries, so what is marked is what was matched.
+// Highlights of a document: per asked field a snippet with marks and the matched spellings. The text runs through
+// the same analyser as documents and queries; where the words of the query stand in it is marked-words.ts's.
 import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/workbench.js";
-import type { HighlightRequest } from "../protocol/fetch.js";
+import type { HighlightField, HighlightRequest } from "../protocol/fetch.js";
 import { HIGHLIGHT_TEXT_BYTES } from "./limits.js";
+import { type Mark, type MarkedTokens, MarkedWords } from "./marked-words.js";
 import { chooseWindow } from "./snippet-window.js";
+import { breakBefore } from "./text-breaks.js";
+import { typedEnd } from "./typed-part.js";
 
 interface FieldHighlight {
   snippet: string;
   matched_tokens: string[];
 }
 
-/** A matched token: how many bytes of it are marked, from its start. */
-interface Mark {
-  token: number;
-  bytes: number;
-  /** What the token matched; a snippet shows as many different ones as possible. */
-  word: string;
-}
-
-interface MarkedText {
+interface MarkedText extends MarkedTokens {
   text: Buffer;
-  tokens: Token[];
-  marks: Mark[];
+  /** The value goes on after the text. */
+  cut: boolean;
 }
 
 const ELLIPSIS = "…";
@@ -37,44 +32,46 @@ export class Highlighter {
   readonly #request: HighlightRequest;
   readonly #analysis: AnalysisSettings;
   readonly #workbench: Workbench;
-  readonly #terms: ReadonlySet<string>;
-  /** Longest first. */
-  readonly #prefixes: readonly string[];
+  readonly #words: MarkedWords;
 
   constructor(request: HighlightRequest, analysis: AnalysisSettings, workbench: Workbench) {
     this.#request = request;
     this.#analysis = analysis;
     this.#workbench = workbench;
-    this.#terms = new Set(request.terms);
-    this.#prefixes = request.prefixes.filter((prefix) => prefix !== "").sort((a, b) => b.length - a.length);
+    this.#words = new MarkedWords(request.words);
   }
 
   /** JSON bytes of the highlights of a document: an object keyed by those asked fields that have a match. */
   highlight(raw: Uint8Array): Uint8Array {
     const found: [name: string, FieldHighlight][] = [];
     const members = new Map(this.#workbench.topLevel(raw).map((member) => [member.name, member]));
-    for (const name of this.#request.fields) {
-      const member = members.get(name);
+    for (const field of this.#request.fields) {
+      const member = members.get(field.name);
       if (member === undefined || (member.kind !== "string" && member.kind !== "array")) continue;
       const bytes = raw.subarray(member.valueStart, member.valueEnd);
-      const highlight = this.#field(JSON.parse(Buffer.from(bytes).toString("utf8")));
-      if (highlight !== null) found.push([name, highlight]);
+      const highlight = this.#field(JSON.parse(Buffer.from(bytes).toString("utf8")), field);
+      if (highlight !== null) found.push([field.name, highlight]);
     }
     const parts = found.map(([name, highlight]) => `${JSON.stringify(name)}:${JSON.stringify(highlight)}`);
     return Buffer.from(`{${parts.join(",")}}`);
   }
 
-  /** A field's highlight, of the element with the most matched words; null without a match. */
-  #field(value: unknown): FieldHighlight | null {
-    const texts = Array.isArray(value) ? value : [value];
+  /**
+   * A field's highlight, of the element with the most different words; null without a match in the first
+   * HIGHLIGHT_TEXT_BYTES.
+   */
+  #field(value: unknown, field: HighlightField): FieldHighlight | null {
     let best: MarkedText | null = null;
     let bestWords = 0;
+    let bytesLeft = HIGHLIGHT_TEXT_BYTES;
     const spellings = new Set<string>();
-    for (const text of texts) {
-      if (typeof text !== "string") continue;
-      const marked = this.#mark(text);
-      for (const { token } of marked.marks) spellings.add(spelling(marked, token));
-      const words = new Set(marked.marks.map(({ word }) => word)).size;
+    for (const element of Array.isArray(value) ? value : [value]) {
+      if (typeof element !== "string" || bytesLeft === 0) continue;
+      const { text, cut } = textHead(element, bytesLeft);
+      bytesLeft = cut ? 0 : bytesLeft - text.length;
+      const marked = { text, cut, ...this.#words.mark(this.#workbench.analyse(text, this.#analysis), field) };
+      for (const mark of marked.marks) spellings.add(spelling(marked, mark));
+      const words = new Set(marked.marks.flatMap((mark) => mark.words)).size;
       if (words > bestWords) {
         best = marked;
         bestWords = words;
@@ -83,64 +80,42 @@ export class Highlighter {
     return best === null ? null : { snippet: this.#snippet(best), matched_tokens: [...spellings] };
   }
 
-  #mark(value: string): MarkedText {
-    const text = textHead(value);
-    const tokens = this.#workbench.analyse(text, this.#analysis).filter(({ parts }) => parts === 1);
-    const marks: Mark[] = [];
-    for (const [i, token] of tokens.entries()) {
-      if (this.#terms.has(token.term)) {
-        marks.push({ token: i, bytes: token.end - token.start, word: token.term });
-        continue;
-      }
-      const prefix = this.#prefixes.find((one) => token.term.startsWith(one));
-      if (prefix !== undefined)
-        marks.push({ token: i, bytes: typedBytes(text, token, prefix), word: prefix });
-    }
-    return { text, tokens, marks };
-  }
-
-  #snippet({ text, tokens, marks }: MarkedText): string {
+  #snippet({ text, cut, tokens, marks }: MarkedText): string {
     const { snippetTokens, startTag, endTag } = this.#request;
-    const window = chooseWindow(tokens.length, marks, snippetTokens);
-    const from = window.first === 0 ? 0 : tokens[window.first]!.start;
-    const to = window.end === tokens.length ? text.length : tokens[window.end - 1]!.end;
+    const window = chooseWindow(tokens.length, marks, snippetTokens, (i) => breakBefore(text, tokens, i));
+    const toEnd = window.end === tokens.length;
+    const from = window.first === 0 ? 0 : (tokens[window.first] as Token).start;
+    const to = toEnd ? text.length : (tokens[window.end - 1] as Token).end;
     let out = window.first === 0 ? "" : ELLIPSIS;
     let at = from;
-    for (const { token, bytes } of marks) {
-      if (token < window.first || token >= window.end) continue;
-      const { start } = tokens[token]!;
+    for (const { first, last, typed } of marks) {
+      if (first < window.first || last >= window.end) continue;
+      const { start } = tokens[first] as Token;
       out += this.#escape(text.toString("utf8", at, start)) + startTag;
-      at = start + bytes;
+      at = this.#markEnd(text, tokens[last] as Token, typed);
       out += this.#escape(text.toString("utf8", start, at)) + endTag;
     }
-    return out + this.#escape(text.toString("utf8", at, to)) + (window.end === tokens.length ? "" : ELLIPSIS);
+    return out + this.#escape(text.toString("utf8", at, to)) + (toEnd && !cut ? "" : ELLIPSIS);
+  }
+
+  #markEnd(text: Buffer, last: Token, typed: string | null): number {
+    return typed === null ? last.end : typedEnd(text, last, typed, this.#analysis, this.#workbench);
   }
 
   #escape(text: string): string {
-    return this.#request.escapeHtml ? text.replace(/[&<>"']/g, (char) => HTML[char]!) : text;
+    return this.#request.escapeHtml ? text.replace(/[&<>"']/g, (char) => HTML[char] as string) : text;
   }
 }
 
-function spelling({ text, tokens }: MarkedText, token: number): string {
-  const { start, end } = tokens[token]!;
-  return text.toString("utf8", start, end);
+function spelling({ text, tokens }: MarkedText, { first, matchedLast }: Mark): string {
+  return text.toString("utf8", (tokens[first] as Token).start, (tokens[matchedLast] as Token).end);
 }
 
-/** The text's UTF-8, cut at HIGHLIGHT_TEXT_BYTES between two code points. */
-function textHead(value: string): Buffer {
+/** The value's UTF-8, cut between two code points when it is longer than `bytesMax`. */
+function textHead(value: string, bytesMax: number): { text: Buffer; cut: boolean } {
   const text = Buffer.from(value, "utf8");
-  if (text.length <= HIGHLIGHT_TEXT_BYTES) return text;
-  let end = HIGHLIGHT_TEXT_BYTES;
-  while ((text[end]! & 0xc0) === 0x80) end--;
-  return text.subarray(0, end);
-}
-
-/**
- * Bytes of the token that the prefix stands for. Folding may have changed the number of code points; then it is
- * not known which of them were typed, and the whole token is marked.
- */
-function typedBytes(text: Buffer, { start, end, term }: Token, prefix: string): number {
-  const letters = [...text.toString("utf8", start, end)];
-  if (letters.length !== [...term].length) return end - start;
-  return Buffer.byteLength(letters.slice(0, [...prefix].length).join(""), "utf8");
+  if (text.length <= bytesMax) return { text, cut: false };
+  let end = bytesMax;
+  while (((text[end] as number) & 0xc0) === 0x80) end--;
+  return { text: text.subarray(0, end), cut: true };
 }

@@ -1,9 +1,13 @@
-// Which part of a long text a snippet shows: the stretch of tokens with the most different matched words, with
-// its matches in the middle. Pure.
+// Which part of a long text a snippet shows: the stretch of tokens with the most different matched words, from the
+// beginning of its sentence if that fits. Pure.
+import type { TextBreak } from "./text-breaks.js";
 
-export interface MarkedToken {
-  token: number;
-  word: string;
+/** Tokens `first` to `last`, marked as one. */
+interface MarkedRange {
+  readonly first: number;
+  readonly last: number;
+  /** What of the query it stands for. */
+  readonly words: readonly number[];
 }
 
 /** Tokens first..end - 1. */
@@ -12,34 +16,86 @@ export interface SnippetWindow {
   end: number;
 }
 
-/** `marks` ascend by token. `size` 0, or a text that is not longer: everything. */
-export function chooseWindow(tokens: number, marks: readonly MarkedToken[], size: number): SnippetWindow {
+/**
+ * `marks` ascend and have no token in common. `size` 0, or a text that is not longer: everything. A mark is never cut:
+ * the window gives way to one at its edge, and is larger than `size` only when a single mark is.
+ */
+export function chooseWindow(
+  tokens: number,
+  marks: readonly MarkedRange[],
+  size: number,
+  breakBefore: (token: number) => TextBreak,
+): SnippetWindow {
   if (size === 0 || tokens <= size || marks.length === 0) return { first: 0, end: tokens };
-  const { from, to } = bestStretch(marks, size);
-  const firstMark = marks[from]!.token;
-  const lastMark = marks[to]!.token;
-  const margin = (size - (lastMark - firstMark + 1)) >> 1;
-  const first = Math.max(0, Math.min(firstMark - margin, tokens - size));
-  return { first, end: first + size };
+  const stretch = bestStretch(marks, size);
+  const from = (marks[stretch.from] as MarkedRange).first;
+  const to = (marks[stretch.to] as MarkedRange).last + 1;
+  if (to - from >= size) return { first: from, end: to };
+  const first = chooseStart(
+    Math.max(0, to - size),
+    Math.min(from, tokens - size),
+    from - ((size - to + from) >> 1),
+    breakBefore,
+  );
+  return withoutHalfMarks({ first, end: first + size }, marks);
 }
 
-/** Marks from..to within `size` tokens: most different words, then most marks, then the earliest. */
-function bestStretch(marks: readonly MarkedToken[], size: number): { from: number; to: number } {
-  const counts = new Map<string, number>();
-  let best = { from: 0, to: 0, words: 0, marks: 0 };
+/** Marks from..to within `size` tokens: most different words, then most marks, then the closest, then the earliest. */
+function bestStretch(marks: readonly MarkedRange[], size: number): { from: number; to: number } {
+  const counts = new Map<number, number>();
+  let best = { from: 0, to: 0, words: 0, marks: 0, tokens: 0 };
   let from = 0;
-  for (const [to, { token, word }] of marks.entries()) {
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-    while (token - marks[from]!.token >= size) {
-      const left = marks[from++]!.word;
-      const count = counts.get(left)! - 1;
-      if (count === 0) counts.delete(left);
-      else counts.set(left, count);
-    }
-    const inside = to - from + 1;
-    if (counts.size > best.words || (counts.size === best.words && inside > best.marks)) {
-      best = { from, to, words: counts.size, marks: inside };
-    }
+  for (const [to, { last, words }] of marks.entries()) {
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+    while (from < to && last - (marks[from] as MarkedRange).first >= size)
+      leave(counts, marks[from++] as MarkedRange);
+    const found = {
+      from,
+      to,
+      words: counts.size,
+      marks: to - from + 1,
+      tokens: last - (marks[from] as MarkedRange).first + 1,
+    };
+    const better = found.words - best.words || found.marks - best.marks || best.tokens - found.tokens;
+    if (better > 0) best = found;
   }
   return best;
+}
+
+function leave(counts: Map<number, number>, { words }: MarkedRange): void {
+  for (const word of words) {
+    const count = (counts.get(word) as number) - 1;
+    if (count === 0) counts.delete(word);
+    else counts.set(word, count);
+  }
+}
+
+/**
+ * A start low..high: of the last sentence that begins there, else of the clause nearest to the start that has the
+ * stretch in the middle, else that start.
+ */
+function chooseStart(
+  low: number,
+  high: number,
+  centred: number,
+  breakBefore: (token: number) => TextBreak,
+): number {
+  const middle = Math.max(low, Math.min(centred, high));
+  let clause: number | null = null;
+  for (let at = high; at >= low; at--) {
+    const begins = breakBefore(at);
+    if (begins === "sentence") return at;
+    if (begins === "clause" && (clause === null || Math.abs(at - middle) < Math.abs(clause - middle)))
+      clause = at;
+  }
+  return clause ?? middle;
+}
+
+function withoutHalfMarks({ first, end }: SnippetWindow, marks: readonly MarkedRange[]): SnippetWindow {
+  const atStart = marks.find((mark) => mark.first < first && mark.last >= first);
+  const atEnd = marks.find((mark) => mark.first < end && mark.last >= end);
+  return {
+    first: atStart === undefined ? first : atStart.last + 1,
+    end: atEnd === undefined ? end : atEnd.first,
+  };
 }

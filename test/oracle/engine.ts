@@ -1,20 +1,38 @@
 // The oracle itself: documents in a list, queries answered by looking at every one of them. Its answers are what
 // the server must give, for any number of shards.
+import { languageNumber } from "../../engine-wasm/host/stemmer.js";
+import { languageStopWords } from "../../server/coordinator/stop-words.js";
 import { foldValue } from "./analyse.js";
+import {
+  changedGroup,
+  changedRule,
+  type RankingRule,
+  type RuleBody,
+  type SynonymBody,
+  type SynonymGroup,
+  type Wishes,
+  wishesOf,
+} from "./curation.js";
+import { averageLengths, type Dictionary, makeDictionary } from "./expand.js";
 import { type Predicate, parseFilter } from "./filter.js";
-import { type Rules, readText, Weigher } from "./plan.js";
+import { type Weighed, Weigher } from "./plan.js";
+import { bonusOf, finalKey } from "./rank.js";
 import { compareBytes, makeRow, type Row } from "./rows.js";
-import { type Program, textMatch, type Word } from "./score.js";
+import { type Program, textMatch } from "./score.js";
+import { DEFAULTS, type Settings } from "./settings.js";
+import { type QueryText, readText, type TextRules } from "./text.js";
 import {
   type Analysis,
   type Document,
   type Field,
+  fits,
   isText,
   type Json,
   type Schema,
   type Value,
   valuesOf,
 } from "./values.js";
+import { variantsOf } from "./variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 
@@ -35,50 +53,62 @@ export interface Query {
 }
 
 export interface Answer {
-  hits: { id: string; text_match: number }[];
+  hits: { id: string; text_match: number; relevance_bonus: number; match_type: string }[];
   found: number;
   total_pages: number;
   /** Per facet field: values in order. */
   facets: [string, [string, number][]][];
+  curated_applied: boolean;
+  /** Ids of related documents, in order. */
+  related: string[];
+  suggestions: string[];
 }
 
-/** The settings that the oracle understands. */
-export interface Settings extends Rules {
-  searchable_attributes: string[] | null;
-  weights: number[] | null;
-  token_separators: string[];
-  symbols_to_index: string[];
-}
-
-const DEFAULTS: Settings = {
-  prefix: true,
-  num_typos: 2,
-  min_len_1typo: 4,
-  min_len_2typo: 8,
-  typo_on_numbers: false,
-  typo_policy: "auto",
-  stop_words: [],
-  drop_tokens_threshold: 1,
-  searchable_attributes: null,
-  weights: null,
-  token_separators: [],
-  symbols_to_index: [],
-};
+/** From this many full matches on nobody needs related ones. */
+const FEW_MATCHES = 3;
+const RELATED_MAX = 5;
 
 export class Oracle {
-  private readonly rows = new Map<string, Row>();
+  private rows = new Map<string, Row>();
   private nextSeq = 1;
-
-  private readonly settings: Settings;
-  private readonly analysis: Analysis;
+  private nextNumber = 1;
+  private settings = DEFAULTS;
+  private readonly rules = new Map<number, RankingRule>();
+  private readonly groups = new Map<number, SynonymGroup>();
+  /** By queried fields, until a document changes. */
+  private readonly dictionaries = new Map<string, Dictionary>();
 
   constructor(
     readonly schema: Schema,
     settings: Partial<Settings> = {},
   ) {
-    this.settings = { ...DEFAULTS, ...settings };
-    const { symbols_to_index, token_separators } = this.settings;
-    this.analysis = { symbols: symbols_to_index.join(""), separators: token_separators.join("") };
+    this.changeSettings(settings);
+  }
+
+  /** Members that are not given stay. */
+  changeSettings(changes: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...changes };
+    this.dictionaries.clear();
+    const rows = [...this.rows.values()];
+    this.rows = new Map(rows.map(({ document, seq }) => [document.id, this.makeRow(document, seq)]));
+  }
+
+  /** Creates a rule, or changes the one of this number; its number. */
+  putRule(body: RuleBody, number = this.nextNumber++): number {
+    this.rules.set(number, changedRule(this.rules.get(number), body));
+    return number;
+  }
+
+  /** Creates a group, or changes the one of this number; its number. */
+  putSynonyms(body: SynonymBody, number = this.nextNumber++): number {
+    this.groups.set(number, changedGroup(this.groups.get(number), body));
+    return number;
+  }
+
+  /** Removes a rule or a group. */
+  remove(number: number): void {
+    this.rules.delete(number);
+    this.groups.delete(number);
   }
 
   get documents(): Document[] {
@@ -94,15 +124,33 @@ export class Oracle {
     return batch.flatMap((document, index) => (this.writeOne(action, document) ? [] : [index]));
   }
 
+  private get analysis(): Analysis {
+    const { symbols_to_index, token_separators } = this.settings;
+    return { symbols: symbols_to_index.join(""), separators: token_separators.join("") };
+  }
+
+  private makeRow(document: Document, seq: number): Row {
+    return makeRow(document, seq, this.schema.fields, this.analysis, (field) => ({
+      language: languageNumber(this.languageOf(field) ?? ""),
+      sku: this.settings.sku_fields.includes(field.name),
+      brand: this.settings.brand_field === field.name,
+    }));
+  }
+
+  private languageOf(field: Field): string | null {
+    return field.language ?? this.settings.language;
+  }
+
   private writeOne(action: Action, document: Document): boolean {
     const present = this.rows.get(document.id);
+    this.dictionaries.clear();
     if (action === "delete") return this.rows.delete(document.id);
     if (action === "create" && present !== undefined) return false;
     if (action === "update" && present === undefined) return false;
     const partial = (action === "update" || action === "emplace") && present !== undefined;
     const whole = partial ? { ...present.document, ...document } : document;
     if (!this.schema.fields.every((field) => fits(whole, field))) return false;
-    this.rows.set(document.id, makeRow(whole, this.nextSeq++, this.schema.fields, this.analysis));
+    this.rows.set(document.id, this.makeRow(whole, this.nextSeq++));
     return true;
   }
 
@@ -111,21 +159,29 @@ export class Oracle {
     const predicate = parseFilter(filter, this.schema.fields, this.analysis);
     const doomed = this.documents.filter(predicate);
     for (const { id } of doomed) this.rows.delete(id);
+    this.dictionaries.clear();
     return doomed.length;
   }
 
   search(query: Query): Answer {
-    const all = [...this.rows.values()];
-    const passes = this.predicate(query);
-    const matched = this.match(query, all, passes).sort((a, b) => this.compare(a, b, query.sort_by));
+    const { matched, text, weighed, related } = this.match(query);
+    matched.found.sort((a, b) => this.compare(a, b, query.sort_by));
+    const { found, curated } = matched;
     const perPage = query.per_page ?? 10;
     const offset = ((query.page ?? 1) - 1) * perPage;
-    const page = matched.slice(offset, offset + perPage);
     return {
-      hits: page.map(({ row, score }) => ({ id: row.document.id, text_match: score })),
-      found: matched.length,
-      total_pages: perPage === 0 ? 0 : Math.ceil(matched.length / perPage),
-      facets: this.facets(query, matched),
+      hits: found.slice(offset, offset + perPage).map(({ row, score, bonus }) => ({
+        id: row.document.id,
+        text_match: score ?? 0,
+        relevance_bonus: bonus,
+        match_type: score === null ? "pinned" : "keyword",
+      })),
+      found: found.length,
+      total_pages: perPage === 0 ? 0 : Math.ceil(found.length / perPage),
+      facets: this.facets(query, found),
+      curated_applied: curated,
+      related: perPage === 0 ? [] : related.map(({ row }) => row.document.id),
+      suggestions: corrected(text, weighed.corrections),
     };
   }
 
@@ -141,60 +197,108 @@ export class Oracle {
   }
 
   /** All words as written; with all typos when that finds too little; then any of the words. */
-  private match(query: Query, all: Row[], passes: Predicate): Match[] {
+  private match(query: Query): Search {
+    const { settings, analysis } = this;
+    const all = [...this.rows.values()];
     const fields = this.queryFields(query);
-    const { settings } = this;
-    const prefix = query.prefix ?? settings.prefix;
-    const num_typos = query.num_typos ?? settings.num_typos;
-    const text = readText(query.q, { ...settings, prefix, num_typos }, this.analysis);
     const names = fields.map((field) => field.name);
-    const weigher = new Weigher(all, all.length, names, settings.typo_policy);
-    const attempt = (mode: Program["mode"], words: Word[]): Match[] => {
-      const averages = weigher.averageLengths;
-      const program: Program = {
-        mode,
-        fields: fields.map((field, i) => ({ ...field, averageLength: averages[i]! })),
-        words,
-        phrases: text.phrases,
-        excludes: text.excludes,
-      };
-      return all.flatMap((row) => {
-        const score = passes(row.document) ? textMatch(row, program) : null;
-        return score === null ? [] : [{ row, score }];
-      });
+    const text = readText(query.q, this.textRules(query), analysis);
+    const languages = names.map((name) => languageNumber(this.languageOf(this.field(name)) ?? ""));
+    const known = [...new Set(languages)].filter((language) => language > 0);
+    const hasSku = names.some((name) => settings.sku_fields.includes(name));
+    const variants = variantsOf(text, known, [...this.groups.values()], hasSku, analysis);
+    const dictionary = this.dictionaries.get(names.join()) ?? makeDictionary(all, names);
+    this.dictionaries.set(names.join(), dictionary);
+    const counts = { dictionary, fieldCount: names.length, documents: all.length };
+    const weigher = new Weigher(text, variants, known, counts, settings.typo_policy);
+
+    const passes = this.predicate(query);
+    const candidates = all.filter((row) => passes(row.document));
+    const wishes = wishesOf([...this.rules.values()], text.terms, this.schema.fields, analysis);
+    const averages = averageLengths(all, names);
+    const attempt = (mode: Program["mode"], { words }: Weighed): Matched => {
+      const weighted = fields.map((field, i) => ({ ...field, averageLength: averages[i]! }));
+      const { phrases, excludes } = text;
+      return this.rate(candidates, { mode, fields: weighted, words, phrases, excludes }, text, wishes);
     };
-    let words = weigher.asWritten(text.words);
-    let best = attempt("all", words);
-    if (text.words.length === 0) return best;
-    if (settings.typo_policy === "auto" && best.length < Math.max(1, settings.drop_tokens_threshold)) {
-      const tolerant = weigher.withAllTypos(text.words);
+    let weighed = weigher.asWritten();
+    let best = attempt("all", weighed);
+    if (text.words.length === 0) return { matched: best, text, weighed, related: [] };
+    if (settings.typo_policy === "auto" && fullMatches(best) < Math.max(1, settings.drop_tokens_threshold)) {
+      const tolerant = weigher.withAllTypos();
       const retried = attempt("all", tolerant);
-      if (retried.length > best.length) [words, best] = [tolerant, retried];
+      if (fullMatches(retried) > fullMatches(best)) [weighed, best] = [tolerant, retried];
     }
-    return best.length >= settings.drop_tokens_threshold ? best : attempt("any", words);
+    const full = fullMatches(best);
+    if (full >= settings.drop_tokens_threshold && full >= FEW_MATCHES)
+      return { matched: best, text, weighed, related: [] };
+    const relaxed = attempt("any", weighed);
+    if (full < settings.drop_tokens_threshold) return { matched: relaxed, text, weighed, related: [] };
+    const present = new Set(best.found.map(({ row }) => row));
+    const others = relaxed.found.filter(({ row }) => !present.has(row));
+    others.sort((a, b) => (a.final === b.final ? b.row.seq - a.row.seq : a.final < b.final ? 1 : -1));
+    return { matched: best, text, weighed, related: others.slice(0, RELATED_MAX) };
   }
 
-  private queryFields(query: Query): { name: string; weight: number }[] {
+  private textRules(query: Query): TextRules {
+    const { settings } = this;
+    const searchable = this.searchable().map(({ name }) => this.languageOf(this.field(name)) ?? "");
+    return {
+      ...settings,
+      prefix: query.prefix ?? settings.prefix,
+      num_typos: query.num_typos ?? settings.num_typos,
+      stop_words: [...settings.stop_words, ...[...new Set(searchable)].flatMap(languageStopWords)],
+    };
+  }
+
+  /** What the program and the rules make of the documents that pass the filter. */
+  private rate(candidates: Row[], program: Program, text: QueryText, wishes: Wishes): Matched {
+    const fields = { skus: this.settings.sku_fields, brand: this.settings.brand_field };
+    let curated = false;
+    const found = candidates.flatMap((row): Match[] => {
+      const score = textMatch(row, program);
+      const pin = wishes.pins.indexOf(row.document.id);
+      const hidden = wishes.isHidden(row.document);
+      if (hidden && score !== null) curated = true;
+      if (hidden || (score === null && pin < 0)) return [];
+      const buried = pin < 0 && wishes.isBuried(row.document);
+      const boosts = wishes.boostOf(row.document);
+      if (pin >= 0 || buried || boosts > 0) curated = true;
+      const bonus = bonusOf(row, text, program, fields, score);
+      const final = finalKey(score ?? 0, bonus, boosts, text.words.length === 0);
+      const place = pin >= 0 ? 2 + wishes.pins.length - pin : buried ? 0 : 1;
+      return [{ row, score, bonus, final, place }];
+    });
+    return { found, curated };
+  }
+
+  /** The fields that are searched when a query names none, by the settings. */
+  private searchable(): { name: string; weight: number }[] {
     const text = this.schema.fields.filter((field) => isText(field) && field.index !== false);
-    const searchable = this.settings.searchable_attributes ?? text.map((field) => field.name);
-    const own = searchable.map((name, i) => ({
-      name,
-      weight: this.settings.weights?.[i] ?? searchable.length - i,
-    }));
+    const names = this.settings.searchable_attributes ?? text.map((field) => field.name);
+    return names.map((name, i) => ({ name, weight: this.settings.weights?.[i] ?? names.length - i }));
+  }
+
+  /** With weights whose mean is 1. */
+  private queryFields(query: Query): { name: string; weight: number }[] {
+    const own = this.searchable();
     const fields =
       query.query_by
         ?.split(",")
         .map((name) => own.find((field) => field.name === name) ?? { name, weight: 1 }) ?? own;
-    const weights = query.query_by_weights?.split(",").map(Number);
-    return fields.map((field, i) => ({ name: field.name, weight: weights?.[i] ?? field.weight }));
+    const given = query.query_by_weights?.split(",").map(Number);
+    const weights = fields.map((field, i) => given?.[i] ?? field.weight);
+    const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;
+    return fields.map(({ name }, i) => ({ name, weight: weights[i]! / mean }));
   }
 
-  /** Named keys, then text match, then the default sorting field descending, then the newest. */
+  /** Pinned, others, buried; named keys; then the final key, the default sorting field, the newest. */
   private compare(a: Match, b: Match, sortBy: string | undefined): number {
     const keys = (sortBy?.split(",") ?? []).map((key) => key.split(":") as [string, string]);
     const { default_sorting_field: fallback } = this.schema;
     if (!keys.some(([name]) => name === "_text_match")) keys.push(["_text_match", "desc"]);
     if (fallback !== undefined && !keys.some(([name]) => name === fallback)) keys.push([fallback, "desc"]);
+    if (a.place !== b.place) return b.place - a.place;
     for (const [name, direction] of keys) {
       const left = this.sortValue(a, name);
       const right = this.sortValue(b, name);
@@ -207,7 +311,7 @@ export class Oracle {
   }
 
   private sortValue(match: Match, name: string): Value | undefined {
-    if (name === "_text_match") return match.score;
+    if (name === "_text_match") return match.final;
     const value = valuesOf(match.row.document, this.field(name))[0];
     return typeof value === "string" ? foldValue(value) : value;
   }
@@ -238,27 +342,40 @@ export class Oracle {
 
 interface Match {
   row: Row;
-  score: number;
+  /** Its text match; null for a pinned document that does not match. */
+  score: number | null;
+  bonus: number;
+  final: bigint;
+  /** Larger first: pins in their order, others, buried ones. */
+  place: number;
+}
+
+interface Matched {
+  found: Match[];
+  /** A rule changed something. */
+  curated: boolean;
+}
+
+interface Search {
+  matched: Matched;
+  text: QueryText;
+  weighed: Weighed;
+  related: Match[];
+}
+
+function fullMatches({ found }: Matched): number {
+  return found.filter(({ score }) => score !== null).length;
+}
+
+/** The query with the best spellings of its misspelt words. */
+function corrected(text: QueryText, corrections: Weighed["corrections"]): string[] {
+  const plain = text.phrases.length === 0 && text.excludes.length === 0;
+  if (!plain || corrections.every((correction) => correction === undefined)) return [];
+  const tokens = text.runs.flat();
+  return [tokens.map(({ term, word }) => corrections[word] ?? term).join(" ")];
 }
 
 function compareValues(a: Value, b: Value): number {
   if (typeof a === "string" || typeof b === "string") return compareBytes(String(a), String(b));
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** The type check of a push: nothing is coerced, null means missing. */
-function fits(document: Document, field: Field): boolean {
-  const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
-  if (raw === undefined || raw === null) return field.optional !== false;
-  if (!field.type.endsWith("[]")) return fitsOne(raw, field.type);
-  return Array.isArray(raw) && raw.every((element) => fitsOne(element, field.type.slice(0, -2)));
-}
-
-function fitsOne(raw: Json, type: string): boolean {
-  if (type === "string") return typeof raw === "string";
-  if (type === "bool") return typeof raw === "boolean";
-  if (type === "float") return typeof raw === "number" || typeof raw === "bigint";
-  if (typeof raw !== "bigint" && !(typeof raw === "number" && Number.isInteger(raw))) return false;
-  const [low, high] = type === "int32" ? [-(2n ** 31n), 2n ** 31n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
-  return BigInt(raw) >= low && BigInt(raw) <= high;
 }

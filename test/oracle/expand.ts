@@ -1,5 +1,6 @@
 // What the dictionary knows of a word, counted document by document: how many have it, its prefix range, its
 // typos. Distances by the full matrix of optimal string alignment.
+import { isMarker } from "./markers.js";
 import { compareBytes, type Row } from "./rows.js";
 
 /** Terms of a prefix that are listed one by one; more than these are only counted. */
@@ -68,7 +69,7 @@ export function typosOf(
 ): Typo[] {
   const typos: Typo[] = [];
   for (const [term, frequencies] of dictionary) {
-    if (term === word || (prefixes && term.startsWith(word))) continue;
+    if (isMarker(term) || term === word || (prefixes && term.startsWith(word))) continue;
     const distances = prefixDistances(word, term);
     const whole = distances.at(-1)!;
     const best = prefixes ? Math.min(...distances) : whole;

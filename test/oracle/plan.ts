@@ -1,138 +1,143 @@
-// The decisions about a query that docs/ranking.md describes: which words it has, which of them look misspelt,
-// in which ways each may match and at what weight. All counts are over all live documents.
-import { words as wordsOf } from "./analyse.js";
-import {
-  averageLengths,
-  type Dictionary,
-  type Expansion,
-  expandWord,
-  makeDictionary,
-  type Typo,
-  typosOf,
-} from "./expand.js";
-import { compareBytes, type Row } from "./rows.js";
+// The decisions about a query that docs/ranking.md describes: which of its words look misspelt, in which ways each
+// may match and at what weight. All counts are over all live documents.
+import { type Dictionary, type Expansion, expandWord, type Typo, typosOf } from "./expand.js";
+import { stemTerms } from "./markers.js";
+import { compareBytes } from "./rows.js";
 import type { Alternative, Word } from "./score.js";
-import type { Analysis } from "./values.js";
+import type { QueryText, QueryWord } from "./text.js";
+import { typoCost } from "./typo-cost.js";
+import { looseSplits, type Variant } from "./variants.js";
 
-export interface QueryWord {
-  term: string;
-  prefix: boolean;
-  typosMax: number;
+export type TypoPolicy = "auto" | "always" | "missing";
+
+/** One state of the index as one choice of fields sees it. */
+export interface Counts {
+  dictionary: Dictionary;
+  fieldCount: number;
+  documents: number;
 }
 
-export interface QueryText {
-  words: QueryWord[];
-  phrases: string[][];
-  excludes: string[][];
+/** Words with all that may stand for them, and the best spelling of those that were taken for misspelt. */
+export interface Weighed {
+  words: Word[];
+  corrections: (string | undefined)[];
 }
 
-/** The settings of an index that change what a query finds, with a query's own values in their place. */
-export interface Rules {
-  prefix: boolean;
-  num_typos: number;
-  min_len_1typo: number;
-  min_len_2typo: number;
-  typo_on_numbers: boolean;
-  typo_policy: "auto" | "always" | "missing";
-  stop_words: string[];
-  drop_tokens_threshold: number;
+interface Found extends Variant {
+  /** Documents that may have it, at most. */
+  frequency: number;
+}
+
+interface RankedTypo extends Typo {
+  typos: number;
+  /** Smaller is likelier. */
+  likelihood: number;
 }
 
 const PREFIX_FACTOR = 0.8;
 const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15];
+const LIKELIHOOD_FACTORS = [1, 0.85, 0.7];
+const TYPOS_MAX = 4;
+const PRICED_MAX = 500;
 const TYPOS_PER_WORD_MAX = 64;
+const SPLITS_MAX = 3;
+const NUMBER_SPLITS_MAX = 16;
 
-/** `plain words "a phrase" -excluded -"excluded phrase"`; the last part may be an unfinished word. */
-export function readText(q: string, rules: Rules, analysis: Analysis): QueryText {
-  const text: QueryText = { words: [], phrases: [], excludes: [] };
-  if (q.trim() === "*") return text;
-  const parts = [...q.matchAll(/(-(?=\S))?(?:"([^"]*)"|(\S+))/g)]
-    .map(([, minus, quoted, bare]) => {
-      const terms = wordsOf(quoted ?? bare!, analysis).map((token) => token.term);
-      return { minus, quoted, terms };
-    })
-    .filter(({ terms }) => terms.length > 0);
-  const words: QueryWord[] = [];
-  for (const [i, { minus, quoted, terms }] of parts.entries()) {
-    if (minus !== undefined) text.excludes.push(terms);
-    else if (quoted !== undefined) {
-      text.phrases.push(terms);
-      for (const term of terms) words.push({ term, prefix: false, typosMax: 0 });
-    } else {
-      for (const [j, term] of terms.entries()) {
-        const unfinished = rules.prefix && i === parts.length - 1 && j === terms.length - 1;
-        words.push({ term, prefix: unfinished, typosMax: typosAllowed(term, rules) });
-      }
-    }
-  }
-  const stopWords = rules.stop_words.flatMap((stop) => wordsOf(stop, analysis).map((token) => token.term));
-  const kept = words.filter(({ term }) => !stopWords.includes(term) || text.phrases.flat().includes(term));
-  text.words = eachOnce(kept.length === 0 ? words : kept);
-  return text;
-}
-
-/** A repeated word counts once, at its first place, with the most tolerant of its readings. */
-function eachOnce(words: QueryWord[]): QueryWord[] {
-  const terms = [...new Set(words.map((word) => word.term))];
-  return terms.map((term) => {
-    const same = words.filter((word) => word.term === term);
-    const typosMax = Math.max(...same.map((word) => word.typosMax));
-    return { term, prefix: same.some((word) => word.prefix), typosMax };
-  });
-}
-
-function typosAllowed(term: string, rules: Rules): number {
-  if (!rules.typo_on_numbers && /\p{N}/u.test(term)) return 0;
-  const length = [...term].length;
-  if (length < rules.min_len_1typo) return 0;
-  const allowed = length < rules.min_len_2typo ? 1 : length < 12 ? 2 : length < 16 ? 3 : 4;
-  return Math.min(allowed, rules.num_typos);
-}
-
-/** Weighs words against one state of the index and one choice of fields. */
 export class Weigher {
-  private readonly dictionary: Dictionary;
-  readonly averageLengths: number[];
+  private readonly expansions: Expansion[];
+  private readonly literal: number[];
+  /** Documents with a word in a form that makes it known. */
+  private readonly known: number[];
+  private readonly variants: Found[];
 
   constructor(
-    rows: Row[],
-    private readonly documents: number,
-    private readonly fields: string[],
-    private readonly policy: Rules["typo_policy"],
+    private readonly text: QueryText,
+    variants: Variant[],
+    private readonly languages: number[],
+    private readonly counts: Counts,
+    private readonly policy: TypoPolicy,
   ) {
-    this.dictionary = makeDictionary(rows, fields);
-    this.averageLengths = averageLengths(rows, fields);
+    const { words } = text;
+    this.expansions = words.map(({ terms }) => this.expand(terms[0]!));
+    this.literal = words.map((word) => this.frequencyOf(word.terms, word.terms.length > 1, word.prefix));
+    const found = this.present(variants);
+    this.known = words.map((_, i) =>
+      Math.max(
+        this.literal[i]!,
+        ...found.filter((one) => one.covers.includes(i) && !one.sequence).map(({ frequency }) => frequency),
+      ),
+    );
+    const loose = words.flatMap((word, i) => (this.known[i] === 0 ? looseSplits(word, i) : []));
+    this.variants = bestSplits([...found, ...this.present(loose)]);
   }
 
-  /** The words with typos for those that look misspelt. */
-  asWritten(words: QueryWord[]): Word[] {
-    return words.map((word) => this.weigh(word, this.suspectedTypos(word)));
+  /** With typos for the words that look misspelt. */
+  asWritten(): Weighed {
+    return this.weighed((word, i) => this.suspectedTypos(word, i));
   }
 
-  /** The words with all typos that their lengths allow. */
-  withAllTypos(words: QueryWord[]): Word[] {
-    return words.map((word) => this.weigh(word, this.typos(word, word.typosMax)));
+  /** With all typos that the lengths of the words allow. */
+  withAllTypos(): Weighed {
+    return this.weighed((word) => this.typos(word, word.typosMax));
+  }
+
+  private weighed(typosFor: (word: QueryWord, i: number) => Typo[]): Weighed {
+    const typos = this.text.words.map((word, i) => mostUseful(word, this.atLast(word, i, typosFor(word, i))));
+    const weights = this.text.words.map((_, i) => this.weight(i, typos[i]!));
+    return {
+      words: this.text.words.map((word, i) => ({
+        weight: weights[i]!,
+        alternatives: [
+          ...this.own(word, i, weights[i]!),
+          ...this.others(i, weights),
+          ...this.misspellings(typos[i]!, weights[i]!),
+        ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
+      })),
+      corrections: typos.map(([best]) => best?.term),
+    };
+  }
+
+  private expand(term: string): Expansion {
+    return expandWord(this.counts.dictionary, term, this.counts.fieldCount);
+  }
+
+  private present(variants: Variant[]): Found[] {
+    return variants
+      .map((one) => ({ ...one, frequency: this.frequencyOf(one.terms, one.sequence, one.prefix) }))
+      .filter(({ frequency }) => frequency > 0);
+  }
+
+  /** The largest count of one field: of the rarest of terms side by side, else of all terms together. */
+  private frequencyOf(terms: string[], sequence: boolean, prefix: boolean): number {
+    const { dictionary, fieldCount } = this.counts;
+    const counts = terms.map((term) => {
+      const exact = dictionary.get(term) ?? Array.from({ length: fieldCount }, () => 0);
+      const longer = prefix ? this.expand(term).prefixFrequencies : [];
+      return exact.map((count, i) => count + (longer[i] ?? 0));
+    });
+    if (sequence) return Math.min(...counts.map((count) => Math.max(0, ...count)));
+    return largestSum(counts);
   }
 
   private typos(word: QueryWord, distanceMax: number): Typo[] {
-    return distanceMax === 0 ? [] : typosOf(this.dictionary, word.term, distanceMax, word.prefix);
+    if (distanceMax === 0) return [];
+    return typosOf(this.counts.dictionary, word.terms[0]!, distanceMax, word.prefix);
   }
 
-  private expand(word: QueryWord): Expansion {
-    return expandWord(this.dictionary, word.term, this.fields.length);
+  /** A word that no document has in any form, not even with its typos, may have more of them. */
+  private atLast(word: QueryWord, i: number, typos: Typo[]): Typo[] {
+    const isLost = this.known[i] === 0 && typos.length === 0 && word.typosMax > 0;
+    return isLost ? this.typos(word, word.typosAtLast) : typos;
   }
 
   /** Under the policy "auto": hardly any document has the word, or it is rare and a neighbour has 50 times its documents. */
-  private suspectedTypos(word: QueryWord): Typo[] {
-    const { exact, prefixFrequencies } = this.expand(word);
-    const frequency = Math.max(
-      0,
-      ...exact.map((count, i) => count + (word.prefix ? prefixFrequencies[i]! : 0)),
-    );
+  private suspectedTypos(word: QueryWord, i: number): Typo[] {
+    const frequency = this.known[i]!;
+    const { documents } = this.counts;
     if (this.policy === "always") return this.typos(word, word.typosMax);
     if (this.policy === "missing") return frequency === 0 ? this.typos(word, word.typosMax) : [];
-    const few = frequency <= Math.min(2, Math.floor(this.documents / 1000));
-    const rare = frequency <= this.documents / 1000;
+    const few = frequency <= Math.min(2, Math.floor(documents / 1000));
+    const rare = frequency <= documents / 1000;
     const neighbours = rare ? this.typos(word, Math.min(1, word.typosMax)) : [];
     const outnumbered = neighbours.some(
       (typo) => typo.distance === 1 && !typo.isPrefix && Math.max(...typo.frequencies) >= 50 * frequency,
@@ -140,61 +145,136 @@ export class Weigher {
     return few || outnumbered ? this.typos(word, word.typosMax) : [];
   }
 
-  private weigh(word: QueryWord, typos: Typo[]): Word {
-    const { exact, prefixTerms, prefixListed, prefixFrequencies } = this.expand(word);
-    const alternatives: Alternative[] = [];
-    let weight = 0;
-    const add = (alternative: Omit<Alternative, "boost">, frequencies: number[], factor: number): void => {
-      const idf = this.inverseFrequency(Math.max(...frequencies));
-      if (alternatives.length === 0) weight = idf;
-      alternatives.push({ ...alternative, boost: Math.min(idf, weight) * factor });
-    };
-    if (exact.some((count) => count > 0)) {
-      const terms = [{ term: word.term, prefix: false }];
-      add({ typos: 0, exact: true, sequence: false, useForProximity: true, terms }, exact, 1);
+  private weight(i: number, typos: RankedTypo[]): number {
+    const covering = this.variants.filter(({ covers }) => covers.includes(i));
+    const { terms } = this.text.words[i]!;
+    const [cheapest] = groupsOf(typos);
+    const candidates = [
+      covering.find(({ kind }) => kind === "stem")?.frequency,
+      this.frequencyOf(terms, terms.length > 1, false),
+      this.literal[i],
+      Math.max(0, ...covering.map(({ frequency }) => frequency)),
+      largestSum(cheapest?.members.map(({ frequencies }) => frequencies) ?? []),
+    ];
+    const frequency = candidates.find((candidate) => (candidate ?? 0) > 0);
+    return frequency === undefined ? 0 : this.inverseFrequency(frequency);
+  }
+
+  /** The word itself and its prefix. */
+  private own({ terms, prefix }: QueryWord, i: number, weight: number): Alternative[] {
+    const own: Alternative[] = [];
+    const exact = this.frequencyOf(terms, terms.length > 1, false);
+    if (exact > 0) {
+      own.push({
+        typos: 0,
+        exact: true,
+        sequence: terms.length > 1,
+        useForProximity: true,
+        boost: Math.min(this.inverseFrequency(exact), weight),
+        terms: terms.map((term) => ({ term, prefix: false })),
+      });
     }
-    if (word.prefix && prefixTerms.length > 0) {
-      const terms = [{ term: word.term, prefix: true }];
-      const frequencies = exact.map((count, i) => count + prefixFrequencies[i]!);
-      add(
-        { typos: 0, exact: false, sequence: false, useForProximity: prefixListed, terms },
-        frequencies,
-        PREFIX_FACTOR,
+    const { prefixTerms, prefixListed } = this.expansions[i]!;
+    if (prefix && prefixTerms.length > 0) {
+      own.push({
+        typos: 0,
+        exact: false,
+        sequence: false,
+        useForProximity: prefixListed,
+        boost: Math.min(this.inverseFrequency(this.literal[i]!), weight) * PREFIX_FACTOR,
+        terms: [{ term: terms[0]!, prefix: true }],
+      });
+    }
+    return own;
+  }
+
+  private others(i: number, weights: number[]): Alternative[] {
+    return this.variants
+      .filter(({ covers }) => covers.includes(i))
+      .map(({ covers, exact, sequence, prefix, terms, factor, frequency }) => {
+        const most = covers.reduce((sum, word) => sum + weights[word]!, 0);
+        return {
+          typos: 0,
+          exact,
+          sequence,
+          useForProximity: true,
+          boost: covers[0] === i ? Math.min(this.inverseFrequency(frequency), most) * factor : 0,
+          terms: terms.map((term) => ({ term, prefix })),
+        };
+      });
+  }
+
+  private misspellings(typos: RankedTypo[], weight: number): Alternative[] {
+    const likelier: RankedTypo[] = [];
+    return groupsOf(typos).map(({ factor, members }) => {
+      likelier.push(...members);
+      const terms = new Set(
+        members.flatMap(({ term, isPrefix }) => [term, ...(isPrefix ? [] : stemTerms(term, this.languages))]),
       );
-    }
-    const kept = mostUseful(typos).slice(0, TYPOS_PER_WORD_MAX);
-    for (let distance = 1; distance <= 4; distance++) {
-      for (const isPrefix of [false, true]) {
-        const group = kept.filter((typo) => typo.distance === distance && typo.isPrefix === isPrefix);
-        if (group.length === 0) continue;
-        const terms = group
-          .map(({ term }) => ({ term, prefix: false }))
-          .sort((a, b) => compareBytes(a.term, b.term));
-        const frequencies = exact.map((_, i) => group.reduce((sum, typo) => sum + typo.frequencies[i]!, 0));
-        const factor = TYPO_FACTORS[distance - 1]! * (isPrefix ? PREFIX_FACTOR : 1);
-        add(
-          { typos: distance, exact: false, sequence: false, useForProximity: true, terms },
-          frequencies,
-          factor,
-        );
-      }
-    }
-    return { weight, alternatives };
+      const idf = this.inverseFrequency(largestSum(likelier.map(({ frequencies }) => frequencies)));
+      return {
+        typos: members[0]!.typos,
+        exact: false,
+        sequence: false,
+        useForProximity: true,
+        boost: Math.min(idf, weight) * factor,
+        terms: [...terms].sort(compareBytes).map((term) => ({ term, prefix: false })),
+      };
+    });
   }
 
   private inverseFrequency(frequency: number): number {
-    const df = Math.min(this.documents, frequency);
-    return Math.log(1 + (this.documents - df + 0.5) / (df + 0.5));
+    const { documents } = this.counts;
+    const df = Math.min(documents, frequency);
+    return Math.log(1 + (documents - df + 0.5) / (df + 0.5));
   }
 }
 
-/** Nearest first, whole terms before prefixes, frequent before rare. */
-function mostUseful(typos: Typo[]): Typo[] {
-  return [...typos].sort(
-    (a, b) =>
-      a.distance - b.distance ||
-      Number(a.isPrefix) - Number(b.isPrefix) ||
-      Math.max(...b.frequencies) - Math.max(...a.frequencies) ||
-      compareBytes(a.term, b.term),
-  );
+/** Of the cuts of the same words those whose rarer part is most frequent, of equal ones the first. */
+function bestSplits(variants: Found[]): Found[] {
+  return variants.filter((one) => {
+    if (one.kind !== "split") return true;
+    const rivals = variants.filter(
+      ({ kind, covers }) => kind === "split" && covers.join() === one.covers.join(),
+    );
+    const better = rivals.filter(({ frequency }) => frequency > one.frequency).length;
+    const equal = rivals.filter(({ frequency }) => frequency === one.frequency).indexOf(one);
+    const digits = rivals.some(({ terms }) => terms.some((term) => /\p{N}/u.test(term)));
+    return better + equal < (digits ? NUMBER_SPLITS_MAX : SPLITS_MAX);
+  });
+}
+
+function largestSum(counts: number[][]): number {
+  const sums = counts.reduce((sum, count) => count.map((value, i) => value + (sum[i] ?? 0)), []);
+  return Math.max(0, ...sums);
+}
+
+/** Of the nearest terms the fewest typos first, then the likeliest, frequent before rare. */
+function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
+  const byFrequency = (a: Typo, b: Typo): number =>
+    Math.max(...b.frequencies) - Math.max(...a.frequencies) || compareBytes(a.term, b.term);
+  return [...typos]
+    .sort((a, b) => a.distance - b.distance || Number(a.isPrefix) - Number(b.isPrefix) || byFrequency(a, b))
+    .slice(0, PRICED_MAX)
+    .map((typo) => {
+      const cost = typoCost(word.terms[0]!, typo.term, word.prefix);
+      const count = Math.max(1, Math.min(TYPOS_MAX, Math.ceil((cost - 10) / 100)));
+      const doublings = Math.floor(Math.log2(Math.max(1, ...typo.frequencies)));
+      return { ...typo, typos: count, likelihood: cost - 5 * doublings };
+    })
+    .sort((a, b) => a.typos - b.typos || a.likelihood - b.likelihood || byFrequency(a, b))
+    .slice(0, TYPOS_PER_WORD_MAX);
+}
+
+/** The fewest typos in up to three groups by likelihood, more typos in one each. */
+function groupsOf(typos: RankedTypo[]): { factor: number; members: RankedTypo[] }[] {
+  const groups = new Map<string, { factor: number; members: RankedTypo[] }>();
+  for (const typo of typos) {
+    const further = typo.likelihood - typos[0]!.likelihood;
+    const place = typo.typos > typos[0]!.typos || further === 0 ? 0 : further <= 25 ? 1 : 2;
+    const key = `${typo.typos} ${place}`;
+    const factor = TYPO_FACTORS[typo.typos - 1]! * LIKELIHOOD_FACTORS[place]!;
+    groups.set(key, { factor, members: [...(groups.get(key)?.members ?? []), typo] });
+  }
+  return [...groups.values()];
 }

@@ -1,6 +1,7 @@
-// What scoring sees of a document: per text field the positions of every term and the field's length as the
-// norm byte keeps it.
+// What scoring sees of a document: per text field the positions of every term, joined words and markers included,
+// and the field's length as the norm byte keeps it.
 import { analyse, decodeNorm, encodeNorm } from "./analyse.js";
+import { type Marking, markerTerms, UNMARKED } from "./markers.js";
 import { type Analysis, type Document, type Field, isText, valuesOf } from "./values.js";
 
 /** Positions between two elements of a string[]. */
@@ -21,30 +22,36 @@ export interface Row {
   texts: Map<string, FieldText>;
 }
 
-export function makeRow(document: Document, seq: number, fields: Field[], analysis: Analysis): Row {
+export function makeRow(
+  document: Document,
+  seq: number,
+  fields: Field[],
+  analysis: Analysis,
+  markingOf: (field: Field) => Marking = () => UNMARKED,
+): Row {
   const texts = new Map<string, FieldText>();
   for (const field of fields) {
     if (!isText(field) || field.index === false) continue;
-    const text = fieldText(valuesOf(document, field) as string[], analysis);
+    const text = fieldText(valuesOf(document, field) as string[], analysis, markingOf(field));
     if (text.length > 0) texts.set(field.name, text);
   }
   return { document, seq, texts };
 }
 
-function fieldText(elements: string[], analysis: Analysis): FieldText {
+function fieldText(elements: string[], analysis: Analysis, marking: Marking): FieldText {
   const positions = new Map<string, number[]>();
   let next = 0;
   let tokens = 0;
   for (const element of elements) {
-    let words = 0;
-    for (const { term, position, parts } of analyse(element, analysis)) {
+    const found = analyse(element, analysis);
+    const words = found.filter(({ parts }) => parts === 1);
+    for (const { term, position } of [...found, ...markerTerms(words, marking)]) {
       const known = positions.get(term);
       if (known === undefined) positions.set(term, [next + position]);
       else known.push(next + position);
-      if (parts === 1) words++;
     }
-    tokens += words;
-    next += words + ELEMENT_GAP;
+    tokens += words.length;
+    next += words.length + ELEMENT_GAP;
   }
   return { positions, length: decodeNorm(encodeNorm(tokens)) };
 }

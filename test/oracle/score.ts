@@ -29,7 +29,7 @@ export interface Program {
 
 export const K1 = 1.2;
 export const B = 0.75;
-export const PROXIMITY_WEIGHT = 0.5;
+export const PROXIMITY_WEIGHT = 0.25;
 const CLOSE_MAX = 8;
 
 /** The row's text match, or null when it does not match. */

@@ -1,8 +1,8 @@
 // What a segment of some documents must hold, computed from the documents' own values: the naive twin of the build
 // kernel. Documents are good ones; the bytes' order and packing are the reader's business.
 import * as L from "../../engine-wasm/assembly/layout.js";
-import { stem } from "../../engine-wasm/host/stemmer.js";
-import { analyse, encodeNorm, foldValue, type OracleAnalysis, type OracleToken } from "./analyse.js";
+import { analyse, encodeNorm, foldValue, type OracleAnalysis } from "./analyse.js";
+import { markerTerms } from "./markers.js";
 import type { ReadDictionary, ReadField, ReadList, ReadSegment, ReadTerm } from "./segment-reader.js";
 
 export interface TwinField {
@@ -40,33 +40,22 @@ function readCell(document: TwinDocument, field: TwinField, analysis: OracleAnal
   const occurs = (term: string, position: number): void => {
     cell.terms.set(term, [...(cell.terms.get(term) ?? []), position]);
   };
+  const marking = {
+    language: field.language,
+    sku: (field.flags & L.FLAG_SKU) !== 0,
+    brand: (field.flags & L.FLAG_BRAND) !== 0,
+  };
   for (const value of values as string[]) {
     if (field.type === L.TYPE_STRINGS) occurs("", next);
     const found = analyse(value, analysis);
     for (const token of found) occurs(token.term, next + token.position);
     const words = found.filter((token) => token.parts === 1);
-    for (const marker of markerTerms(field, words)) occurs(marker.term, next + marker.position);
+    for (const marker of markerTerms(words, marking)) occurs(marker.term, next + marker.position);
     tokens += words.length;
     next += words.length + L.ELEMENT_GAP;
   }
   cell.norm = encodeNorm(tokens);
   return cell;
-}
-
-/** The terms of a value that stand for no token of it. */
-function markerTerms(field: TwinField, words: OracleToken[]): { term: string; position: number }[] {
-  const terms = words.map(({ term }) => term);
-  const markers = words
-    .filter(({ term }) => field.language !== 0 && !/\p{N}/u.test(term))
-    .map(({ term, position }) => ({
-      term: `\u0001${String.fromCharCode(0x20 + field.language)}${stem(field.language, term)}`,
-      position,
-    }));
-  if (terms.length > 0 && (field.flags & L.FLAG_SKU) !== 0)
-    markers.push({ term: `\u0002${terms.join("")}`, position: 0 });
-  if (terms.length > 0 && (field.flags & L.FLAG_BRAND) !== 0)
-    markers.push({ term: `\u0003${terms.join(" ")}`, position: 0 });
-  return markers.filter(({ term }) => Buffer.byteLength(term) <= 120);
 }
 
 /** A value as a dictionary holds it. */

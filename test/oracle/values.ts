@@ -10,6 +10,7 @@ export interface Field {
   optional?: boolean;
   index?: boolean;
   sort?: boolean;
+  language?: string;
 }
 
 export interface Schema {
@@ -70,4 +71,21 @@ export function parseJson(text: string): Json {
   return JSON.parse(marked, (_name, value) =>
     typeof value === "string" && value.startsWith("\u0000") ? BigInt(value.slice(1)) : value,
   ) as Json;
+}
+
+/** The type check of a push: nothing is coerced, null means missing. */
+export function fits(document: Document, field: Field): boolean {
+  const raw = Object.hasOwn(document, field.name) ? document[field.name] : undefined;
+  if (raw === undefined || raw === null) return field.optional !== false;
+  if (!field.type.endsWith("[]")) return fitsOne(raw, field.type);
+  return Array.isArray(raw) && raw.every((element) => fitsOne(element, field.type.slice(0, -2)));
+}
+
+function fitsOne(raw: Json, type: string): boolean {
+  if (type === "string") return typeof raw === "string";
+  if (type === "bool") return typeof raw === "boolean";
+  if (type === "float") return typeof raw === "number" || typeof raw === "bigint";
+  if (typeof raw !== "bigint" && !(typeof raw === "number" && Number.isInteger(raw))) return false;
+  const [low, high] = type === "int32" ? [-(2n ** 31n), 2n ** 31n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
+  return BigInt(raw) >= low && BigInt(raw) <= high;
 }

@@ -1,16 +1,27 @@
 // Four servers side by side (1, 2, 3 and 8 shards) that get the same writes and queries, each held against the
 // oracle. Knows nothing of where stories come from.
 import { expect } from "vitest";
-import { eventually, expectStatus, TestServer } from "../e2e/harness.js";
-import type { Answer, Oracle, Query, Settings } from "../oracle/engine.js";
+import { eventually, expectStatus, sleep, TestServer } from "../e2e/harness.js";
+import type { Hit } from "../e2e/reply.js";
+import type { Answer, Oracle, Query } from "../oracle/engine.js";
+import type { Settings } from "../oracle/settings.js";
 import { type SuggestInput, suggest } from "../oracle/suggest.js";
 import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/values.js";
+import type { Change } from "./curation-generators.js";
 import type { Write } from "./generators.js";
 
 const SHARD_COUNTS = [1, 2, 3, 8];
 
+/** A rule or a synonym group: its number in the oracle, its address below the index on each server. */
+interface Wish {
+  kind: Change["kind"];
+  number: number;
+  paths: string[];
+}
+
 export class Fleet {
   private indexes = 0;
+  private readonly wishes = new Map<string, Wish[]>();
 
   private constructor(private readonly servers: TestServer[]) {}
 
@@ -81,9 +92,53 @@ export class Fleet {
     });
   }
 
+  /** Changes settings, a ranking rule or a synonym group in the oracle and on all servers. */
+  async applyChange(index: string, oracle: Oracle, change: Change): Promise<void> {
+    const path = `/v1/indexes/${index}`;
+    if (change.kind === "settings") {
+      oracle.changeSettings(change.settings);
+      await sleep(1); // the oracle is slow: connections that were closed meanwhile must be noticed
+      await this.everywhere(async (server) => {
+        expectStatus(await server.patch(`${path}/settings`, change.settings), 200);
+        const isActive = async () => (await server.get(path)).json.data.status === "active";
+        await eventually(isActive, "documents are analysed anew");
+      });
+      return;
+    }
+    const isRule = change.kind === "rule";
+    const put = (number?: number): number =>
+      isRule ? oracle.putRule(change.body ?? {}, number) : oracle.putSynonyms(change.body ?? {}, number);
+    const wishes = this.wishes.get(index) ?? [];
+    this.wishes.set(index, wishes);
+    const own = wishes.filter(({ kind }) => kind === change.kind);
+    if (change.action === "create") {
+      const route = `${path}/${isRule ? "ranking-rules" : "synonyms"}`;
+      const paths = await this.everywhere(async (server) => {
+        const reply = await server.post(route, change.body);
+        expectStatus(reply, 201);
+        return `${route}/${reply.json.data.id}`;
+      });
+      wishes.push({ kind: change.kind, number: put(), paths });
+      return;
+    }
+    if (own.length === 0) return;
+    const wish = own[change.which % own.length]!;
+    if (change.action === "change") put(wish.number);
+    else {
+      oracle.remove(wish.number);
+      wishes.splice(wishes.indexOf(wish), 1);
+    }
+    await this.everywhere(async (server, i) => {
+      const one = wish.paths[i]!;
+      const reply = change.action === "change" ? server.patch(one, change.body) : server.delete(one);
+      expectStatus(await reply, 200);
+    });
+  }
+
   async compareQueries(index: string, oracle: Oracle, queries: Query[]): Promise<void> {
     for (const query of queries) {
       const expected = oracle.search(query);
+      await sleep(1);
       const answers = await this.everywhere((server) => ask(server, index, query));
       answers.forEach((answer, i) => {
         const where = `${SHARD_COUNTS[i]} shards, query ${printJson(query as unknown as Json)}`;
@@ -126,7 +181,7 @@ export class Fleet {
     }, "background merges come to rest");
   }
 
-  private everywhere<T>(act: (server: TestServer) => Promise<T>): Promise<T[]> {
+  private everywhere<T>(act: (server: TestServer, i: number) => Promise<T>): Promise<T[]> {
     return Promise.all(this.servers.map(act));
   }
 }
@@ -134,15 +189,23 @@ export class Fleet {
 async function ask(server: TestServer, index: string, query: Query): Promise<Answer> {
   const reply = await server.query(index, query);
   expectStatus(reply, 200);
-  const { hits, found, total_pages, data } = reply.json;
+  const { hits, found, total_pages, data, curated_applied, related_hits, suggestions } = reply.json;
   return {
-    hits: hits.map((hit) => ({ id: hit.document.id, text_match: hit.text_match })),
+    hits: hits.map(({ document, text_match, relevance_bonus, match_type }) => ({
+      id: document.id,
+      text_match,
+      relevance_bonus,
+      match_type,
+    })),
     found,
     total_pages,
     facets: data.facet_counts.map((facet) => [
       facet.field_name,
       facet.counts.map(({ value, count }) => [value, count]),
     ]),
+    curated_applied: curated_applied as boolean,
+    related: (related_hits as Hit[]).map(({ document }) => document.id),
+    suggestions: (suggestions as { value: string }[]).map(({ value }) => value),
   };
 }
 

@@ -1,8 +1,11 @@
-// Random schemas, documents, writes and queries over a vocabulary so small that words collide: shared prefixes,
-// typos of each other, accents, other scripts, integers beyond 2^53, empty and missing values.
+// Random schemas, documents, writes and queries over a vocabulary so small that words collide; integers beyond 2^53,
+// empty, missing and wrong values.
 import fc from "fast-check";
-import type { Action, Query, Settings } from "../oracle/engine.js";
+import type { Action, Query } from "../oracle/engine.js";
+import type { Settings } from "../oracle/settings.js";
 import type { Document, Field, FieldType, Json, Schema } from "../oracle/values.js";
+import { type Change, changesOf } from "./curation-generators.js";
+import { queryText, textOf, vocabulary } from "./vocabulary.js";
 
 export type Write =
   | { kind: "batch"; action: Action; documents: Document[] }
@@ -14,84 +17,40 @@ export interface Story {
   schema: Schema;
   settings: Partial<Settings>;
   writes: Write[];
+  /** What the owner of the index does between the queries. */
+  changes: Change[];
   queries: Query[];
 }
 
-const WORDS = [
-  "red",
-  "reed",
-  "read",
-  "ready",
-  "shirt",
-  "shirts",
-  "skirt",
-  "skirts",
-  "blue",
-  "bleu",
-  "café",
-  "cafe",
-  "CAFE",
-  "a",
-  "naïve",
-  "wifi",
-  "wi",
-  "fi",
-  "abc123",
-  "abc124",
-  "ab",
-  "abcdefgh",
-  "abcdefghi",
-  "abcdfegh",
-  "programming",
-  "programing",
-  "progarmming",
-  "internationalization",
-  "internationalisation",
-  "東京",
-  "東",
-  "京都",
-  "𝒳yz",
-  "😀",
-  "l'été",
-  "über",
-  "uber",
-  "straße",
-  "strasse",
-  "Ελλάς",
-  "Москва",
-  "москву",
-  "한국",
-  "한국어",
-  "2024",
-  "x",
-];
-const SEPARATORS = [" ", " ", " ", "-", ", ", "  ", "/", "_", ". "];
 const IDS = [...Array.from({ length: 24 }, (_, i) => `d${i}`), "with space", "é/ü", "😀", "`tick`", "a,b"];
 const INT32 = [-2147483648, -7, -1, 0, 1, 2, 3, 10, 2147483647];
 const INT64 = [-(2n ** 63n), -5n, 0n, 1n, 2n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n];
 const FLOATS = [-1e300, -2.5, -0.1, 0, 0.1, 0.25, 1, 1.5, 3, 1e21];
 
-const word = fc.constantFrom(...WORDS);
+type Values = Record<FieldType, fc.Arbitrary<Json>>;
 
-const text: fc.Arbitrary<string> = fc
-  .array(fc.tuple(word, fc.constantFrom(...SEPARATORS)), { maxLength: 7, size: "max" })
-  .map((parts) => parts.map(([part, separator], i) => (i === 0 ? part : separator + part)).join(""));
-
-/** Values of each type. */
-export const VALUES: Record<FieldType, fc.Arbitrary<Json>> = {
-  string: fc.oneof(
-    { weight: 4, arbitrary: text },
-    { weight: 2, arbitrary: word },
-    { weight: 1, arbitrary: fc.constant("") },
-  ),
+/** Values of the types that hold no text. */
+export const NUMBERS: Omit<Values, "string" | "string[]"> = {
   int32: fc.constantFrom<Json>(...INT32),
   int64: fc.constantFrom<Json>(...INT64),
   float: fc.constantFrom<Json>(...FLOATS),
   bool: fc.boolean(),
-  "string[]": fc.array(fc.oneof(word, text), { maxLength: 4 }),
   "int32[]": fc.array(fc.constantFrom<Json>(...INT32), { maxLength: 4 }),
   "float[]": fc.array(fc.constantFrom<Json>(...FLOATS), { maxLength: 4 }),
 };
+
+function valuesOf(words: fc.Arbitrary<string>): Values {
+  const text = textOf(words);
+  return {
+    ...NUMBERS,
+    string: fc.oneof(
+      { weight: 4, arbitrary: text },
+      { weight: 3, arbitrary: words },
+      { weight: 1, arbitrary: fc.constant("") },
+    ),
+    "string[]": fc.array(fc.oneof(words, text), { maxLength: 4 }),
+  };
+}
 
 /** Values that no field of the type takes. */
 const WRONG: Record<FieldType, Json[]> = {
@@ -110,9 +69,10 @@ const schema: fc.Arbitrary<Schema> = fc
     facets: fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
     sortText: fc.boolean(),
     strict: fc.boolean(),
+    languages: fc.array(fc.constantFrom(undefined, undefined, "en", "de"), { minLength: 3, maxLength: 3 }),
     fallback: fc.constantFrom(undefined, "i", "l", "f"),
   })
-  .map(({ facets, sortText, strict, fallback }) => {
+  .map(({ facets, sortText, strict, languages, fallback }) => {
     const types: [string, FieldType][] = [
       ["t", "string"],
       ["s", "string"],
@@ -126,6 +86,8 @@ const schema: fc.Arbitrary<Schema> = fc
     ];
     const fields: Field[] = types.map(([name, type], i) => ({ name, type, facet: facets[i]! }));
     fields[1]!.sort = sortText;
+    for (const [i, place] of [0, 1, 6].entries())
+      if (languages[i] !== undefined) fields[place]!.language = languages[i];
     if (strict) fields[5]!.optional = false;
     if (fallback === undefined) return { fields };
     return { fields, default_sorting_field: fallback };
@@ -149,17 +111,20 @@ const settings: fc.Arbitrary<Partial<Settings>> = fc
       ),
       token_separators: fc.subarray(["e", "ü", "."]),
       symbols_to_index: fc.subarray(["-", "_", "/", "😀"]),
+      language: fc.constantFrom(null, "en", "de"),
+      sku_fields: fc.subarray(["t", "s", "ss"]),
+      brand_field: fc.constantFrom(null, "t", "s", "ss"),
     },
     { requiredKeys: [] },
   )
   .map(({ searching, ...rest }) => ({ ...rest, ...searching }));
 
-function members(fields: Field[], present: number): fc.Arbitrary<{ [name: string]: Json }> {
+function members(fields: Field[], values: Values, present: number): fc.Arbitrary<{ [name: string]: Json }> {
   const parts = fields.map((field) =>
     fc.oneof(
       {
         weight: present,
-        arbitrary: VALUES[field.type].map((value): [string, Json][] => [[field.name, value]]),
+        arbitrary: values[field.type].map((value): [string, Json][] => [[field.name, value]]),
       },
       { weight: 15, arbitrary: fc.constant<[string, Json][]>([]) },
       { weight: 4, arbitrary: fc.constant<[string, Json][]>([[field.name, null]]) },
@@ -178,16 +143,17 @@ function members(fields: Field[], present: number): fc.Arbitrary<{ [name: string
   return fc.tuple(extra, ...parts).map((lists) => Object.fromEntries(lists.flat()));
 }
 
-function documents(fields: Field[], present: number): fc.Arbitrary<Document[]> {
+function documents(fields: Field[], values: Values, present: number): fc.Arbitrary<Document[]> {
   const one = fc
-    .tuple(fc.constantFrom(...IDS), members(fields, present))
+    .tuple(fc.constantFrom(...IDS), members(fields, values, present))
     .map(([id, rest]): Document => ({ id, ...rest }));
   return fc.array(one, { minLength: 1, maxLength: 14, size: "max" });
 }
 
-function write(shape: Schema): fc.Arbitrary<Write> {
+function write(shape: Schema, words: fc.Arbitrary<string>): fc.Arbitrary<Write> {
+  const values = valuesOf(words);
   const batch = (action: Action, present: number): fc.Arbitrary<Write> =>
-    documents(shape.fields, present).map((list) => ({ kind: "batch", action, documents: list }));
+    documents(shape.fields, values, present).map((list) => ({ kind: "batch", action, documents: list }));
   const id = fc.constantFrom(...IDS);
   return fc.oneof(
     { weight: 6, arbitrary: batch("upsert", 80) },
@@ -205,25 +171,25 @@ function write(shape: Schema): fc.Arbitrary<Write> {
     {
       weight: 2,
       arbitrary: fc
-        .tuple(id, members(shape.fields, 10))
+        .tuple(id, members(shape.fields, values, 10))
         .map(([one, changes]): Write => ({ kind: "patch", id: one, changes })),
     },
     { weight: 1, arbitrary: id.map((one): Write => ({ kind: "delete", id: one })) },
     {
       weight: 1,
-      arbitrary: filter(shape.fields, 0).map((text): Write => ({ kind: "deleteWhere", filter: text })),
+      arbitrary: filter(shape.fields, words, 0).map((text): Write => ({ kind: "deleteWhere", filter: text })),
     },
   );
 }
 
 /** A filter expression; `depth` levels of groups. */
-function filter(fields: Field[], depth: number): fc.Arbitrary<string> {
+function filter(fields: Field[], words: fc.Arbitrary<string>, depth: number): fc.Arbitrary<string> {
   const clause = fc.oneof(
-    ...fields.map(clauseOf),
+    ...fields.map((field) => clauseOf(field, words)),
     fc.constantFrom(...IDS).map((id) => `id:=\`${id.replaceAll("`", "``")}\``),
   );
   if (depth === 0) return clause;
-  const inner = filter(fields, depth - 1);
+  const inner = filter(fields, words, depth - 1);
   const joined = fc.array(inner, { minLength: 2, maxLength: 3 });
   return fc.oneof(
     { weight: 3, arbitrary: clause },
@@ -233,10 +199,10 @@ function filter(fields: Field[], depth: number): fc.Arbitrary<string> {
   );
 }
 
-function clauseOf(field: Field): fc.Arbitrary<string> {
+function clauseOf(field: Field, words: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const equality = fc.constantFrom(":", ":=", ":!=");
   if (field.type.startsWith("string")) {
-    const value = fc.oneof(word, text).map((wanted) => `\`${wanted}\``);
+    const value = fc.oneof(words, textOf(words)).map((wanted) => `\`${wanted}\``);
     const bare = fc.constantFrom("red", "shirt", "CAFE", "東", "москва", "abc123").map((wanted) => wanted);
     const one = fc.oneof(value, bare);
     const list = fc.array(one, { minLength: 1, maxLength: 3 }).map((items) => `[${items.join(", ")}]`);
@@ -268,46 +234,16 @@ function printNumber(value: number | bigint): string {
   return String(value).replace("e+", "e");
 }
 
-/** A word, perhaps cut short, perhaps with a letter changed, lost, added or swapped. */
-function misspelt(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const changes = fc.constantFrom("keep", "keep", "keep", "cut", "lose", "swap", "change", "add");
-  return fc.tuple(words, changes, fc.nat(20)).map(([original, change, at]) => {
-    const letters = [...original];
-    const i = at % letters.length;
-    if (change === "cut") return letters.slice(0, i + 1).join("");
-    if (change === "lose") letters.splice(i, 1);
-    if (change === "swap" && i > 0) [letters[i - 1], letters[i]] = [letters[i]!, letters[i - 1]!];
-    if (change === "change") letters[i] = "q";
-    if (change === "add") letters.splice(i, 0, "z");
-    return letters.join("");
-  });
-}
-
-/** The text of a query over these words. */
-export function queryText(words: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const pair = fc.tuple(words, words);
-  const part = fc.oneof(
-    { weight: 10, arbitrary: misspelt(words) },
-    { weight: 1, arbitrary: pair.map(([a, b]) => `"${a} ${b}"`) },
-    { weight: 1, arbitrary: words.map((one) => `-${one}`) },
-    { weight: 1, arbitrary: pair.map(([a, b]) => `-"${a} ${b}"`) },
-  );
-  return fc.oneof(
-    { weight: 1, arbitrary: fc.constant("*") },
-    { weight: 9, arbitrary: fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(" ")) },
-  );
-}
-
 function maybe<T>(arbitrary: fc.Arbitrary<T>, weight = 1): fc.Arbitrary<T | undefined> {
   return fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight, arbitrary });
 }
 
-function nativeFilters(fields: Field[]): fc.Arbitrary<Record<string, Json>> {
+function nativeFilters(fields: Field[], values: Values): fc.Arbitrary<Record<string, Json>> {
   const scalars = fields.filter((field) => !field.type.startsWith("float"));
   const clause = fc.constantFrom(...scalars).chain((field) => {
     const value = field.type.endsWith("[]")
-      ? VALUES[field.type.slice(0, -2) as FieldType]
-      : VALUES[field.type];
+      ? values[field.type.slice(0, -2) as FieldType]
+      : values[field.type];
     const wire = value.map((one): Json => (typeof one === "bigint" ? one.toString() : one));
     return fc.tuple(fc.constant(field.name), fc.oneof(wire, fc.array(wire, { minLength: 1, maxLength: 3 })));
   });
@@ -315,7 +251,7 @@ function nativeFilters(fields: Field[]): fc.Arbitrary<Record<string, Json>> {
 }
 
 /** A query with any of the parameters over the fields of the schema. */
-export function query(shape: Schema, words = word): fc.Arbitrary<Query> {
+export function query(shape: Schema, words: fc.Arbitrary<string>): fc.Arbitrary<Query> {
   const { fields } = shape;
   const searchable = fields.filter((field) => field.type.startsWith("string")).map((field) => field.name);
   const sortable = fields.filter(
@@ -333,8 +269,8 @@ export function query(shape: Schema, words = word): fc.Arbitrary<Query> {
       q: queryText(words),
       query_by: maybe(fc.shuffledSubarray(searchable, { minLength: 1 }).map((names) => names.join(","))),
       weights: maybe(fc.array(fc.constantFrom(1, 2, 5, 0.5), { minLength: 3, maxLength: 3 })),
-      filter_by: maybe(filter(fields, 2)),
-      filters: maybe(nativeFilters(fields)),
+      filter_by: maybe(filter(fields, words, 2)),
+      filters: maybe(nativeFilters(fields, valuesOf(words))),
       facet_by: maybe(
         fc
           .subarray(
@@ -359,13 +295,16 @@ export function query(shape: Schema, words = word): fc.Arbitrary<Query> {
     });
 }
 
-export function story(writesMax: number, queriesMax: number): fc.Arbitrary<Story> {
-  return schema.chain((shape) =>
-    fc.record({
+export function story(writesMax: number, changesMax: number, queriesMax: number): fc.Arbitrary<Story> {
+  return fc.tuple(schema, vocabulary).chain(([shape, chosen]) => {
+    const words = fc.constantFrom(...chosen);
+    const changes = changesOf(chosen, filter(shape.fields, words, 1), fc.constantFrom(...IDS.slice(0, 10)));
+    return fc.record({
       schema: fc.constant(shape),
-      settings: fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: settings }),
-      writes: fc.array(write(shape), { minLength: 1, maxLength: writesMax, size: "max" }),
-      queries: fc.array(query(shape), { minLength: 1, maxLength: queriesMax, size: "max" }),
-    }),
-  );
+      settings: fc.oneof({ weight: 1, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: settings }),
+      writes: fc.array(write(shape, words), { minLength: 1, maxLength: writesMax, size: "max" }),
+      changes: fc.array(changes, { maxLength: changesMax, size: "max" }),
+      queries: fc.array(query(shape, words), { minLength: 1, maxLength: queriesMax, size: "max" }),
+    });
+  });
 }

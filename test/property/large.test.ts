@@ -5,8 +5,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { Oracle } from "../oracle/engine.js";
 import { type Document, type Field, isText, type Json, type Schema } from "../oracle/values.js";
+import type { Change } from "./curation-generators.js";
 import { Fleet } from "./fleet.js";
-import { query, VALUES, type Write } from "./generators.js";
+import { NUMBERS, query, type Write } from "./generators.js";
 
 const DOCUMENTS = 2500;
 const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? 120);
@@ -63,8 +64,40 @@ function value(field: Field): fc.Arbitrary<Json> {
     return fc.array(word, { minLength: 1, maxLength: 2 }).map((words) => words.join(" "));
   if (isText(field)) return fc.array(word, { maxLength: 5 });
   if (field.name === "i") return fc.integer({ min: -500, max: 500 });
-  return VALUES[field.type];
+  return NUMBERS[field.type as keyof typeof NUMBERS];
 }
+
+const SETTINGS = { language: "en", sku_fields: ["s"], brand_field: "ss" };
+
+/** Rules that touch many documents, so that rows are passed over or not for the right reasons. */
+const CHANGES: Change[] = [
+  { kind: "rule", action: "create", body: { type: "boost", effect: { filter_by: "i:>100", weight: 5 } } },
+  { kind: "rule", action: "create", body: { type: "bury", effect: { filter_by: "b:true" } } },
+  {
+    kind: "rule",
+    action: "create",
+    body: {
+      type: "boost",
+      conditions: { query_contains: [VOCABULARY[0]!] },
+      effect: { filter_by: "ii:1", documents: ["d5", "d6"], weight: 40 },
+    },
+  },
+  {
+    kind: "rule",
+    action: "create",
+    body: {
+      type: "pin",
+      effect: { documents: ["d9", "d1", "d2000"] },
+      conditions: { query_contains: [VOCABULARY[1]!] },
+    },
+  },
+  {
+    kind: "synonyms",
+    action: "create",
+    body: { synonyms: [VOCABULARY[0]!, `${VOCABULARY[2]} ${VOCABULARY[1]}`, VOCABULARY[3]!] },
+  },
+  { kind: "synonyms", action: "create", body: { type: "one_way", synonyms: VOCABULARY.slice(10, 30) } },
+];
 
 const document: fc.Arbitrary<Document> = fc
   .tuple(fc.nat(DOCUMENTS), ...SCHEMA.fields.map((field) => fc.option(value(field), { freq: 10 })))
@@ -103,6 +136,10 @@ describe("a few thousand documents", () => {
     await fleet.compareQueries(index, oracle, queries);
     await fleet.settled(index);
     await fleet.compareQueries(index, oracle, queries.slice(0, 30));
+    for (const change of CHANGES) await fleet.applyChange(index, oracle, change);
+    await fleet.compareQueries(index, oracle, queries.slice(0, 60));
+    await fleet.applyChange(index, oracle, { kind: "settings", settings: SETTINGS });
+    await fleet.compareQueries(index, oracle, queries);
     const deep = [60, 61, 62].map((page) => ({ q: VOCABULARY[0]!, per_page: 20, page }));
     await fleet.compareQueries(index, oracle, deep);
   });

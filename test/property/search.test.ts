@@ -31,42 +31,59 @@ function parameters(numRuns: number): fc.Parameters<[Story]> {
 
 describe("the server answers like the oracle", () => {
   test("after any writes, for any query and number of shards", { timeout }, async () => {
-    const property = fc.asyncProperty(story(10, 20), async ({ schema, settings, writes, queries }) => {
-      const index = await fleet.createIndex(schema, settings);
-      const oracle = new Oracle(schema, settings);
-      for (const write of writes) await fleet.applyWrite(index, oracle, write);
-      await fleet.compareQueries(index, oracle, queries);
-      await fleet.compareDocuments(index, oracle);
-      await fleet.dropIndex(index);
-    });
+    const property = fc.asyncProperty(
+      story(10, 8, 20),
+      async ({ schema, settings, writes, changes, queries }) => {
+        const index = await fleet.createIndex(schema, settings);
+        const oracle = new Oracle(schema, settings);
+        for (const write of writes) await fleet.applyWrite(index, oracle, write);
+        const early = Math.ceil(changes.length / 2);
+        for (const change of changes.slice(0, early)) await fleet.applyChange(index, oracle, change);
+        await fleet.compareQueries(index, oracle, queries);
+        for (const [i, change] of changes.slice(early).entries()) {
+          await fleet.applyChange(index, oracle, change);
+          await fleet.compareQueries(index, oracle, queries.slice(i, i + 4));
+        }
+        await fleet.compareDocuments(index, oracle);
+        await fleet.dropIndex(index);
+      },
+    );
     await fc.assert(property, parameters(RUNS));
   });
 
   test("while and after segments are merged", { timeout }, async () => {
-    const property = fc.asyncProperty(story(60, 12), async ({ schema, settings, writes, queries }) => {
-      const index = await fleet.createIndex(schema, settings);
-      const oracle = new Oracle(schema, settings);
-      for (const [i, write] of writes.entries()) {
-        await fleet.applyWrite(index, oracle, write);
-        if (i % 10 === 9) await fleet.compareQueries(index, oracle, queries.slice(0, 2));
-      }
-      await fleet.compareQueries(index, oracle, queries);
-      await fleet.settled(index);
-      await fleet.compareQueries(index, oracle, queries);
-      await fleet.dropIndex(index);
-    });
+    const property = fc.asyncProperty(
+      story(60, 2, 12),
+      async ({ schema, settings, writes, changes, queries }) => {
+        const index = await fleet.createIndex(schema, settings);
+        const oracle = new Oracle(schema, settings);
+        for (const change of changes) await fleet.applyChange(index, oracle, change);
+        for (const [i, write] of writes.entries()) {
+          await fleet.applyWrite(index, oracle, write);
+          if (i % 10 === 9) await fleet.compareQueries(index, oracle, queries.slice(0, 2));
+        }
+        await fleet.compareQueries(index, oracle, queries);
+        await fleet.settled(index);
+        await fleet.compareQueries(index, oracle, queries);
+        await fleet.dropIndex(index);
+      },
+    );
     await fc.assert(property, parameters(Math.ceil(RUNS / 8)));
   });
 
   test("after kill -9 and restart", { timeout }, async () => {
-    const property = fc.asyncProperty(story(12, 10), async ({ schema, settings, writes, queries }) => {
-      const index = await fleet.createIndex(schema, settings);
-      const oracle = new Oracle(schema, settings);
-      for (const write of writes) await fleet.applyWrite(index, oracle, write);
-      await fleet.killAndRestart();
-      await fleet.compareQueries(index, oracle, queries);
-      await fleet.compareDocuments(index, oracle);
-    });
+    const property = fc.asyncProperty(
+      story(12, 6, 10),
+      async ({ schema, settings, writes, changes, queries }) => {
+        const index = await fleet.createIndex(schema, settings);
+        const oracle = new Oracle(schema, settings);
+        for (const write of writes) await fleet.applyWrite(index, oracle, write);
+        for (const change of changes) await fleet.applyChange(index, oracle, change);
+        await fleet.killAndRestart();
+        await fleet.compareQueries(index, oracle, queries);
+        await fleet.compareDocuments(index, oracle);
+      },
+    );
     await fc.assert(property, parameters(Math.ceil(RUNS / 20)));
   });
 });

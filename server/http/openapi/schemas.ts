@@ -30,6 +30,7 @@ function nullable(type: string, rest: Schema = {}): Schema {
 const TEXT: Schema = { type: "string" };
 const COUNT: Schema = { type: "integer", minimum: 0 };
 const FLAG: Schema = { type: "boolean" };
+const NUMBER: Schema = { type: "number" };
 const TIME: Schema = { type: "string", format: "date-time" };
 const NAME: Schema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
@@ -108,6 +109,30 @@ const keyInput = {
   rate_limit: nullable("integer", { minimum: 1 }),
 };
 
+const explanation = object(
+  {
+    text: TEXTS,
+    full: FLAG,
+    words: array(
+      object(
+        {
+          word: TEXT,
+          match: { enum: ["exact", "stem", "joined", "split", "synonym", "prefix", "typo", "none"] },
+          typos: COUNT,
+          points: NUMBER,
+          found: array(object({ field: TEXT, term: TEXT, times: COUNT }, ["field", "term", "times"])),
+        },
+        ["word", "match", "typos", "points", "found"],
+      ),
+    ),
+    closeness_points: NUMBER,
+    bonuses: array(object({ reason: TEXT, points: NUMBER }, ["reason", "points"])),
+    boost: NUMBER,
+    place: { enum: ["pinned", "normal", "buried"] },
+  },
+  ["text", "full", "words", "closeness_points", "bonuses", "boost", "place"],
+);
+
 const hit = object(
   {
     document: object({ id: TEXT }, ["id"]),
@@ -118,6 +143,7 @@ const hit = object(
     text_match: COUNT,
     relevance_bonus: { type: "integer" },
     match_type: { enum: ["keyword", "semantic", "hybrid", "pinned"] },
+    explanation,
   },
   ["document", "highlight", "text_match", "relevance_bonus", "match_type"],
 );
@@ -226,6 +252,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       highlight_fields: TEXT,
       fields: TEXTS,
       exclude_fields: TEXTS,
+      explain: { ...FLAG, default: false, description: "Tell for every hit why it stands where it does." },
     },
     ["q"],
   ),
@@ -274,8 +301,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       search_mode: { enum: ["keyword", "semantic", "hybrid"] },
       ai_enhanced: FLAG,
       ai_context: { type: ["object", "null"] },
-      suggestions: array({}),
-      related_hits: array({}),
+      suggestions: array(object({ value: TEXT, count: COUNT }, ["value"])),
+      related_hits: array(ref("Hit")),
       curated_applied: FLAG,
       query_id: TEXT,
       data: object(

@@ -46,11 +46,18 @@ class Dictionary {
 function expander(
   dictionary: Dictionary,
   typoPolicy: Plan["typoPolicy"],
-  ...terms: [string, number][]
+  ...terms: [term: string, typosMax: number, typosAtLast?: number][]
 ): WordExpander {
   const plan = {
     text: {
-      words: terms.map(([term, typosMax]) => ({ terms: [term], prefix: false, typosMax, count: 1 })),
+      words: terms.map(([term, typosMax, typosAtLast = typosMax]) => ({
+        terms: [term],
+        prefix: false,
+        typosMax,
+        typosAtLast,
+        quoted: false,
+        count: 1,
+      })),
     },
     variants: [],
     languages: [],
@@ -82,7 +89,7 @@ describe("suspicion", () => {
     const near = new Dictionary(
       100_000,
       { recieve: 10 },
-      { recieve: [typo("receive", 1, 500), typo("relieve", 2, 9)] },
+      { recieve: [typo("receive", 1, 500), typo("retrieve", 2, 9)] },
     );
     expect(kinds(await expander(near, "auto", ["recieve", 2]).asWritten())).toEqual([[0, 1, 2]]);
     expect(near.asked).toHaveLength(3);
@@ -103,15 +110,40 @@ describe("suspicion", () => {
   });
 });
 
+describe("a word that is found in no form", () => {
+  const far = { exelent: [typo("excellent", 2, 3)] };
+  it("may have more typos, under every policy", async () => {
+    for (const policy of ["auto", "missing", "always"] as const) {
+      const dictionary = new Dictionary(100, {}, far);
+      expect(kinds(await expander(dictionary, policy, ["exelent", 1, 2]).asWritten())).toEqual([[2]]);
+      expect(dictionary.asked.map(({ words }) => words[0]?.maxTypos)).toEqual([0, 1, 2]);
+    }
+    expect(kinds(await expander(new Dictionary(100, {}, far), "auto", ["exelent", 1]).asWritten())).toEqual([
+      [],
+    ]);
+  });
+
+  it("asks no more for a word that is found, or has a typo that is", async () => {
+    const near = new Dictionary(100, {}, { exelent: [...far.exelent, typo("exelents", 1, 1)] });
+    const words = await expander(near, "auto", ["exelent", 1, 2]).asWritten();
+    expect(words.words[0]?.alternatives.flatMap(({ terms }) => terms.map(({ term }) => term))).toEqual([
+      "exelents",
+    ]);
+    const known = new Dictionary(100, { exelent: 1 }, far);
+    expect(kinds(await expander(known, "always", ["exelent", 1, 2]).asWritten())).toEqual([[0]]);
+    expect(known.asked).toHaveLength(2);
+  });
+});
+
 describe("alternatives", () => {
-  const word = { terms: ["shoe"], prefix: true, typosMax: 2, count: 1 };
+  const word = { terms: ["shoe"], prefix: true, typosMax: 2, typosAtLast: 2, quoted: false, count: 1 };
   it("weighs the word, its prefixes and its typos in this order", () => {
-    const typos = [typo("shop", 1, 1), typo("shone", 1, 2), typo("shovel", 1, 2, true), typo("ship", 2, 1)];
+    const typos = [typo("shoo", 1, 1), typo("shone", 1, 2), typo("shovel", 1, 2, true), typo("ship", 2, 1)];
     const findings = {
       exact: 10,
       literal: 40,
       prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
-      typos: limitTypos("shoe", typos, 64),
+      typos: limitTypos(word, typos, 64),
     };
     const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
     expect(
@@ -119,9 +151,9 @@ describe("alternatives", () => {
     ).toEqual([
       [ALT_EXACT, 0, "shoe"],
       [ALT_PREFIX, 0, "shoe"],
-      [ALT_TYPO, 1, "shone,shop"],
-      [ALT_TYPO, 1, "shovel"],
-      [ALT_TYPO, 2, "ship"],
+      [ALT_TYPO, 1, "shone"],
+      [ALT_TYPO, 1, "shoo"],
+      [ALT_TYPO, 2, "ship,shovel"],
     ]);
     const idf = inverseFrequency(10, 1_000);
     expect(weight).toBe(idf);
@@ -129,14 +161,19 @@ describe("alternatives", () => {
       idf,
       inverseFrequency(40, 1_000) * 0.8,
       idf * 0.6,
-      idf * (0.6 * 0.8),
+      idf * (0.6 * 0.85),
       idf * 0.4,
     ]);
     expect(alternatives[1]).toMatchObject({ useForProximity: true, terms: [{ prefix: true }] });
   });
 
   it("has none for a word that is nowhere", () => {
-    const nothing = { exact: 0, literal: 0, prefix: { termCount: 0, frequencies: [0], terms: [] }, typos: [] };
+    const nothing = {
+      exact: 0,
+      literal: 0,
+      prefix: { termCount: 0, frequencies: [0], terms: [] },
+      typos: [],
+    };
     expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
   });
 
@@ -150,24 +187,68 @@ describe("alternatives", () => {
       exact: true,
       factor: 0.95,
     };
-    const words = ["wi", "fi"].map((term) => ({ terms: [term], prefix: false, typosMax: 0, count: 1 }));
+    const words = ["wi", "fi"].map((term) => ({
+      terms: [term],
+      prefix: false,
+      typosMax: 0,
+      typosAtLast: 0,
+      quoted: false,
+      count: 1,
+    }));
     const findings = { exact: 0, literal: 0, prefix: null, typos: [] };
-    const [first, second] = searchWords(words, [findings, findings], [{ variant, frequency: 4 }], [], 100) as [
-      SearchWord,
-      SearchWord,
-    ];
+    const [first, second] = searchWords(
+      words,
+      [findings, findings],
+      [{ variant, frequency: 4 }],
+      [],
+      100,
+    ) as [SearchWord, SearchWord];
     expect(first.alternatives).toMatchObject([{ boost: inverseFrequency(4, 100) * 0.95, exact: true }]);
     expect(second.alternatives).toMatchObject([{ boost: 0, terms: [{ term: "wifi" }] }]);
   });
 
-  it("keeps the nearest and most frequent typos; another first letter costs one more", () => {
-    const all = [typo("wd", 2, 99), typo("wc", 1, 5, true), typo("wb", 1, 1), typo("we", 1, 9), typo("wa", 1, 1)];
-    expect(limitTypos("w", all, 4).map((one) => one.term)).toEqual(["we", "wa", "wb", "wc"]);
-    const ranked = limitTypos("hat", [typo("cat", 1, 99), typo("hut", 1, 1)], 4);
-    expect(ranked.map((one) => [one.term, one.typos])).toEqual([
+  const asked = (term: string, prefix = false) => ({ terms: [term], prefix });
+  const ranked = (word: Parameters<typeof limitTypos>[0], ...typos: TypoExpansion[]) =>
+    limitTypos(word, typos, 4).map((one) => [one.term, one.typos]);
+
+  it("counts edits as typos, another first letter for two, a plausible pair of edits for one", () => {
+    expect(ranked(asked("hat"), typo("cat", 1, 99), typo("hut", 1, 1))).toEqual([
       ["hut", 1],
       ["cat", 2],
     ]);
+    expect(ranked(asked("comitee"), typo("committee", 2, 1), typo("comities", 2, 9))).toEqual([
+      ["committee", 1],
+      ["comities", 2],
+    ]);
+    expect(ranked(asked("qpwoeiru"), typo("qwertyui", 4, 1))).toEqual([["qwertyui", 4]]);
+  });
+
+  it("lets the documents decide among equally plausible typos, and one class of cost against the other", () => {
+    const [rare, frequent] = [typo("cover", 1, 4), typo("color", 1, 40)];
+    expect(ranked(asked("coloer"), rare, frequent)[0]).toEqual(["color", 1]);
+    expect(limitTypos(asked("wod"), [typo("wed", 1, 1), typo("wad", 1, 2)], 1)[0]?.term).toBe("wad");
+  });
+
+  it("takes a whole term before one that the word may begin, and prices only the nearest of very many", () => {
+    expect(ranked(asked("iphnoe", true), typo("iphones", 2, 1), typo("iphone", 1, 1))[0]).toEqual([
+      "iphone",
+      1,
+    ]);
+    const far = Array.from({ length: 600 }, (_, i) => typo(`shri${i}`, 2, 1));
+    expect(limitTypos(asked("shrit"), [...far, typo("shirt", 1, 1)], 64)).toHaveLength(64);
+    expect(limitTypos(asked("shrit"), [...far, typo("shirt", 1, 1)], 64)[0]).toMatchObject({
+      term: "shirt",
+      typos: 1,
+    });
+  });
+
+  it("gives a rare term that is less likely no more weight than the likelier ones", () => {
+    const typos = limitTypos(asked("shrit"), [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64);
+    const findings = { exact: 1, literal: 1, prefix: null, typos };
+    const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
+    const [, first, second] = found.alternatives.map((one) => one.boost) as [number, number, number];
+    expect(found.alternatives[1]?.terms).toEqual([{ term: "shirt", prefix: false }]);
+    expect(second).toBeLessThan(first);
   });
 });
 

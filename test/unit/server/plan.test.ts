@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Plan, planQuery } from "../../../server/coordinator/plan.js";
 import { readQueryRequest } from "../../../server/coordinator/query-request.js";
-import { typosAllowed } from "../../../server/coordinator/typo-rule.js";
+import { typosAllowed, typosAtLast } from "../../../server/coordinator/typo-rule.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 import { makeRecord, queried } from "./record.js";
 
@@ -65,6 +65,17 @@ describe("query text", () => {
     expect(typosAllowed("ab1234", rule)).toBe(0);
     expect(typosAllowed("ab1234", { ...rule, onNumbers: true })).toBe(1);
     expect(typosAllowed("ñ".repeat(40), { ...rule, numTypos: 1 })).toBe(1);
+    expect([3, 4, 5, 7, 8, 12].map((length) => typosAtLast("ñ".repeat(length), rule))).toEqual([
+      0,
+      1,
+      2,
+      2,
+      2,
+      typosAllowed("ñ".repeat(12), rule),
+    ]);
+    expect(typosAtLast("ñññññ", { ...rule, numTypos: 1 })).toBe(1);
+    expect(typosAtLast("ñññññ", { ...rule, minLength1: 6 })).toBe(0);
+    expect(typosAtLast("ñ".repeat(10), { ...rule, minLength2: 20 })).toBe(1);
   });
 });
 

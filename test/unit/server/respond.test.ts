@@ -50,13 +50,14 @@ describe("response", () => {
       encodeResponse({
         ...EMPTY,
         hits: [
-          { document, highlight, textMatch: 2 ** 52 + 1, bonus: 2 ** 24, pinnedOnly: false },
+          { document, highlight, textMatch: 2 ** 52 + 1, bonus: 2 ** 24, pinnedOnly: false, explanation: null },
           {
             document: Buffer.from('{"id":"2"}'),
             highlight: new Uint8Array(0),
             textMatch: 0,
             bonus: 0,
             pinnedOnly: true,
+            explanation: null,
           },
         ],
         found: 21,

@@ -84,9 +84,11 @@ describe("messages", () => {
 
   test("FETCH and GET", () => {
     const highlight = {
-      fields: ["title"],
-      terms: ["a"],
-      prefixes: ["b"],
+      fields: [{ name: "title", language: 1, sku: true }],
+      words: [
+        { terms: ["a", "\u0001!a"], prefixes: ["b"], typos: ["c"], sequences: [["d", "e"]] },
+        { terms: [], prefixes: [], typos: [], sequences: [] },
+      ],
       snippetTokens: 30,
       startTag: "<mark>",
       endTag: "</mark>",

@@ -1,0 +1,30 @@
+// Where in a token's text the typed beginning of its term ends. Folding may change the number of letters (ß is ss,
+// ½ is 12, an accent may be a character of its own), so other than plain letters are measured with the analyser.
+import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/workbench.js";
+
+const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Byte offset in the text; the token's end when the beginning does not end between two letters as people see them. */
+export function typedEnd(
+  text: Buffer,
+  { start, end, term }: Token,
+  typed: string,
+  analysis: AnalysisSettings,
+  workbench: Workbench,
+): number {
+  const original = text.toString("utf8", start, end);
+  // One byte per letter on both sides.
+  if (end - start === original.length && original.length === term.length) return start + typed.length;
+  const cuts = Array.from(letters.segment(original), ({ index, segment }) => index + segment.length);
+  const foldedTo = (cut: number): string =>
+    workbench.analyse(original.slice(0, cut), analysis)[0]?.term ?? "";
+  let low = 0;
+  let high = cuts.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (foldedTo(cuts[middle] as number).length < typed.length) low = middle + 1;
+    else high = middle;
+  }
+  const cut = cuts[low] as number;
+  return foldedTo(cut) === typed ? start + Buffer.byteLength(original.slice(0, cut)) : end;
+}

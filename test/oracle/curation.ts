@@ -1,0 +1,98 @@
+// Ranking rules and synonym groups as clients send them, and what the rules that fire want of a document.
+import { words as wordsOf } from "./analyse.js";
+import { type Predicate, parseFilter } from "./filter.js";
+import type { Analysis, Document, Field } from "./values.js";
+
+export interface RankingRule {
+  type: "boost" | "pin" | "hide" | "bury";
+  conditions: { query_contains: string[] };
+  effect: { filter_by?: string; weight?: number; documents?: string[] };
+  priority: number;
+  enabled: boolean;
+}
+
+export interface SynonymGroup {
+  type: "multi_way" | "one_way";
+  synonyms: string[];
+  root: string | null;
+  enabled: boolean;
+}
+
+/** Bodies of a creation or a change. */
+export type RuleBody = Partial<RankingRule>;
+export type SynonymBody = Partial<SynonymGroup>;
+
+export interface Wishes {
+  isHidden: Predicate;
+  isBuried: Predicate;
+  /** Sum of the weights. */
+  boostOf(document: Document): number;
+  /** Ids, best first. */
+  pins: string[];
+}
+
+const FIRED_MAX = 256;
+const PINS_MAX = 250;
+
+export function changedRule(rule: RankingRule | undefined, body: RuleBody): RankingRule {
+  return {
+    type: "boost",
+    priority: 0,
+    enabled: true,
+    ...rule,
+    ...body,
+    conditions: { query_contains: [], ...rule?.conditions, ...body.conditions },
+    effect: { ...rule?.effect, ...body.effect },
+  };
+}
+
+/** The root of a one-way group is one of its entries, the first one unless it is named. */
+export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody): SynonymGroup {
+  const changed: SynonymGroup = {
+    type: "multi_way",
+    synonyms: [],
+    root: null,
+    enabled: true,
+    ...group,
+    ...body,
+  };
+  if (changed.type === "multi_way") return { ...changed, root: null };
+  const stays = (body.root ?? null) !== null || changed.synonyms.includes(changed.root ?? "");
+  const root = stays ? changed.root! : changed.synonyms[0]!;
+  const isEntry = changed.synonyms.includes(root);
+  return { ...changed, root, synonyms: isEntry ? changed.synonyms : [root, ...changed.synonyms] };
+}
+
+/** `rules` in the order of creation; `terms`: of the query, none when browsing. */
+export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[], analysis: Analysis): Wishes {
+  const fired = rules
+    .filter((rule) => rule.enabled)
+    .sort((a, b) => b.priority - a.priority)
+    .filter((rule) => rule.conditions.query_contains.every((entry) => contains(terms, entry, analysis)))
+    .slice(0, FIRED_MAX)
+    .map((rule) => ({ ...rule, touches: touching(rule, fields, analysis) }));
+  const ofType = (type: RankingRule["type"]) => fired.filter((rule) => rule.type === type);
+  const pins = ofType("pin").flatMap(({ effect }) => effect.documents ?? []);
+  return {
+    isHidden: (document) => ofType("hide").some(({ touches }) => touches(document)),
+    isBuried: (document) => ofType("bury").some(({ touches }) => touches(document)),
+    boostOf: (document) =>
+      ofType("boost")
+        .filter(({ touches }) => touches(document))
+        .reduce((sum, { effect }) => sum + effect.weight!, 0),
+    pins: [...new Set(pins)].slice(0, PINS_MAX),
+  };
+}
+
+/** The documents that a rule names, and those that pass its filter. */
+function touching({ effect }: RankingRule, fields: Field[], analysis: Analysis): Predicate {
+  const { filter_by, documents = [] } = effect;
+  const passes = filter_by === undefined ? () => false : parseFilter(filter_by, fields, analysis);
+  return (document) => documents.includes(document.id) || passes(document);
+}
+
+/** The entry's words stand in the query one behind the other. */
+function contains(terms: string[], entry: string, analysis: Analysis): boolean {
+  const wanted = wordsOf(entry, analysis).map(({ term }) => term);
+  return terms.some((_, first) => wanted.length > 0 && wanted.every((term, i) => terms[first + i] === term));
+}
