@@ -1,117 +1,110 @@
-// A generated catalogue of any size: words by Zipf's law over an invented vocabulary, brands and categories for
-// facets, numbers for filters. `node dist/bench/generate.js 100000 > catalogue.jsonl` writes one document a line.
+// A generated catalogue of any size, about 412 bytes of JSON a product: believable titles, brands, categories and
+// numbers; words of descriptions by Zipf's and Mandelbrot's law over a vocabulary that goes on as far as a language's.
+// `node dist/bench/generate.js 100000 > catalogue.jsonl` writes one document a line.
 
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
+import {
+  COLOURS,
+  DEPARTMENTS,
+  FREQUENT_WORDS,
+  MATERIALS,
+  QUALITIES,
+  SIZES,
+  UNITS,
+} from "./catalogue/departments.js";
 import { Random, Zipf } from "./random.js";
 
-const VOCABULARY = 60_000;
-const BRANDS = 400;
-const CATEGORIES = 60;
-const COLOURS = [
-  "black",
-  "white",
-  "grey",
-  "navy",
-  "green",
-  "rust",
-  "sand",
-  "red",
-  "blue",
-  "yellow",
-  "plum",
-  "pink",
+const VOCABULARY = 150_000;
+const BRANDS = 3_000;
+/** Mandelbrot's two numbers as measured on English text. */
+const WORD_EXPONENT = 1.07;
+const WORD_SHIFT = 2.7;
+const DESCRIPTION_WORDS: readonly [number, number] = [8, 33];
+const LINES_PER_WRITE = 200;
+const CONSONANTS = [
+  "b",
+  "c",
+  "d",
+  "f",
+  "g",
+  "h",
+  "k",
+  "l",
+  "m",
+  "n",
+  "p",
+  "r",
+  "s",
+  "t",
+  "v",
+  "z",
+  "st",
+  "tr",
 ];
-const SYLLABLES = [
-  "ba",
-  "be",
-  "bo",
-  "ca",
-  "co",
-  "da",
-  "de",
-  "di",
-  "do",
-  "el",
-  "en",
-  "er",
-  "fa",
-  "fi",
-  "ga",
-  "go",
-  "ha",
-  "in",
-  "ka",
-  "ke",
-  "la",
-  "le",
-  "li",
-  "lo",
-  "ma",
-  "me",
-  "mi",
-  "mo",
-  "na",
-  "ne",
-  "ni",
-  "no",
-  "or",
-  "pa",
-  "pe",
-  "ra",
-  "re",
-  "ri",
-  "ro",
-  "sa",
-  "se",
-  "si",
-  "so",
-  "ta",
-  "te",
-  "ti",
-  "to",
-  "un",
-  "va",
-  "ve",
-  "vi",
-  "za",
-];
+const VOWELS = ["a", "e", "i", "o", "u", "ea", "io"];
+const ENDINGS = ["", "", "n", "r", "s", "l", "t", "nd", "x"];
 
-/** `count` documents as JSON text. The same seed gives the same documents. */
+/** `count` documents as JSON text. The same seed gives the same documents; fewer are the first of more. */
 export function* generateCatalogue(count: number, seed: number): Generator<string> {
   const random = new Random(seed);
   const words = vocabulary(random);
-  const wordRanks = new Zipf(VOCABULARY, 1.05);
-  const brandRanks = new Zipf(BRANDS, 0.8);
-  const categoryRanks = new Zipf(CATEGORIES, 0.7);
-  const text = (length: number) => Array.from({ length }, () => words[wordRanks.draw(random)]!).join(" ");
+  const brands = Array.from({ length: BRANDS }, (_, i) => capital(words[words.length - 1 - i]!));
+  const wordRanks = new Zipf(VOCABULARY, WORD_EXPONENT, WORD_SHIFT);
+  const brandRanks = new Zipf(BRANDS, 0.9);
+  const departmentRanks = new Zipf(DEPARTMENTS.length, 0.6);
+  const goodsRanks = DEPARTMENTS.map(({ goods }) => new Zipf(goods.length, 0.7));
+  const qualityRanks = new Zipf(QUALITIES.length, 0.8);
   for (let i = 0; i < count; i++) {
-    const brand = capital(words[VOCABULARY - 1 - brandRanks.draw(random)]!);
-    const category = words[VOCABULARY - 1000 - categoryRanks.draw(random)]!;
+    const number = departmentRanks.draw(random);
+    const department = DEPARTMENTS[number]!;
+    const good = department.goods[goodsRanks[number]!.draw(random)]!;
+    const brand = brands[brandRanks.draw(random)]!;
+    const color = random.pick(COLOURS);
+    const title = [brand, capital(QUALITIES[qualityRanks.draw(random)]!)];
+    if (random.next() < 0.5) title.push(capital(random.pick(MATERIALS)));
+    title.push(capital(good));
+    // A model's name is a word of the long tail, mostly one that few other products have.
+    if (random.next() < 0.35)
+      title.push(capital(words[FREQUENT_WORDS.length + random.below(VOCABULARY >> 1)]!));
+    title.push(variant(random, color));
+    const description = Array.from(
+      { length: random.from(...DESCRIPTION_WORDS) },
+      () => words[wordRanks.draw(random)]!,
+    );
     yield JSON.stringify({
-      id: `g${i}`,
-      sku: `${words[random.below(200)]!.slice(0, 2).toUpperCase()}-${random.from(100, 999)}/${random.from(1, 9)}`,
-      title: `${brand} ${text(random.from(3, 8))}`,
+      id: `p${i}`,
+      sku: `${brand.slice(0, 2).toUpperCase()}-${random.from(1000, 99999)}/${random.from(1, 9)}`,
+      title: title.join(" "),
       brand,
-      categories:
-        random.next() < 0.7 ? [category] : [category, words[VOCABULARY - 1000 - random.below(CATEGORIES)]!],
-      color: random.pick(COLOURS),
+      categories: [department.name, `${department.name} > ${capital(good)}`],
+      color,
       price: Math.round(Math.exp(1 + random.next() * 6) * 100) / 100,
       rating: Math.round(random.next() * 50) / 10,
       rating_count: Math.floor(Math.exp(random.next() * 9)),
       in_stock: random.next() < 0.85,
       released: 1_500_000_000 + random.below(200_000_000),
-      description: text(random.from(15, 90)),
+      description: `${capital(description.join(" "))}.`,
     });
   }
 }
 
-/** Different words; frequent ones are short, as in languages. */
+/** How a product differs from its siblings: colour, size, or an amount. */
+function variant(random: Random, color: string): string {
+  const kind = random.next();
+  if (kind < 0.4) return color;
+  if (kind < 0.65) return `${color} ${random.pick(SIZES)}`;
+  return `${random.from(1, 40) * 5} ${random.pick(UNITS)}`;
+}
+
+/** Different words by rank: the frequent ones real, the others invented and longer the rarer they are. */
 function vocabulary(random: Random): string[] {
-  const words = new Set<string>();
+  const words = new Set<string>([...FREQUENT_WORDS, ...QUALITIES, ...MATERIALS]);
   while (words.size < VOCABULARY) {
-    const syllables = 1 + Math.min(4, Math.floor(Math.log10(words.size + 2) + random.next() * 1.5));
-    words.add(Array.from({ length: syllables }, () => random.pick(SYLLABLES)).join(""));
+    const syllables = 1 + Math.min(3, Math.floor(Math.log10(words.size) - 1.6 + random.next() * 1.4));
+    let word = "";
+    for (let i = 0; i < syllables; i++) word += random.pick(CONSONANTS) + random.pick(VOWELS);
+    words.add(word + random.pick(ENDINGS));
   }
   return [...words];
 }
@@ -128,9 +121,15 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  let lines: string[] = [];
+  const flush = async () => {
+    if (!process.stdout.write(lines.join(""))) await once(process.stdout, "drain");
+    lines = [];
+  };
   for (const document of generateCatalogue(count, seed)) {
-    if (!process.stdout.write(`${document}\n`)) await once(process.stdout, "drain");
+    if (lines.push(`${document}\n`) >= LINES_PER_WRITE) await flush();
   }
+  await flush();
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main();

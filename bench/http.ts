@@ -7,27 +7,36 @@ import { basename, join } from "node:path";
 import { Command } from "commander";
 import { ApiClient } from "../server/cli/api.js";
 import { createIndex } from "../server/cli/index-setup.js";
-import { upload } from "../server/cli/upload/sender.js";
-import { requestBytes } from "./load/connection.js";
-import { Dataset } from "./load/dataset.js";
-import { drive, type PreparedQuery } from "./load/drive.js";
+import { measureBaseline } from "./load/baseline.js";
+import { importFile } from "./load/bulk-import.js";
+import { type DocumentsFile, writeDocuments } from "./load/documents-file.js";
+import { foundCounts, measureKinds, measureLoad, prepare, type Target } from "./load/measure.js";
+import { measureManyIndexes, measureRounds } from "./load/memory-rounds.js";
+import { PacedReader } from "./load/paced-reads.js";
 import { type DrawnQuery, drawQueries } from "./load/queries.js";
+import { sectionsOf } from "./load/segment-sections.js";
 import { diskBytes, ServerProcess } from "./load/server-process.js";
+import { settle, statsOf } from "./load/settle.js";
 import { readWorkload, type Workload } from "./load/workload.js";
 import { machineCard } from "./machine.js";
 import { type HttpResult, writeResult } from "./report.js";
 
 interface Options {
-  readonly workload: string;
+  readonly workload?: string;
   readonly data?: string;
+  readonly generated?: string;
   readonly id?: string;
   readonly name?: string;
   readonly seconds?: string;
   readonly concurrency?: string;
   readonly shards?: string;
   readonly durability?: string;
-  readonly batchSize: string;
+  readonly batchSize?: string;
   readonly parallel: string;
+  readonly readsPerSecond: string;
+  readonly rounds: string;
+  readonly indexes: string;
+  readonly profile?: string;
   readonly url?: string;
   readonly key?: string;
   readonly server: string;
@@ -35,26 +44,32 @@ interface Options {
 }
 
 const INDEX = "bench";
+/** The first index of a data directory. */
+const INDEX_UID = 1;
 const QUERIES_DRAWN = 20_000;
 const ANSWERS_CHECKED = 300;
-const SETTLE_SECONDS_MAX = 120;
 const ADMIN_KEY = "bench-admin-key-0123456789";
 
 const program = new Command("bench:http")
   .description("load a server with documents and queries and measure both")
-  .option("--workload <name>", "a file in bench/workloads, or a path", "shop")
+  .option("--workload <name>", "a file in bench/workloads, or a path (shop; catalogue with --generated)")
   .option(
     "--data <file>",
     "documents to use instead of the workload's (JSON lines, JSON, CSV, plain or gzip)",
   )
+  .option("--generated <n>", "so many generated products instead")
   .option("--id <field>", "the documents' id field")
   .option("--name <name>", "name of the result (workload and data file)")
   .option("--seconds <n>", "seconds of each load")
   .option("--concurrency <list>", "numbers of clients, for instance 1,32")
   .option("--shards <n>", "shards of the started server")
   .option("--durability <mode>", "fsync or os")
-  .option("--batch-size <n>", "documents per import request", "1000")
-  .option("--parallel <n>", "import requests at a time", "4")
+  .option("--batch-size <n>", "documents per import request (a hundredth, 2000 to 10000)")
+  .option("--parallel <n>", "import requests at a time", "3")
+  .option("--reads-per-second <n>", "queries during the import, 0 for none", "20")
+  .option("--rounds <n>", "rounds of creating, filling and dropping an index", "0")
+  .option("--indexes <n>", "small indexes side by side", "0")
+  .option("--profile <folder>", "where the server's threads leave CPU profiles of the import and the queries")
   .option("--url <address>", "measure this server instead of starting one")
   .option("--key <key>", "admin key of the server at --url")
   .option("--server <file>", "the compiled command line to start", "dist/server/cli/main.js")
@@ -63,78 +78,107 @@ const program = new Command("bench:http")
 await program.parseAsync();
 
 async function run(options: Options): Promise<void> {
-  const workload = configured(readWorkload(options.workload), options);
-  const dataDir = mkdtempSync(join(tmpdir(), "skein-bench-"));
-  const start = () =>
+  const workload = configured(options);
+  const folder = mkdtempSync(join(tmpdir(), "skein-bench-"));
+  const dataDir = join(folder, "data");
+  const start = (profileDir: string | null) =>
     ServerProcess.start({
       main: options.server,
       dataDir,
       adminKey: ADMIN_KEY,
       shards: options.shards === undefined ? null : Number(options.shards),
       durability: options.durability ?? null,
+      profileDir,
     });
-  let server = options.url === undefined ? await start() : null;
+  let server: ServerProcess | null = null;
   try {
-    const key = server === null ? (options.key ?? "") : ADMIN_KEY;
-    const client = new ApiClient(
-      server === null ? options.url! : server.url.href,
-      key,
-      Number(options.parallel),
-    );
-    const dataset = await Dataset.open(workload.data, workload.seed, options.id ?? null);
-    const imported = await load(client, dataset, server, options);
-    const settledSeconds = await settle(client);
-    const memoryAfterImport = server?.memory() ?? null;
-    const queries = drawQueries(workload, dataset.schema, dataset.sample(), QUERIES_DRAWN);
-    const answers = await checkAnswers(client, queries);
-    const loads = await measure(client.url, key, queries, workload, server);
-    const memory = server?.memory() ?? null;
+    const path = join(folder, "documents.jsonl");
+    const file = await writeDocuments(workload.data, workload.seed, options.id ?? null, path);
+    const queries = drawQueries(workload, file.schema, file.sample, QUERIES_DRAWN);
+    if (options.url === undefined) server = await start(options.profile ?? null);
+    const target = targetOf(server, options);
+    const { client } = target;
+    const imported = await load(target, file, queries, options);
+    const settledSeconds = await settle(client, INDEX);
+    const afterImport = server?.memory() ?? null;
+    const answers = await checkAnswers(target, queries);
+    const alone = await measureKinds(target, queries, workload);
+    const prepared = prepare(target, queries);
+    const mixed: HttpResult["mixed"][number][] = [];
+    for (const concurrency of workload.concurrency) {
+      mixed.push(await measureLoad(target, prepared, concurrency, workload));
+    }
+    const afterQueries = server?.memory() ?? null;
+    const baseline = server === null ? null : await measureBaseline(target, workload.seconds);
+    const { shards } = await statsOf(client, INDEX);
     client.close();
-    let disk: HttpResult["disk"] = null;
-    let restartMs: number | null = null;
+    let stopped: Partial<Pick<HttpResult, "diskBytes" | "index" | "restartMs">> = {};
+    let lasting: Partial<Pick<HttpResult, "rounds" | "manyIndexes">> = {};
     if (server !== null) {
       await server.stop();
-      const bytes = diskBytes(dataDir);
-      disk = { bytes, bytesPerDocument: bytes / Math.max(1, dataset.documents) };
+      stopped = { diskBytes: diskBytes(dataDir), index: await sectionsOf(dataDir, INDEX_UID) };
       const restarted = performance.now();
-      server = await start();
+      server = await start(null);
       await firstAnswer(server.url, queries[0]!);
-      restartMs = performance.now() - restarted;
+      stopped = { ...stopped, restartMs: performance.now() - restarted };
+      await server.stop();
+      rmSync(dataDir, { recursive: true });
+      server = await start(null);
+      lasting = await measureMemory(targetOf(server, options).client, server, file, options);
     }
-    const name = options.name ?? resultName(workload, options);
     const result: HttpResult = {
-      name,
+      name: options.name ?? resultName(workload, options),
       why: workload.why,
       machine: machineCard(`npm run bench:http -- ${process.argv.slice(2).join(" ")}`.trim()),
-      data: { name: basename(dataset.name), documents: dataset.documents, jsonBytes: dataset.bytes },
+      shards,
+      data: { name: basename(file.name), documents: file.documents, jsonBytes: file.jsonBytes },
       import: imported,
       settledSeconds,
       answers,
-      loads,
-      residentBytes:
-        memory === null || memoryAfterImport === null
-          ? null
-          : { afterImport: memoryAfterImport.now, afterQueries: memory.now, peak: memory.peak },
-      disk,
-      restartMs,
+      alone,
+      mixed,
+      baseline,
+      memory: afterImport === null || afterQueries === null ? null : { afterImport, afterQueries },
+      diskBytes: stopped.diskBytes ?? null,
+      index: stopped.index ?? null,
+      restartMs: stopped.restartMs ?? null,
+      rounds: lasting.rounds ?? null,
+      manyIndexes: lasting.manyIndexes ?? null,
     };
-    process.stdout.write(`${writeResult(options.out, name, result)}\n`);
+    process.stdout.write(`${writeResult(options.out, result.name, result)}\n`);
   } finally {
     await server?.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function configured(workload: Workload, options: Options): Workload {
+function targetOf(server: ServerProcess | null, options: Options): Target {
+  const key = server === null ? (options.key ?? "") : ADMIN_KEY;
+  const client = new ApiClient(
+    server === null ? options.url! : server.url.href,
+    key,
+    Number(options.parallel),
+  );
+  return { client, url: client.url, key, index: INDEX, server };
+}
+
+function configured(options: Options): Workload {
+  const fallback = options.generated === undefined ? "shop" : "catalogue";
+  const workload = readWorkload(options.workload ?? fallback);
+  const data = options.data === undefined ? {} : { data: { file: options.data } };
+  const generated =
+    options.generated === undefined ? {} : { data: { generate: Number(options.generated), seed: 1 } };
   return {
     ...workload,
-    ...(options.data === undefined ? {} : { data: { file: options.data } }),
+    ...data,
+    ...generated,
     ...(options.seconds === undefined ? {} : { seconds: Number(options.seconds) }),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency.split(",").map(Number) }),
   };
 }
 
 function resultName(workload: Workload, options: Options): string {
+  if (options.generated !== undefined) return `${workload.name}-${options.generated}`;
   if (options.data === undefined) return workload.name;
   const parts = options.data
     .split("/")
@@ -143,85 +187,57 @@ function resultName(workload: Workload, options: Options): string {
   return `${workload.name}-${parts.join("-")}`.replace(/[^\w.-]/g, "-").toLowerCase();
 }
 
+/** The import at full speed, with a few queries beside it. */
 async function load(
-  client: ApiClient,
-  dataset: Dataset,
-  server: ServerProcess | null,
+  target: Target,
+  file: DocumentsFile,
+  queries: readonly DrawnQuery[],
   options: Options,
 ): Promise<HttpResult["import"]> {
-  await createIndex(client, INDEX, dataset.schema);
-  const clock = startClock(server);
-  let shown = 0;
-  const counts = await upload(client, dataset.groups(), {
+  const { client, server } = target;
+  await createIndex(client, INDEX, file.schema);
+  const perSecond = Number(options.readsPerSecond);
+  const reader =
+    perSecond === 0 ? null : await PacedReader.start(target.url, prepare(target, queries), perSecond);
+  const clientBefore = process.cpuUsage();
+  const serverBefore = server?.cpuSeconds() ?? null;
+  const outcome = await importFile(client, file.path, {
     index: INDEX,
-    action: "upsert",
-    batchSize: Number(options.batchSize),
-    parallel: Number(options.parallel),
-    onProgress: () => {},
-    onRejected: (rejection) => {
-      if (shown++ < 10) process.stderr.write(`rejected: record ${rejection.at}: ${rejection.error}\n`);
-    },
+    linesPerRequest: Number(options.batchSize ?? Math.min(10_000, Math.max(2_000, file.documents / 100))),
+    requestsAtATime: Number(options.parallel),
   });
-  const used = clock();
+  const serverAfter = server?.cpuSeconds() ?? null;
+  const clientCpu = process.cpuUsage(clientBefore);
   return {
-    seconds: used.seconds,
-    documentsPerSecond: counts.succeeded / used.seconds,
-    rejected: counts.rejected,
-    serverCpuSeconds: used.serverCpuSeconds,
-    clientCpuSeconds: used.clientCpuSeconds,
+    ...outcome,
+    reads: (await reader?.stop()) ?? null,
+    serverCpuSeconds: serverBefore === null || serverAfter === null ? null : serverAfter - serverBefore,
+    clientCpuSeconds: (clientCpu.user + clientCpu.system) / 1e6,
   };
 }
 
-/** Waits until no shard merges any more. Null when the statistics do not tell or it takes too long. */
-async function settle(client: ApiClient): Promise<number | null> {
-  const started = performance.now();
-  for (;;) {
-    const stats = (await client.json("GET", `/v1/indexes/${INDEX}/stats`)) as { data: { merging?: boolean } };
-    const seconds = (performance.now() - started) / 1000;
-    if (stats.data.merging === false) return seconds;
-    if (stats.data.merging === undefined || seconds > SETTLE_SECONDS_MAX) return null;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+async function measureMemory(
+  client: ApiClient,
+  server: ServerProcess,
+  file: DocumentsFile,
+  options: Options,
+): Promise<Pick<HttpResult, "rounds" | "manyIndexes">> {
+  const [rounds, indexes] = [Number(options.rounds), Number(options.indexes)];
+  try {
+    return {
+      rounds: rounds === 0 ? null : await measureRounds(client, server, file, rounds),
+      manyIndexes: indexes === 0 ? null : await measureManyIndexes(client, server, file, indexes),
+    };
+  } finally {
+    client.close();
   }
 }
 
 /** A benchmark of empty answers would be worth nothing: look at some. */
-async function checkAnswers(
-  client: ApiClient,
-  queries: readonly DrawnQuery[],
-): Promise<HttpResult["answers"]> {
-  const found: number[] = [];
-  for (const query of queries.slice(-ANSWERS_CHECKED)) {
-    const answer = (await client.json("POST", `/v1/indexes/${INDEX}/query`, query.body)) as { found: number };
-    found.push(answer.found);
-  }
-  found.sort((a, b) => a - b);
+async function checkAnswers(target: Target, queries: readonly DrawnQuery[]): Promise<HttpResult["answers"]> {
+  const found = await foundCounts(target, queries.slice(-ANSWERS_CHECKED));
   const empty = found.filter((n) => n === 0).length;
   return { checked: found.length, empty, medianFound: found[found.length >> 1] ?? 0 };
-}
-
-async function measure(
-  url: URL,
-  key: string,
-  queries: readonly DrawnQuery[],
-  workload: Workload,
-  server: ServerProcess | null,
-): Promise<HttpResult["loads"]> {
-  const prepared: PreparedQuery[] = queries.map(({ kind, body }) => ({
-    kind,
-    request: requestBytes(url, `/v1/indexes/${INDEX}/query`, key, body),
-  }));
-  const loads: HttpResult["loads"][number][] = [];
-  let from = 0;
-  for (const concurrency of workload.concurrency) {
-    const warm = await drive(url, prepared, concurrency, workload.warmupSeconds, from);
-    from += warm.queries;
-    const clock = startClock(server);
-    const result = await drive(url, prepared, concurrency, workload.seconds, from);
-    from += result.queries;
-    const { serverCpuSeconds, clientCpuSeconds } = clock();
-    loads.push({ ...result, serverCpuSeconds, clientCpuSeconds });
-  }
-  return loads;
 }
 
 /** Repeats one query until it is answered. */
@@ -239,20 +255,4 @@ async function firstAnswer(url: URL, query: DrawnQuery): Promise<void> {
   } finally {
     client.close();
   }
-}
-
-/** Starts measuring; the returned function says what was used since. */
-function startClock(server: ServerProcess | null) {
-  const started = performance.now();
-  const clientBefore = process.cpuUsage();
-  const serverBefore = server?.cpuSeconds() ?? null;
-  return () => {
-    const client = process.cpuUsage(clientBefore);
-    const serverNow = server?.cpuSeconds() ?? null;
-    return {
-      seconds: (performance.now() - started) / 1000,
-      clientCpuSeconds: (client.user + client.system) / 1e6,
-      serverCpuSeconds: serverBefore === null || serverNow === null ? null : serverNow - serverBefore,
-    };
-  };
 }

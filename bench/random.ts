@@ -30,15 +30,15 @@ export class Random {
   }
 }
 
-/** Ranks 0..n-1 with probability proportional to 1 / (rank + 1) ** exponent. */
+/** Ranks 0..n-1 with probability proportional to 1 / (rank + 1 + shift) ** exponent (Zipf; with a shift Mandelbrot). */
 export class Zipf {
   readonly #cumulative: Float64Array;
 
-  constructor(n: number, exponent: number) {
+  constructor(n: number, exponent: number, shift = 0) {
     this.#cumulative = new Float64Array(n);
     let sum = 0;
     for (let rank = 0; rank < n; rank++) {
-      sum += 1 / (rank + 1) ** exponent;
+      sum += 1 / (rank + 1 + shift) ** exponent;
       this.#cumulative[rank] = sum;
     }
   }

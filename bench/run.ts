@@ -1,4 +1,4 @@
-// `npm run bench`: every micro benchmark, the kernel beside its naive twin. Prints a table and writes it to
+// `npm run bench:micro`: every micro benchmark, the kernel beside its naive twin. Prints a table and writes it to
 // bench/results/micro.json and .md. Numbers to compare on one machine, not promises.
 
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ async function measure(pair: Pair, milliseconds: number): Promise<Row> {
 }
 
 function report(results: readonly Row[]): void {
-  const card = machineCard(`npm run bench -- ${process.argv.slice(2).join(" ")}`.trim());
+  const card = machineCard(`npm run bench:micro -- ${process.argv.slice(2).join(" ")}`.trim());
   const lines = [
     "# Kernels beside naive twins",
     "",

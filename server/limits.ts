@@ -76,6 +76,8 @@ export const DEFAULT_LIMITS = {
   // engine
   mergeSliceMsMax: 4,
   shardQueueRequestsMax: 10_000,
+  shardHangMsMax: 15_000,
+  engineBytesMax: 4 * 1024 * 1024 * 1024,
 } as const satisfies Record<string, number>;
 
 /** The limits in force. Bytes, milliseconds or counts, as the last word of each name says. */

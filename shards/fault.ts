@@ -4,6 +4,7 @@
 export const FAULT_POINTS = [
   "commit.before-batch",
   "commit.after-batch",
+  "commit.publish",
   "merge.before-pieces",
   "merge.after-pieces",
   "merge.before-switch",

@@ -12,7 +12,10 @@ import type { OpenReply, OpenRequest, ShardSchema } from "./protocol/control.js"
 import {
   SHARD_BAD_MESSAGE,
   SHARD_DAMAGED,
+  SHARD_LATE,
+  SHARD_NO_MEMORY,
   SHARD_NOT_OPEN,
+  SHARD_TRAPPED,
   SHARD_UNAVAILABLE,
   SHARD_VERSION,
   ShardError,
@@ -147,8 +150,12 @@ export class Shard {
       case "damaged":
         return this.#damage(uid, error);
       case "memory":
-        return new ShardError(SHARD_UNAVAILABLE, error.message, { cause: error });
+        return new ShardError(SHARD_NO_MEMORY, error.message, { cause: error });
+      case "late":
+        return new ShardError(SHARD_LATE, error.message, { cause: error });
       case "trap":
+        this.#replace(uid, index, error);
+        return new ShardError(SHARD_TRAPPED, `index ${uid} is being reopened`, { cause: error });
       case "unusable":
         this.#replace(uid, index, error);
         return new ShardError(SHARD_UNAVAILABLE, `index ${uid} is being reopened`, { cause: error });

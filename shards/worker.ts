@@ -23,7 +23,11 @@ export interface ShardWorkerData {
   mergeSliceMs: number;
   documentBytesMax: number;
   engine: EngineParts;
+  /** Goes up while the thread turns, so that the server can tell work from hanging. */
+  beats: Int32Array;
 }
+
+const BEAT_MS = 250;
 
 async function openShard({
   shard,
@@ -56,9 +60,18 @@ function checked(data: ShardWorkerData): ShardWorkerData {
   throw new TypeError(`shard worker: mergeSliceMs must be a positive number, not ${data.mergeSliceMs}`);
 }
 
+const { beats } = workerData as ShardWorkerData;
+
+/** With every message, and while the thread waits for its disk. */
+function beat(): void {
+  Atomics.add(beats, 0, 1);
+}
+setInterval(beat, BEAT_MS).unref();
+
 let opening: Promise<Shard> | null = null;
 
 export default async function answer(message: Uint8Array): Promise<unknown> {
+  beat();
   let reply: Uint8Array<ArrayBuffer>;
   try {
     opening ??= openShard(checked(workerData as ShardWorkerData));

@@ -114,7 +114,7 @@ const FLOORS: { rooms: RegExp; forbidden: RegExp }[] = [
 
 /** A thread pool has two ends: the file that owns the threads and the file that runs in them. */
 const FOREIGN_ENGINES: Record<string, string[]> = {
-  "uWebSockets.js": ["server/http/app.ts"],
+  "uWebSockets.js": ["server/http/app.ts", "bench/load/baseline-server.ts"],
   piscina: [
     "server/coordinator/shard-pool.ts",
     "shards/worker.ts",

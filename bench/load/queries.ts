@@ -14,6 +14,16 @@ export type SampleDocument = Readonly<Record<string, unknown>>;
 
 const WORD = /[\p{L}\p{N}]{2,}/gu;
 const TITLE_SHARE = 0.6;
+const FREQUENT_WORDS = 10;
+const FREQUENT_LETTERS_MIN = 3;
+const MISSPELLINGS_TRIED = 20;
+
+/** The words of the sample. */
+interface Lexicon {
+  readonly known: ReadonlySet<string>;
+  /** Those in the most documents. */
+  readonly frequent: readonly string[];
+}
 
 /** `count` queries of the workload's mix. Requires at least one document with text. */
 export function drawQueries(
@@ -24,11 +34,29 @@ export function drawQueries(
 ): DrawnQuery[] {
   const random = new Random(workload.seed);
   const total = workload.mix.reduce((sum, kind) => sum + kind.share, 0);
+  const lexicon = lexiconOf(documents, textFields(schema));
   const draw = (): DrawnQuery => {
     const kind = pickKind(workload.mix, random.next() * total);
-    return { kind: kind.name, body: drawBody(kind, workload.perPage, schema, documents, random) };
+    return { kind: kind.name, body: drawBody(kind, workload.perPage, schema, documents, lexicon, random) };
   };
   return Array.from({ length: count }, draw);
+}
+
+function textFields(schema: Schema): SchemaField[] {
+  return schema.fields.filter((field) => field.type === "string");
+}
+
+function lexiconOf(documents: readonly SampleDocument[], fields: readonly SchemaField[]): Lexicon {
+  const counts = new Map<string, number>();
+  for (const document of documents) {
+    const text = fields.map((field) => document[field.name] ?? "").join(" ");
+    for (const word of new Set(text.toLowerCase().match(WORD) ?? []))
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const long = [...counts]
+    .filter(([word]) => word.length >= FREQUENT_LETTERS_MIN)
+    .sort(([, a], [, b]) => b - a);
+  return { known: new Set(counts.keys()), frequent: long.slice(0, FREQUENT_WORDS).map(([word]) => word) };
 }
 
 /** The kind whose part of the shares, laid end to end, contains `at`. */
@@ -46,16 +74,18 @@ function drawBody(
   perPage: number,
   schema: Schema,
   documents: readonly SampleDocument[],
+  lexicon: Lexicon,
   random: Random,
 ): Record<string, unknown> {
-  const texts = schema.fields.filter((field) => field.type === "string");
+  const texts = textFields(schema);
   let document = random.pick(documents);
   let words: string[] = [];
   for (let attempt = 0; kind.words[1] > 0 && words.length === 0 && attempt < 100; attempt++) {
     document = random.pick(documents);
     words = drawWords(document, texts, random.from(...kind.words), random);
   }
-  if (kind.typo === true && words.length > 0) misspell(words, random);
+  if (kind.frequent === true && lexicon.frequent.length > 0) words = [random.pick(lexicon.frequent)];
+  if (kind.typo === true && words.length > 0) misspell(words, lexicon.known, random);
   if (kind.prefix === true && words.length > 0) cutLast(words, random);
   const body: Record<string, unknown> = { q: words.length === 0 ? "*" : words.join(" "), per_page: perPage };
   if (kind.filter === true) {
@@ -91,18 +121,25 @@ function drawWords(
 }
 
 /** One edit in the longest word, not at its first letter: the way people mistype. */
-function misspell(words: string[], random: Random): void {
+function misspell(words: string[], known: ReadonlySet<string>, random: Random): void {
   let longest = 0;
   for (let i = 1; i < words.length; i++) if (words[i]!.length > words[longest]!.length) longest = i;
-  const letters = [...words[longest]!];
-  if (letters.length < 4) return;
+  const right = words[longest]!;
+  if ([...right].length < 4) return;
+  for (let attempt = 0; attempt < MISSPELLINGS_TRIED && known.has(words[longest]!); attempt++) {
+    words[longest] = edited(right, random);
+  }
+}
+
+function edited(word: string, random: Random): string {
+  const letters = [...word];
   const at = random.from(1, letters.length - 2);
   const edit = random.below(4);
   if (edit === 0) letters.splice(at, 1);
   else if (edit === 1) letters.splice(at, 0, letters[at]!);
   else if (edit === 2) letters.splice(at, 2, letters[at + 1]!, letters[at]!);
   else letters[at] = "e";
-  words[longest] = letters.join("");
+  return letters.join("");
 }
 
 function cutLast(words: string[], random: Random): void {

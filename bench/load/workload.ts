@@ -11,8 +11,10 @@ export interface QueryKind {
   readonly words: readonly [number, number];
   /** Cut the last word short. */
   readonly prefix?: boolean;
-  /** Misspell one word. */
+  /** Misspell one word, so that no document of the sample has it as it stands. */
   readonly typo?: boolean;
+  /** Instead of words of a document: one of the words that the most documents have. */
+  readonly frequent?: boolean;
   /** How many fields to count facets of. */
   readonly facets?: number;
   /** Filter by a value of the document the words are from. */

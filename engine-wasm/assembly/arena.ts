@@ -4,6 +4,7 @@
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
+import { outOfMemory } from "./env";
 import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
@@ -13,19 +14,25 @@ const START: usize = (__heap_base + ALIGN) & ~ALIGN;
 let top: usize = (__heap_base + ALIGN) & ~ALIGN;
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 
-/** Grows the memory until `end` is inside; traps with `unreachable` when the maximum is reached. */
+/** Ends the kernel before anything has changed here, so that the instance stays good for further calls. */
+function full(): void {
+  outOfMemory();
+  unreachable();
+}
+
+/** Grows the memory until `end` is inside. */
 function ensure(end: usize): void {
   const pages = <i32>((<u64>end + 0xffff) >>> 16);
   const missing = pages - memory.size();
   if (missing > 0 && memory.grow(max(missing, min(memory.size() >> 3, 256))) < 0) {
-    if (memory.grow(missing) < 0) unreachable();
+    if (memory.grow(missing) < 0) full();
   }
 }
 
 /** A region of `bytes`, 16-aligned, contents undefined. Ends all scratch. */
 export function reserve(bytes: usize): usize {
   const wanted = (bytes + ALIGN) & ~ALIGN;
-  if (HEADER + wanted < bytes) unreachable(); // over 4 GiB
+  if (HEADER + wanted < bytes) full(); // over 4 GiB
   let block = START;
   while (block < top) {
     const size = <usize>Mem.u32At(block);
@@ -41,7 +48,7 @@ export function reserve(bytes: usize): usize {
     }
     block += HEADER + size;
   }
-  if (top + HEADER + wanted < top) unreachable(); // over 4 GiB
+  if (top + HEADER + wanted < top) full(); // over 4 GiB
   ensure(top + HEADER + wanted);
   Mem.putU32(top, <u32>wanted);
   Mem.putU32(top + 4, 0);
@@ -93,7 +100,7 @@ export function scratchReset(bytes: usize): usize {
 export function scratch(bytes: usize): usize {
   const at = scratchTop;
   const end = at + ((bytes + ALIGN) & ~ALIGN);
-  if (end < at || end - at < bytes) unreachable(); // over 4 GiB
+  if (end < at || end - at < bytes) full(); // over 4 GiB
   ensure(end);
   scratchTop = end;
   return at;

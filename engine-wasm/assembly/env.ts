@@ -8,3 +8,9 @@ export declare function parseNumber(p: usize, bytes: usize): f64;
  * fits into `room` bytes. Returns its length, 0 when it did not fit.
  */
 export declare function stemTerm(language: u32, p: usize, bytes: u32, out: usize, room: u32): u32;
+
+/** Ends the running kernel: the memory may not grow any more. The host throws, so this never returns. */
+export declare function outOfMemory(): void;
+
+/** Ends the running kernel when the caller's time is up; for loops that may take long, every some microseconds. */
+export declare function checkDeadline(): void;

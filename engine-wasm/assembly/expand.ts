@@ -3,6 +3,7 @@
 import { scratch, scratchZeroed } from "./arena";
 import { bitsCount } from "./bitset";
 import { termIs, termLowerBound, termPrefixEnd } from "./dictionary";
+import { checkDeadline } from "./env";
 import {
   TermEntry, addFrequencies, entries, entriesBegin, entriesMerge, entriesSetUp, entryAdd, entryAt, entryCount,
 } from "./expand-terms";
@@ -21,6 +22,7 @@ import { lengthDocuments, lengthSum, sumLengths } from "./statistics";
 import { failed, status, statusReset } from "./status";
 
 const TYPOS_MAX: u32 = 4;
+const TERMS_A_CHECK: u32 = 255;
 
 @unmanaged class Word {
   flags: u32;
@@ -116,6 +118,7 @@ function gatherPrefix(word: Word, segment: usize, live: usize): void {
   const first = termLowerBound(segment, word.term, word.length);
   const end = termPrefixEnd(segment, first, word.term, word.length);
   for (let term = first; term < end; term++) {
+    if ((term & TERMS_A_CHECK) == 0) checkDeadline();
     if (Seg.termLength(segment, term) == word.length || !countTerm(segment, term, live)) continue;
     for (let slot: usize = 0; slot < <usize>slotCount; slot++) {
       const sum = word.prefixSums + (slot << 3);
@@ -135,7 +138,9 @@ function findTypos(word: Word): void {
     const live = Snap.live(snapshot, i);
     entriesBegin();
     typoStart(segment);
+    checkDeadline();
     while (typoNext()) {
+      if ((entryCount & TERMS_A_CHECK) == 0) checkDeadline();
       if (countTerm(segment, typoTerm, live)) entryAdd(segment, typoTerm, typoDistance, typoIsPrefix, frequencies);
     }
     if (word.typoCount > 0) entriesMerge(word.typoTerms, word.typoCount, entries, entryCount);

@@ -6,6 +6,7 @@
 import { scratch, scratchZeroed } from "./arena";
 import { bitsNext } from "./bitset";
 import { Dict } from "./dictionary";
+import { checkDeadline } from "./env";
 import { heapRise, heapSink, heapSort } from "./heap";
 import { NO_ORDINAL } from "./layout";
 import { Mem } from "./mem";
@@ -22,6 +23,7 @@ const ENTRY_FOLDED: usize = 12;
 
 /** Adds the matching rows of one segment to a facet's counts. */
 export function facetAdd(facet: Facet, segment: usize, bits: usize): void {
+  checkDeadline();
   const field = findField(segment, facet.slot);
   if (field == 0) return;
   const ordinals = Field.ordinals(segment, field);

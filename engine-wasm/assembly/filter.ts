@@ -4,6 +4,7 @@ import { scratch } from "./arena";
 import { Bits, bitsAnd, bitsFill, bitsNot, bitsOr, bitsCopy } from "./bitset";
 import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "./columns";
 import { foldedBound } from "./dictionary";
+import { checkDeadline } from "./env";
 import { Filter, Operation, operationAt } from "./filter-program";
 import { hash64 } from "./hash";
 import {
@@ -39,6 +40,7 @@ export function filterRows(filtered: usize, filter: Filter): usize {
   let top = stack - step; // the topmost bitset
   for (let i: u32 = 0; i < operationCount && !failed(); i++) {
     const operation = operationAt(filter, i);
+    checkDeadline();
     if (operation.code == OP_AND || operation.code == OP_OR) {
       top -= step;
       if (operation.code == OP_AND) bitsAnd(top, top + step, rows);

@@ -154,7 +154,6 @@ export const SORT_CLASS = 3;
 export const STATUS_OK = 0;
 export const STATUS_BAD_PROGRAM = 1;
 export const STATUS_DAMAGED = 2; // segment bytes that do not hold together
-export const STATUS_NO_MEMORY = 3;
 
 // --- Status codes of one document.
 export const DOC_OK = 0;

@@ -6,6 +6,7 @@ import {
   Bits, bitsAll, bitsAnd, bitsNone, bitsRemove,
 } from "./bitset";
 import { termIs, termLowerBound, termPrefixEnd } from "./dictionary";
+import { checkDeadline } from "./env";
 import { filterRows } from "./filter";
 import { Mem } from "./mem";
 import { addPhrase } from "./phrase";
@@ -23,6 +24,8 @@ import { sequenceEnd, sequenceList, sequencesSetUp } from "./sequence";
 import { NOT_QUERIED, slotAt, slotIndex } from "./slots";
 import { Seg } from "./segment";
 import { failed } from "./status";
+
+const TERMS_A_CHECK: u32 = 255;
 
 let segment: usize = 0;
 let rows: u32 = 0;
@@ -89,7 +92,10 @@ function openLists(alternative: Alternative): void {
     let end = first;
     if (term.prefix != 0) end = termPrefixEnd(segment, first, term.at, term.length);
     else if (termIs(segment, first, term.at, term.length)) end = first + 1;
-    for (let found = first; found < end && !failed(); found++) openTerm(alternative, found);
+    for (let found = first; found < end && !failed(); found++) {
+      if ((found & TERMS_A_CHECK) == 0) checkDeadline();
+      openTerm(alternative, found);
+    }
   }
 }
 
@@ -131,6 +137,7 @@ function openTerm(alternative: Alternative, term: u32): void {
 function addRows(alternative: Alternative, union: usize): void {
   for (let i: u32 = 0; i < alternative.listCount && !failed(); i++) {
     const cursor = listAt(alternative.lists, i);
+    checkDeadline();
     cursorUseBuffer(cursor, blockBuffer);
     cursorAddTo(cursor, union);
     cursorRestart(cursor);

@@ -3,6 +3,7 @@
 // segment.
 import { scratch, scratchZeroed } from "./arena";
 import { Bits } from "./bitset";
+import { checkDeadline } from "./env";
 import { listAt } from "./match";
 import { Mem } from "./mem";
 import { positionsRead, positionsReset, positionsUsed } from "./positions";
@@ -78,6 +79,7 @@ function linkRows(word: Word): void {
   let linksEnd: usize = 0;
   for (let i: u32 = 0; i < word.nearCount; i++) {
     const cursor = listAt(word.nearLists, i);
+    checkDeadline();
     cursorUseBuffer(cursor, buffer);
     while (cursorNextBlock(cursor)) {
       for (let j: u32 = 0; j < cursor.held; j++) {

@@ -4,6 +4,7 @@
 import { scratch, scratchMark, scratchRewind } from "./arena";
 import { Bits } from "./bitset";
 import { termIs, termLowerBound } from "./dictionary";
+import { checkDeadline } from "./env";
 import { Mem } from "./mem";
 import { positionsAt, positionsRead, positionsReset, positionsUsed } from "./positions";
 import {
@@ -16,6 +17,7 @@ import { failed } from "./status";
 /** No further place in the row. */
 export const NOWHERE: u32 = 0xffffffff;
 
+const ROWS_A_CHECK: u32 = 255;
 const RUN_BYTES: usize = 12; // positions of one term: u32 first, u32 end (indices), u32 next
 
 let segment: usize = 0;
@@ -23,6 +25,7 @@ let cursors: usize = 0;
 let count: u32 = 0;
 let lead: u32 = 0; // the term with the shortest list
 let runs: usize = 0;
+let rowsFound: u32 = 0;
 let elementCursor: Cursor = changetype<Cursor>(0); // of the empty term, whose positions are element starts
 
 function cursorAt(i: u32): Cursor { return changetype<Cursor>(cursors + <usize>i * CURSOR_BYTES); }
@@ -103,7 +106,10 @@ export function phraseNextRow(target: u32): u32 {
   while (row != TERMINATED && !failed()) {
     let next = row;
     for (let i: u32 = 0; i < count && next == row; i++) next = cursorSeek(cursorAt(i), row);
-    if (next == row) return row;
+    if (next == row) {
+      if ((++rowsFound & ROWS_A_CHECK) == 0) checkDeadline();
+      return row;
+    }
     if (next == TERMINATED) return TERMINATED;
     row = cursorSeek(cursorAt(lead), next);
   }

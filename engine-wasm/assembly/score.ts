@@ -4,6 +4,7 @@
 import { scratch } from "./arena";
 import { Bits, bitsCountIn } from "./bitset";
 import { bonusesSetUp, bonusesUse, placeBonusBound, placeBonusOf, termBonusOf } from "./bonuses";
+import { checkDeadline } from "./env";
 import { textMatchOf } from "./final-key";
 import { ROW_MATCHED, SORT_RELEVANCE, STATUS_DAMAGED } from "./layout";
 import { listAt, matchLists } from "./match";
@@ -80,6 +81,7 @@ export function scoreRows(scored: usize, matching: usize): void {
     const to = min(rows, from + step);
     const matching = bitsCountIn(bits, from, to);
     if (matching == 0) continue;
+    checkDeadline();
     scoreWindow(from, to, !inWindows, matching <= SPARSE_ROWS);
     for (let row = nextRow(from, to); row < to && !failed(); row = nextRow(row + 1, to)) offer(row, row - from);
   }
@@ -116,6 +118,7 @@ function scoreWindow(from: u32, to: u32, wide: bool, sparse: bool): void {
     for (let j: u32 = 0; j < word.alternativeCount; j++) {
       const alternative = alternativeAt(word, j);
       if (alternative.listCount == 0) continue;
+      if (wide) checkDeadline();
       clear(sums, NO_SUM, from, to, sparse);
       for (let list: u32 = 0; list < alternative.listCount; list++) {
         const cursor = listAt(alternative.lists, list);

@@ -44,8 +44,7 @@ export function sinkNeed(sink: Sink, bytes: usize): void {
     return;
   }
   const capacity = needed + (needed >> 2);
-  if (capacity < needed) unreachable(); // over 4 GiB
-  const base = reserve(capacity);
+  const base = reserve(capacity < needed ? <usize>-1 : capacity); // over 4 GiB is refused
   Mem.copy(base, sink.base, sink.at);
   release(sink.base);
   sink.base = base;

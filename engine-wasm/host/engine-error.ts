@@ -1,13 +1,21 @@
 // The one error that the engine's host binding throws. Match on `code`.
-import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_NO_MEMORY } from "../assembly/layout.js";
+import { STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../assembly/layout.js";
 
 /**
  * `trap`: the instance ran into an unreachable state and must not be used again · `unusable`: it did so earlier ·
  * `damaged`: stored bytes do not hold together · `program`: a query program is malformed · `memory`: the limit of
- * linear memory is reached · `json`: `documentStatus` and `at` tell what is wrong with the text ·
+ * linear memory is reached, nothing changed · `late`: the deadline of the call has passed · `json`: `documentStatus` and `at` tell what is wrong with the text ·
  * `mismatch`: the WASM module is not the one this binding was written for.
  */
-export type EngineErrorCode = "trap" | "unusable" | "damaged" | "program" | "memory" | "json" | "mismatch";
+export type EngineErrorCode =
+  | "trap"
+  | "unusable"
+  | "damaged"
+  | "program"
+  | "memory"
+  | "late"
+  | "json"
+  | "mismatch";
 
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
@@ -36,8 +44,6 @@ export function statusError(answer: number): EngineError {
       return new EngineError("program", "The query program is malformed");
     case STATUS_DAMAGED:
       return new EngineError("damaged", "The stored bytes are damaged: their parts do not hold together");
-    case STATUS_NO_MEMORY:
-      return new EngineError("memory", "The engine's memory is full");
     default:
       return new EngineError("mismatch", `A kernel answered with the unknown status ${answer}`);
   }

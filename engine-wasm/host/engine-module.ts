@@ -10,15 +10,19 @@ import { Workbench } from "./workbench.js";
 export interface EngineParts {
   module: WebAssembly.Module;
   foldTable: Uint8Array;
+  /** Linear memory that one instance may have, by default all that 32-bit addresses reach. */
+  memoryBytesMax?: number;
 }
 
 export class EngineModule {
   readonly #module: WebAssembly.Module;
   readonly #foldTable: Uint8Array;
+  readonly #memoryBytesMax: number;
 
   constructor(parts: EngineParts) {
     this.#module = parts.module;
     this.#foldTable = parts.foldTable;
+    this.#memoryBytesMax = parts.memoryBytesMax ?? Number.POSITIVE_INFINITY;
   }
 
   /** Compiles the engine. Throws EngineError("mismatch") when the bytes are no WebAssembly module. */
@@ -43,7 +47,7 @@ export class EngineModule {
 
   /** A fresh instance with empty memory and no Unicode table. */
   instantiate(): EngineInstance {
-    return new EngineInstance(this.#module);
+    return new EngineInstance(this.#module, this.#memoryBytesMax);
   }
 
   /** Search for one index of one shard: an instance of its own. */

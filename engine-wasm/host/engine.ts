@@ -43,6 +43,7 @@ export function liveBytes(rows: number): number {
   return Math.ceil(rows / 64) * 8;
 }
 
+const NEVER = Number.POSITIVE_INFINITY;
 const FOUND_ID_BYTES = 20;
 const LOCATION_BYTES = 8;
 const NOT_FOUND = 0xffffffff;
@@ -134,19 +135,25 @@ export class Engine {
     this.#instance.release(snapshot);
   }
 
-  /** Answers an expand program; own bytes. Throws EngineError("program" | "damaged"). */
-  expand(snapshot: number, program: Uint8Array): Uint8Array {
-    return this.#instance.exchange(program, (kernels, p, bytes) => kernels.expand(snapshot, p, bytes));
+  /** Answers an expand program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  expand(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(program, (kernels, p, bytes) => kernels.expand(snapshot, p, bytes)),
+    );
   }
 
-  /** Answers a search program; own bytes. Throws EngineError("program" | "damaged"). */
-  search(snapshot: number, program: Uint8Array): Uint8Array {
-    return this.#instance.exchange(program, (kernels, p, bytes) => kernels.search(snapshot, p, bytes));
+  /** Answers a search program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  search(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(program, (kernels, p, bytes) => kernels.search(snapshot, p, bytes)),
+    );
   }
 
-  /** Answers a question of explain-program.ts; own bytes. Throws EngineError("program" | "damaged"). */
-  explain(snapshot: number, question: Uint8Array): Uint8Array {
-    return this.#instance.exchange(question, (kernels, p, bytes) => kernels.explain(snapshot, p, bytes));
+  /** Answers a question of explain-program.ts; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  explain(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(question, (kernels, p, bytes) => kernels.explain(snapshot, p, bytes)),
+    );
   }
 
   /** Live rows whose id has one of the hashes (u64, little endian, one after the other). */

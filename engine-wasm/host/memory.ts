@@ -7,6 +7,7 @@ import { stem } from "./stemmer.js";
 
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
 const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
+const PAGE_BYTES = 65536;
 const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything else an address
 
 export class EngineInstance {
@@ -14,11 +15,18 @@ export class EngineInstance {
   readonly #kernels: Kernels;
   #view: Buffer;
   #trapped = false;
+  /** Date.now() after which the running kernel is to end. */
+  #deadline = Number.POSITIVE_INFINITY;
 
-  /** Instantiates synchronously; small modules and worker threads may do so. Throws EngineError("memory"). */
-  constructor(module: WebAssembly.Module) {
+  /**
+   * Instantiates synchronously; small modules and worker threads may do so. Its memory never grows beyond
+   * `bytesMax`. Throws EngineError("memory").
+   */
+  constructor(module: WebAssembly.Module, bytesMax: number) {
+    const pages = Math.floor(bytesMax / PAGE_BYTES);
+    const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
     try {
-      this.#memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES_MAX });
+      this.#memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum });
     } catch (cause) {
       throw new EngineError("memory", "No room for another WebAssembly memory", { cause });
     }
@@ -31,6 +39,10 @@ export class EngineInstance {
         const stemmed = stem(language, view.toString("utf8", p >>> 0, (p >>> 0) + bytes));
         return Buffer.byteLength(stemmed) > room ? 0 : view.write(stemmed, out >>> 0);
       },
+      outOfMemory: () => {
+        throw new EngineError("memory", "The engine's memory is full");
+      },
+      checkDeadline: (): undefined => this.#checkDeadline(),
     };
     this.#kernels = kernelsOf(new WebAssembly.Instance(module, { env: imports }).exports);
     this.#view = Buffer.from(this.#memory.buffer);
@@ -52,7 +64,10 @@ export class EngineInstance {
     return this.#view;
   }
 
-  /** Calls kernels. A trap becomes EngineError("trap") and ends the instance. */
+  /**
+   * Calls kernels. A trap becomes EngineError("trap") and ends the instance; EngineError("memory") and ("late") leave
+   * it as good as before, without the result.
+   */
   run<T>(call: (kernels: Kernels) => T): T {
     if (this.#trapped)
       throw new EngineError("unusable", "This engine instance has trapped before and must be replaced");
@@ -105,9 +120,25 @@ export class EngineInstance {
     return new Uint8Array(view.buffer.slice(p + 4, p + 4 + view.readUInt32LE(p)));
   }
 
+  /** Does the work; kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`. */
+  before<T>(deadline: number, work: () => T): T {
+    this.#deadline = deadline;
+    try {
+      this.#checkDeadline();
+      return work();
+    } finally {
+      this.#deadline = Number.POSITIVE_INFINITY;
+    }
+  }
+
   /** Input, one kernel call, result. */
   exchange(input: Uint8Array, kernel: (kernels: Kernels, p: number, bytes: number) => number): Uint8Array {
     const p = this.input(input);
     return this.result(this.run((kernels) => kernel(kernels, p, input.length)));
+  }
+
+  #checkDeadline(): undefined {
+    if (this.#deadline !== Number.POSITIVE_INFINITY && Date.now() > this.#deadline)
+      throw new EngineError("late", "The time for this is up");
   }
 }

@@ -24,7 +24,11 @@ const BRAND_WORDS_MAX = 16;
 
 export function bonusesOf(text: QueryText, view: IndexView): SearchBonuses {
   if (text.words.length === 0) return { whole: 0, starts: 0, terms: [] };
-  return { whole: WHOLE_FIELD, starts: FIELD_START, terms: [...skuBonuses(text, view), ...brandBonuses(text, view)] };
+  return {
+    whole: WHOLE_FIELD,
+    starts: FIELD_START,
+    terms: [...skuBonuses(text, view), ...brandBonuses(text, view)],
+  };
 }
 
 function skuBonuses(text: QueryText, view: IndexView): TermBonus[] {

@@ -40,9 +40,10 @@ import { loadEngine } from "./engine-files.js";
 import { IndexState } from "./index-state.js";
 import { sumStats } from "./index-stats.js";
 import { viewOf } from "./index-view.js";
-import { ReadBatcher } from "./read-batcher.js";
+import type { Subject } from "./quarantine.js";
 import { damageSentence, decodeReply } from "./shard-errors.js";
 import { type Message, ShardPool } from "./shard-pool.js";
+import { ShardReads, searchDeadline } from "./shard-reads.js";
 import { ShardSurvey } from "./shard-survey.js";
 import { type CallShard, Snapshot } from "./snapshot.js";
 import { type TextAnalyser, textAnalyser } from "./text-analyser.js";
@@ -72,8 +73,7 @@ export class Cluster {
   /** By uid: what is damaged in an index, as the first shard that met it says. */
   readonly #damage = new Map<number, string>();
   readonly #beforeStop: (() => Promise<void>)[] = [];
-  /** By shard; empty with one shard, where sharing messages gains nothing. */
-  readonly #batchers: readonly ReadBatcher[];
+  readonly #reads: ShardReads;
   readonly #survey: ShardSurvey;
 
   private constructor(options: ClusterOptions, engine: EngineModule) {
@@ -86,13 +86,14 @@ export class Cluster {
     const { dataDir, durability, limits } = options;
     this.#pool = new ShardPool({
       shards: options.shards,
-      workerData: (shard) => ({
+      workerData: (shard, beats) => ({
         shard,
         shardsDir: join(dataDir, "shards"),
         durability,
         mergeSliceMs: limits.mergeSliceMsMax,
         documentBytesMax: limits.documentBytesMax,
-        engine: engine.parts,
+        engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
+        beats,
       }),
       ping: encodePing,
       checkPing: decodeEmptyReply,
@@ -100,11 +101,9 @@ export class Cluster {
       log: options.log,
       recover: (shard, ask) => this.#reopenAll(shard, ask),
     });
-    this.#batchers = Array.from(
-      { length: options.shards > 1 ? options.shards : 0 },
-      (_, shard) => new ReadBatcher((request) => this.#pool.ask(shard, request)),
-    );
-    this.#survey = new ShardSurvey(options.shards, (shard, request) => this.#pool.ask(shard, request));
+    const ask = (shard: number, request: Message) => this.#pool.ask(shard, request);
+    this.#reads = new ShardReads(options.shards, ask, this.log);
+    this.#survey = new ShardSurvey(options.shards, ask);
   }
 
   /** Starts the shards; no index is open yet. Throws what stopped one of them. */
@@ -232,15 +231,15 @@ export class Cluster {
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
   snapshot(uid: number, trace?: QueryTrace): Snapshot {
-    const call: CallShard = (shard, request, decode) => this.read(shard, request, decode);
-    return new Snapshot(this.#state(uid), this.shards, call, trace);
+    const call: CallShard = (shard, request, decode, subject) => this.read(shard, request, decode, subject);
+    return new Snapshot(this.#state(uid), this.shards, call, searchDeadline(this.limits), trace);
   }
 
-  /** One read from one shard. Throws SkeinError for what the shard or its thread refuses. */
-  async read<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
-    const batcher = this.#batchers[shard];
-    const reply = await (batcher?.ask(request) ?? this.#pool.ask(shard, request));
-    return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
+  /** One read from one shard, see ShardReads. Throws SkeinError for what the shard or its thread refuses. */
+  read<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T, subject?: Subject): Promise<T> {
+    const decoded = (reply: Uint8Array): T =>
+      decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
+    return this.#reads.read(shard, request, decoded, subject);
   }
 
   /**

@@ -151,7 +151,8 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean): string[]
         : `"${word}" was found ${HOW[match]}${match === "exact" ? "" : ` (${spellings})`} in ${fields}: ${points} points.`,
     );
   }
-  if (parts.closeness_points > 0) told.push(`The words stand close together: ${parts.closeness_points} points.`);
+  if (parts.closeness_points > 0)
+    told.push(`The words stand close together: ${parts.closeness_points} points.`);
   for (const { reason, points } of parts.bonuses) told.push(`Bonus, because ${reason}: ${points} points.`);
   if (parts.boost > 0) told.push(`Ranking rules raise its relevance by ${parts.boost * 10} %.`);
   return told;

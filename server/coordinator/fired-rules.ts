@@ -62,7 +62,10 @@ export function compileRules(
     .flatMap((rule) => {
       const filter = ruleFilter(rule.effect, view, analyser, limits);
       if (filter instanceof SkeinError) {
-        log.warn({ rule: rule.id, problem: filter.message }, "ranking rule skipped: its filter does not fit the schema");
+        log.warn(
+          { rule: rule.id, problem: filter.message },
+          "ranking rule skipped: its filter does not fit the schema",
+        );
         return [];
       }
       const entries = rule.conditions.query_contains.map((entry) => analyser.terms(entry));

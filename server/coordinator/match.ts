@@ -25,7 +25,8 @@ export async function matchQuery(plan: Plan, snapshot: Snapshot, pageOf: PageOf)
   const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
     const program = programOf(plan, mode, words.words, words.averageLengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
-    const hopeless = plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
+    const hopeless =
+      plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
     return hopeless
       ? Promise.resolve(nothing(program, words, snapshot))
       : runProgram(program, words, snapshot, pageOf);
@@ -79,5 +80,10 @@ function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapsho
     applied: program.rules.map(() => false),
     pinsApplied: false,
   };
-  return { program, words, results: Array.from({ length: snapshot.shards }, () => result), documents: new Map() };
+  return {
+    program,
+    words,
+    results: Array.from({ length: snapshot.shards }, () => result),
+    documents: new Map(),
+  };
 }

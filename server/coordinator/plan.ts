@@ -10,8 +10,8 @@ import type {
 } from "../../engine-wasm/host/search-program.js";
 import type { Limits } from "../limits.js";
 import { bonusesOf } from "./bonuses.js";
-import { curationOf } from "./fired-rules.js";
 import { compileFilter } from "./filter-compile.js";
+import { curationOf } from "./fired-rules.js";
 import type { QueriedIndex } from "./queried-index.js";
 import type { QueryRequest } from "./query-request.js";
 import { type QueryText, readQueryText } from "./query-text.js";
@@ -46,7 +46,12 @@ export interface PlanScale {
 }
 
 /** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
-export function planQuery(request: QueryRequest, index: QueriedIndex, limits: Limits, scale: PlanScale): Plan {
+export function planQuery(
+  request: QueryRequest,
+  index: QueriedIndex,
+  limits: Limits,
+  scale: PlanScale,
+): Plan {
   const { view, analyser } = index;
   const { settings } = index.record;
   const text = readQueryText(request.q, analyser, {
@@ -61,7 +66,9 @@ export function planQuery(request: QueryRequest, index: QueriedIndex, limits: Li
     wordsMax: limits.queryTokensMax,
   });
   const slots = request.fields.map(({ field }) => field.slot);
-  const languages = [...new Set(request.fields.map(({ field }) => field.language))].filter((number) => number > 0);
+  const languages = [...new Set(request.fields.map(({ field }) => field.language))].filter(
+    (number) => number > 0,
+  );
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
   const curation = curationOf(index.rules, text.terms);
   const offset = (request.page - 1) * request.perPage;

@@ -29,7 +29,8 @@ export function queriedIndex(
 ): QueriedIndex {
   const { record, rules, synonyms } = contents;
   const known = derived.get(record);
-  if (known !== undefined && known.contents.rules === rules && known.contents.synonyms === synonyms) return known;
+  if (known !== undefined && known.contents.rules === rules && known.contents.synonyms === synonyms)
+    return known;
   const view = viewOf(record);
   const analyser = cluster.analyser(record);
   const index = {

@@ -97,7 +97,8 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
       excludes.push(terms);
     } else {
       phrases.push(terms.slice(0, rules.wordsMax));
-      for (const term of terms) draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
+      for (const term of terms)
+        draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
     }
   }
   const { words, wordOfEntry } = eachOnce(draft.entries, rules);
@@ -116,7 +117,13 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
   };
 }
 
-function addPlainPart(draft: Draft, text: string, tokens: Token[], isLast: boolean, rules: QueryTextRules): void {
+function addPlainPart(
+  draft: Draft,
+  text: string,
+  tokens: Token[],
+  isLast: boolean,
+  rules: QueryTextRules,
+): void {
   const plain = tokens.filter((token) => token.parts === 1);
   const run = draft.runs.at(-1) as QueryToken[];
   const entryOfPosition: number[] = [];
@@ -143,7 +150,11 @@ function addPlainPart(draft: Draft, text: string, tokens: Token[], isLast: boole
   for (const { term, position, parts } of tokens) {
     if (parts === 1) continue;
     const covers = Array.from({ length: parts }, (_, i) => entryOfPosition[position + i] as number);
-    draft.compounds.push({ term, covers, prefix: rules.prefix && isLast && position + parts - 1 === lastPosition });
+    draft.compounds.push({
+      term,
+      covers,
+      prefix: rules.prefix && isLast && position + parts - 1 === lastPosition,
+    });
   }
 }
 
@@ -151,7 +162,10 @@ function addPlainPart(draft: Draft, text: string, tokens: Token[], isLast: boole
  * Entries -> words: stop words go unless nothing else remains, a repeated word stands once, at its first place, with
  * the most tolerant of its readings.
  */
-function eachOnce(entries: readonly Entry[], rules: QueryTextRules): { words: QueryWord[]; wordOfEntry: number[] } {
+function eachOnce(
+  entries: readonly Entry[],
+  rules: QueryTextRules,
+): { words: QueryWord[]; wordOfEntry: number[] } {
   const quoted = new Set(entries.filter((entry) => entry.quoted).map(keyOf));
   const stopped = (entry: Entry): boolean => !quoted.has(keyOf(entry)) && rules.stopWords.has(keyOf(entry));
   const keepAll = entries.every(stopped);

@@ -1,8 +1,9 @@
 // Neighbours for a query that found little: documents with some of its words, under the same filters and rules,
 // which are not among the results. Outside `found` and facets.
-import { programOf, type Plan } from "./plan.js";
+
 import { type Matched, matches } from "./match.js";
 import { mergeResults, type Winner } from "./merge.js";
+import { type Plan, programOf } from "./plan.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** From this many results on nobody needs neighbours. */

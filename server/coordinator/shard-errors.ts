@@ -3,13 +3,26 @@
 import {
   isUnreadable,
   SHARD_DAMAGED,
+  SHARD_LATE,
+  SHARD_NO_MEMORY,
   SHARD_NOT_OPEN,
   SHARD_STORAGE,
+  SHARD_TRAPPED,
   SHARD_UNAVAILABLE,
   SHARD_VERSION,
   ShardError,
 } from "../../shards/protocol/errors.js";
 import { SkeinError } from "../errors.js";
+
+/** A thread or an engine ended while the request was inside: because of it, for `certain` or perhaps. */
+export class ShardEndedError extends SkeinError {
+  readonly certain: boolean;
+
+  constructor(sentence: string, { certain, cause }: { certain: boolean; cause: unknown }) {
+    super("SK-SE-503", sentence, { retryAfter: 1, cause });
+    this.certain = certain;
+  }
+}
 
 /** Decodes a reply; a refusal in it is thrown as a SkeinError, damage of an index reported before that. */
 export function decodeReply<T>(
@@ -39,6 +52,21 @@ function asSkeinError(error: unknown): unknown {
     case SHARD_NOT_OPEN:
       return new SkeinError("SK-SE-503", "The index is being reopened; retry in a moment.", {
         retryAfter: 1,
+        cause: error,
+      });
+    case SHARD_TRAPPED:
+      return new ShardEndedError("The request broke the search engine; the index is being reopened.", {
+        certain: true,
+        cause: error,
+      });
+    case SHARD_LATE:
+      return new SkeinError("SK-SE-503", "The search took longer than a search may and was ended.", {
+        retryAfter: 1,
+        cause: error,
+      });
+    case SHARD_NO_MEMORY:
+      return new SkeinError("SK-SE-503", "The search engine has no memory left for this; nothing changed.", {
+        retryAfter: 5,
         cause: error,
       });
     case SHARD_DAMAGED:

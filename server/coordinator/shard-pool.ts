@@ -13,6 +13,8 @@ import type { Logger } from "../log.js";
 export type Message = Uint8Array<ArrayBuffer>;
 /** The load of one thread, for metrics; see ShardReading. */
 export interface ThreadReading {
+  readonly sent: number;
+  readonly activeSeconds: number | null;
   readonly inside: number;
   readonly waiting: number;
   readonly refused: number;
@@ -94,6 +96,7 @@ class ShardThread {
   readonly #options: ShardPoolOptions;
   readonly #pool: Piscina;
   #state: "starting" | "open" | "restarting" | "closed" = "starting";
+  #sent = 0;
   #inside = 0;
   #waiting = 0;
   #refused = 0;
@@ -126,7 +129,10 @@ class ShardThread {
   }
 
   get reading(): ThreadReading {
+    const loop = this.#pool.threads[0]?.performance.eventLoopUtilization();
     return {
+      sent: this.#sent,
+      activeSeconds: loop === undefined ? null : loop.active / 1000,
       inside: this.#inside,
       waiting: this.#waiting,
       refused: this.#refused,
@@ -176,6 +182,7 @@ class ShardThread {
 
   async #run(request: Message): Promise<Uint8Array> {
     const life = this.#deaths;
+    this.#sent++;
     let reply: unknown;
     try {
       reply = await this.#pool.run(request, { transferList: [request.buffer] });

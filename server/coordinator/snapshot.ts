@@ -27,6 +27,7 @@ import {
 } from "../../shards/protocol/program.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { IndexState } from "./index-state.js";
+import { type Subject, subjectOf } from "./quarantine.js";
 import type { Message } from "./shard-pool.js";
 import { sumExpansions } from "./sum-expansions.js";
 
@@ -38,20 +39,29 @@ export interface PageWanted {
 }
 
 /** One request to one shard, its reply decoded; a refusal of the shard becomes a SkeinError. */
-export type CallShard = <T>(shard: number, request: Message, decode: (reply: Uint8Array) => T) => Promise<T>;
+export type CallShard = <T>(
+  shard: number,
+  request: Message,
+  decode: (reply: Uint8Array) => T,
+  /** What is asked, see quarantine.ts. */
+  subject?: Subject,
+) => Promise<T>;
 
 export class Snapshot {
   readonly generation: number;
   readonly #index: IndexState;
   readonly #shards: number;
   readonly #call: CallShard;
+  readonly #deadline: number;
   readonly #trace: QueryTrace | undefined;
   #released = false;
 
-  constructor(index: IndexState, shards: number, call: CallShard, trace?: QueryTrace) {
+  /** `deadline`: Date.now() after which searches end with SK-SE-503. */
+  constructor(index: IndexState, shards: number, call: CallShard, deadline: number, trace?: QueryTrace) {
     this.#index = index;
     this.#shards = shards;
     this.#call = call;
+    this.#deadline = deadline;
     this.#trace = trace;
     this.generation = index.generations.hold();
   }
@@ -76,6 +86,7 @@ export class Snapshot {
     const answers = await this.#askAll(
       () => encodeExpandRequest(this.#request(bytes)),
       (reply) => decodeExpandResult(decodeResult(reply), program),
+      this.#subject("expand", program),
     );
     const sum = sumExpansions(answers);
     this.#index.expansions.put(this.generation, bytes, sum);
@@ -89,6 +100,7 @@ export class Snapshot {
     return this.#askAll(
       () => encodeSearchRequest(this.#request(bytes)),
       (reply) => decodeSearchResult(decodeResult(reply), program),
+      this.#subject("search", program),
     );
   }
 
@@ -99,16 +111,18 @@ export class Snapshot {
   ): Promise<{ result: SearchResult; documents: FetchedDocument[] }> {
     this.#trace?.enter("search");
     const request = encodePage({ ...this.#request(encodeSearch(program)), ...page });
-    return this.#call(0, request, (reply) => {
+    const decode = (reply: Uint8Array) => {
       const { result, documents } = decodePageReply(reply);
       return { result: decodeSearchResult(result, program), documents };
-    });
+    };
+    return this.#call(0, request, decode, this.#subject("search", program));
   }
 
   /** The same search in one shard only. */
   searchShard(shard: number, program: SearchProgram): Promise<SearchResult> {
     const request = encodeSearchRequest(this.#request(encodeSearch(program)));
-    return this.#call(shard, request, (reply) => decodeSearchResult(decodeResult(reply), program));
+    const decode = (reply: Uint8Array) => decodeSearchResult(decodeResult(reply), program);
+    return this.#call(shard, request, decode, this.#subject("search", program));
   }
 
   /**
@@ -117,13 +131,14 @@ export class Snapshot {
    */
   explain(shard: number, program: SearchProgram, seqs: readonly number[]): Promise<(ExplainedRow | null)[]> {
     const request = encodeExplainRequest(this.#request(encodeExplain(program, seqs)));
-    return this.#call(shard, request, (reply) => decodeExplainResult(decodeResult(reply), program, seqs));
+    const decode = (reply: Uint8Array) => decodeExplainResult(decodeResult(reply), program, seqs);
+    return this.#call(shard, request, decode, this.#subject("explain", [program, seqs]));
   }
 
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     const request = encodeFetch({ uid: this.#index.record.uid, seqs: [...seqs], ...options });
-    return this.#call(shard, request, decodeFetchReply);
+    return this.#call(shard, request, decodeFetchReply, this.#subject("fetch", [seqs, options]));
   }
 
   /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
@@ -147,12 +162,17 @@ export class Snapshot {
 
   #request(program: Uint8Array) {
     const oldestGeneration = this.#index.generations.oldest;
-    return { uid: this.#index.record.uid, generation: this.generation, oldestGeneration, program };
+    const { uid } = this.#index.record;
+    return { uid, generation: this.generation, oldestGeneration, deadline: this.#deadline, program };
   }
 
-  #askAll<T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<T[]> {
+  #subject(kind: string, asked: unknown): Subject {
+    return subjectOf(kind, this.#index.record.uid, asked);
+  }
+
+  #askAll<T>(encode: () => Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
     return Promise.all(
-      Array.from({ length: this.#shards }, (_, shard) => this.#call(shard, encode(), decode)),
+      Array.from({ length: this.#shards }, (_, shard) => this.#call(shard, encode(), decode, subject)),
     );
   }
 }

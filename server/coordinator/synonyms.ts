@@ -20,7 +20,9 @@ export class SynonymMap {
   constructor(groups: readonly SynonymGroup[], analyser: TextAnalyser) {
     for (const group of groups) {
       if (!group.enabled) continue;
-      const entries = group.synonyms.map((entry) => analyser.terms(entry)).filter((terms) => terms.length > 0);
+      const entries = group.synonyms
+        .map((entry) => analyser.terms(entry))
+        .filter((terms) => terms.length > 0);
       if (group.type === "multi_way") {
         for (const entry of entries) this.#add(entry, entries);
       } else if (group.root !== null) {

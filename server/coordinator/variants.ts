@@ -39,6 +39,8 @@ const SPLIT_LETTERS_MIN = 4;
 /** Longer words with digits are cut only between letters and digits. */
 const NUMBER_SPLIT_LETTERS_MAX = 12;
 const NUMBER_PIECES_MAX = 4;
+const CODE_LETTERS_MAX = 4;
+const CUT_DIGITS_MIN = 3;
 const SKU_TERMS_MAX = 8;
 const SKU_PREFIX_LETTERS_MIN = 3;
 
@@ -76,7 +78,17 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
   const terms = stemTerms(word.terms[0] as string, languages);
   return terms.length === 0
     ? []
-    : [{ covers: [i], kind: ALT_STEM, terms, sequence: false, prefix: false, exact: true, factor: STEM_FACTOR }];
+    : [
+        {
+          covers: [i],
+          kind: ALT_STEM,
+          terms,
+          sequence: false,
+          prefix: false,
+          exact: true,
+          factor: STEM_FACTOR,
+        },
+      ];
 }
 
 /** `wi-fi` typed as one word, and neighbours that may be one word in the documents: `wi fi`, `AB 123 4`. */
@@ -97,7 +109,9 @@ function joinedVariants(text: QueryText): Variant[] {
 
 /** A number may be cut elsewhere in the documents: `ab 1234` for AB 123 4. */
 function cutAnew({ covers, terms: [joined] }: Variant): Variant[] {
-  return DIGIT.test(joined as string) ? splits(joined as string).map((terms) => splitVariant(covers, terms)) : [];
+  return DIGIT.test(joined as string)
+    ? splits(joined as string).map((terms) => splitVariant(covers, terms))
+    : [];
 }
 
 function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWord[]): Variant[] {
@@ -121,7 +135,8 @@ function joinedVariant(term: string, covers: readonly number[], prefix: boolean,
 /** The text of a part number without anything between its letters and digits; null when the query is none. */
 export function skuText(text: QueryText): string | null {
   const { terms, phrases, excludes } = text;
-  if (terms.length === 0 || terms.length > SKU_TERMS_MAX || phrases.length > 0 || excludes.length > 0) return null;
+  if (terms.length === 0 || terms.length > SKU_TERMS_MAX || phrases.length > 0 || excludes.length > 0)
+    return null;
   const joined = terms.join("");
   return joined.length <= JOINED_LETTERS_MAX ? joined : null;
 }
@@ -151,12 +166,22 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
   if (synonyms.isEmpty) return [];
   return text.runs.flatMap((run) =>
     synonyms.matches(run.map((token) => token.term)).flatMap(({ first, count, others }) => {
-      const covers = [...new Set(run.slice(first, first + count).map((token) => token.word))].filter((word) => word >= 0);
+      const covers = [...new Set(run.slice(first, first + count).map((token) => token.word))].filter(
+        (word) => word >= 0,
+      );
       if (covers.length === 0) return [];
       return others.map((other): Variant => {
         const sequence = other.length > 1;
         const terms = sequence ? other : [...other, ...stemTerms(other[0] as string, languages)];
-        return { covers, kind: ALT_SYNONYM, terms, sequence, prefix: false, exact: false, factor: SYNONYM_FACTOR };
+        return {
+          covers,
+          kind: ALT_SYNONYM,
+          terms,
+          sequence,
+          prefix: false,
+          exact: false,
+          factor: SYNONYM_FACTOR,
+        };
       });
     }),
   );
@@ -170,14 +195,24 @@ function splitVariants(word: QueryWord, i: number): Variant[] {
 }
 
 function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
-  return { covers, kind: ALT_SPLIT, terms, sequence: true, prefix: false, exact: false, factor: SPLIT_FACTOR };
+  return {
+    covers,
+    kind: ALT_SPLIT,
+    terms,
+    sequence: true,
+    prefix: false,
+    exact: false,
+    factor: SPLIT_FACTOR,
+  };
 }
 
 function splits(term: string): string[][] {
   const letters = [...term];
   const pieces = term.match(WORD_PIECES) ?? [];
   if (pieces.length > 1) {
-    const between = pieces.slice(1).map((_, i) => [pieces.slice(0, i + 1).join(""), pieces.slice(i + 1).join("")]);
+    const between = pieces
+      .slice(1)
+      .map((_, i) => [pieces.slice(0, i + 1).join(""), pieces.slice(i + 1).join("")]);
     if (letters.length > NUMBER_SPLIT_LETTERS_MAX || pieces.length > NUMBER_PIECES_MAX) return between;
     return [...(pieces.length > 2 ? [pieces] : []), ...between, ...withOneNumberCut(pieces)];
   }
@@ -190,11 +225,15 @@ function splits(term: string): string[][] {
   return cuts;
 }
 
-/** `ab1234` as ab 1 234, ab 12 34, ab 123 4: numbers are cut where it pleases whoever writes them. */
+/**
+ * `ab1234` as ab 1 234, ab 12 34, ab 123 4: the numbers of a part number are cut where it pleases whoever writes it.
+ * Two digits, and numbers beside whole words, are quantities: `bottle 15` is not 1.5.
+ */
 function withOneNumberCut(pieces: readonly string[]): string[][] {
+  if (pieces.some((piece) => !DIGIT.test(piece) && [...piece].length > CODE_LETTERS_MAX)) return [];
   return pieces.flatMap((piece, i) => {
-    if (!DIGIT.test(piece)) return [];
     const digits = [...piece];
+    if (!DIGIT.test(piece) || digits.length < CUT_DIGITS_MIN) return [];
     return digits
       .slice(1)
       .map((_, at) => [
@@ -210,12 +249,14 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];
   const letters = [...term];
-  if (word.terms.length > 1 || word.quoted || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX) return [];
+  if (word.terms.length > 1 || word.quoted || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX)
+    return [];
   const part = (from: number, to?: number): string => letters.slice(from, to).join("");
   const cuts: Variant[] = [];
   for (let a = 1; a < letters.length; a++) {
     cuts.push(splitVariant([i], [part(0, a), part(a)]));
-    for (let b = a + 1; b < letters.length; b++) cuts.push(splitVariant([i], [part(0, a), part(a, b), part(b)]));
+    for (let b = a + 1; b < letters.length; b++)
+      cuts.push(splitVariant([i], [part(0, a), part(a, b), part(b)]));
   }
   return cuts;
 }

@@ -111,9 +111,23 @@ export const NUMBERS: readonly NumberFamily[] = [
     labels: ["source"],
     samples: ({ documents }) => SOURCES.map((source) => [{ source }, documents[source].bytes]),
   },
+  {
+    type: "counter",
+    name: "http_thread_active_seconds_total",
+    help: "Time in which the event loop of the HTTP thread was not waiting.",
+    labels: [],
+    samples: () => [[{}, performance.eventLoopUtilization().active / 1000]],
+  },
   ofShard("gauge", "shard_up", "1 when the shard answered this scrape in time.", ({ up }) => (up ? 1 : 0)),
   ofShard("gauge", "shard_answer_seconds", "How long a small question waited in this scrape.", (shard) =>
     shard.answerMs === null ? null : shard.answerMs / 1000,
+  ),
+  ofShard("counter", "shard_requests_total", "Messages sent to the thread.", ({ sent }) => sent),
+  ofShard(
+    "counter",
+    "shard_active_seconds_total",
+    "Time in which the thread's event loop was not waiting.",
+    ({ activeSeconds }) => activeSeconds,
   ),
   ofShard("gauge", "shard_requests_inside", "Messages sent and not answered yet.", ({ inside }) => inside),
   ofShard("gauge", "shard_requests_waiting", "Messages that wait for a restart.", ({ waiting }) => waiting),

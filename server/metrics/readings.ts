@@ -8,6 +8,10 @@ export interface ShardReading {
   readonly up: boolean;
   /** How long a small question waited for its answer; null when it was not answered in time. */
   readonly answerMs: number | null;
+  /** Messages sent since the start. */
+  readonly sent: number;
+  /** Seconds in which the thread's event loop was not waiting, since the thread's start; null while there is none. */
+  readonly activeSeconds: number | null;
   /** Messages sent to the thread or waiting for its restart, not answered yet. */
   readonly inside: number;
   /** Of those: waiting for the restart. */

@@ -14,14 +14,15 @@ export async function mergeSlices(
   stopped: () => boolean,
 ): Promise<number | null> {
   const merge = engine.beginMerge(engineEntries(entries));
-  let done = false;
-  while (!done) {
-    await turns.next();
-    if (stopped()) {
-      merge.cancel();
-      return null;
+  try {
+    let done = false;
+    while (!done) {
+      await turns.next();
+      if (stopped()) return null;
+      done = merge.step(home.mergeSliceMs * 1000);
     }
-    done = merge.step(home.mergeSliceMs * 1000);
+    return merge.finish();
+  } finally {
+    if (engine.usable) merge.cancel();
   }
-  return merge.finish();
 }

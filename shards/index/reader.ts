@@ -29,16 +29,19 @@ export class Reader {
     return this.#state.home.workbench();
   }
 
-  expand({ generation, program }: ProgramRequest): Uint8Array {
-    return this.#state.engine.expand(this.#state.snapshots.at(generation).address, program);
+  expand({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.expand(snapshots.at(generation).address, program, deadline || undefined);
   }
 
-  search({ generation, program }: ProgramRequest): Uint8Array {
-    return this.#state.engine.search(this.#state.snapshots.at(generation).address, program);
+  search({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.search(snapshots.at(generation).address, program, deadline || undefined);
   }
 
-  explain({ generation, program }: ProgramRequest): Uint8Array {
-    return this.#state.engine.explain(this.#state.snapshots.at(generation).address, program);
+  explain({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.explain(snapshots.at(generation).address, program, deadline || undefined);
   }
 
   async searchPage(request: PageRequest): Promise<PageReply> {

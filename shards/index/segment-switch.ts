@@ -14,6 +14,7 @@ import { deletePieces, finishedOp, putPieces, writePiecesAhead } from "../segmen
 import { deletedRowsKey } from "../storage/keyspace.js";
 import type { StoreOp } from "../storage/store.js";
 import { BATCH_SEGMENT_BYTES } from "./limits.js";
+import { mustSucceed } from "./must-succeed.js";
 import { type IndexState, putDeletedRows } from "./state.js";
 
 /** Notes which rows of some segments writes delete while those segments are being worked on. */
@@ -82,8 +83,10 @@ export async function switchSegments(
   fault("merge.after-switch");
   state.deleted = next.deleted;
   const entries = [...state.entries];
-  entries.splice(first, replaced.length, ...fresh.map((segment) => freshEntry(state, segment, deleted)));
-  state.snapshots.publish(generation, entries, maxSeq);
+  mustSucceed(() => {
+    entries.splice(first, replaced.length, ...fresh.map((segment) => freshEntry(state, segment, deleted)));
+    state.snapshots.publish(generation, entries, maxSeq);
+  });
 }
 
 function freshEntry(

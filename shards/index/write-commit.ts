@@ -7,6 +7,7 @@ import { killRows, type OpenSegment, type SnapshotEntry } from "../segments/open
 import { putPieces } from "../segments/segment-pieces.js";
 import type { StoreOp } from "../storage/store.js";
 import { attachSegment } from "./fresh-segment.js";
+import { mustSucceed } from "./must-succeed.js";
 import { type IndexState, putDeletedRows } from "./state.js";
 import type { DyingRow, NewRow } from "./write-plan.js";
 
@@ -55,7 +56,10 @@ export async function commitWrite(state: IndexState, change: WriteChange): Promi
     state.deleted = next.deleted;
     state.dead.forget(released);
     state.dead.add(change.dead);
-    publishAll(state, change, before, opened);
+    mustSucceed(() => {
+      fault("commit.publish");
+      publishAll(state, change, before, opened);
+    });
     for (const { entry, seq } of change.dying) state.onKilled(before[entry]!.segment, seq);
     state.snapshots.retire(change.oldestGeneration);
   } finally {

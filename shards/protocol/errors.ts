@@ -12,6 +12,12 @@ export const SHARD_DAMAGED = "SHARD-DAMAGED";
 export const SHARD_VERSION = "SHARD-VERSION";
 /** The database refused a write; nothing changed. */
 export const SHARD_STORAGE = "SHARD-STORAGE";
+/** The engine's memory of the index is full; nothing changed. */
+export const SHARD_NO_MEMORY = "SHARD-NO-MEMORY";
+/** The request's deadline passed before it was answered. */
+export const SHARD_LATE = "SHARD-LATE";
+/** This very request has made the engine trap; the index is being reopened. */
+export const SHARD_TRAPPED = "SHARD-TRAPPED";
 /** Anything unforeseen. */
 export const SHARD_INTERNAL = "SHARD-INTERNAL";
 
@@ -22,6 +28,9 @@ export type ShardErrorCode =
   | typeof SHARD_DAMAGED
   | typeof SHARD_VERSION
   | typeof SHARD_STORAGE
+  | typeof SHARD_NO_MEMORY
+  | typeof SHARD_LATE
+  | typeof SHARD_TRAPPED
   | typeof SHARD_INTERNAL;
 
 export class ShardError extends Error {
@@ -44,6 +53,9 @@ const CODES: ReadonlySet<string> = new Set([
   SHARD_DAMAGED,
   SHARD_VERSION,
   SHARD_STORAGE,
+  SHARD_NO_MEMORY,
+  SHARD_LATE,
+  SHARD_TRAPPED,
   SHARD_INTERNAL,
 ]);
 

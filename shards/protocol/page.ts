@@ -31,7 +31,7 @@ export interface PageReply {
   documents: FetchedDocument[];
 }
 
-const HEAD_BYTES = 1 + 4 + 8 + 8 + 4 + 4 + 4;
+const HEAD_BYTES = 1 + 4 + 8 + 8 + 8 + 4 + 4 + 4;
 
 export function encodePage(request: PageRequest): Uint8Array<ArrayBuffer> {
   const options = packFetchOptions(request.options);
@@ -40,6 +40,7 @@ export function encodePage(request: PageRequest): Uint8Array<ArrayBuffer> {
     .u32(request.uid)
     .whole(request.generation)
     .whole(request.oldestGeneration)
+    .whole(request.deadline ?? 0)
     .u32(request.offset)
     .u32(request.count)
     .block(request.program)
@@ -53,6 +54,7 @@ export function decodePage(reader: ByteReader): PageRequest {
     uid: reader.u32(),
     generation: reader.whole(),
     oldestGeneration: reader.whole(),
+    deadline: reader.whole(),
     offset: reader.u32(),
     count: reader.u32(),
     program: reader.block(),

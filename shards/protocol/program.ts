@@ -1,6 +1,6 @@
 // EXPAND, SEARCH, EXPLAIN, DELETE_WHERE: an engine program for one index and generation. The programs and the
 // results of all but the last are the engine's bytes, passed through untouched.
-//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, program
+//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
 import { type ByteReader, ByteWriter } from "./bytes.js";
 import { Op, REPLY_OK } from "./ops.js";
@@ -12,6 +12,8 @@ export interface ProgramRequest {
   generation: number;
   /** Lowest generation that a read may still ask for. */
   oldestGeneration: number;
+  /** Date.now() after which nobody wants the answer any more; 0 or left out: none. Reads only. */
+  deadline?: number;
   /** EXPAND or SEARCH program, or EXPLAIN question. For DELETE_WHERE a SEARCH program; its k and sort keys are not used. */
   program: Uint8Array;
 }
@@ -21,7 +23,7 @@ export interface DeleteWhereReply {
   liveDocs: number;
 }
 
-const HEAD_BYTES = 1 + 4 + 8 + 8;
+const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
 function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return new ByteWriter(HEAD_BYTES + request.program.length)
@@ -29,6 +31,7 @@ function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
     .u32(request.uid)
     .whole(request.generation)
     .whole(request.oldestGeneration)
+    .whole(request.deadline ?? 0)
     .bytes(request.program)
     .finish();
 }
@@ -55,6 +58,7 @@ export function decodeProgram(reader: ByteReader): ProgramRequest {
     uid: reader.u32(),
     generation: reader.whole(),
     oldestGeneration: reader.whole(),
+    deadline: reader.whole(),
     program: reader.rest(),
   };
 }

@@ -315,10 +315,18 @@ test("the load benchmark runs and writes its result", async () => {
   const run = await execute(join(ROOT, "dist/bench/http.js"), args, {});
   expect(run.code, run.err).toBe(0);
   const result = JSON.parse(readFileSync(join(folder, "smoke.json"), "utf8")) as {
-    loads: { failed: number; queries: number }[];
-    import: { rejected: number };
+    alone: { failed: number; usage: { queries: number } }[];
+    mixed: { failed: number; usage: { queries: number } }[];
+    import: { documents: number; rejected: number };
+    index: { rows: number; postings: number; bytes: number };
   };
-  expect(result.import.rejected).toBe(0);
-  for (const load of result.loads) expect(load).toMatchObject({ failed: 0 });
+  expect(result.import).toMatchObject({ documents: 2000, rejected: 0 });
+  expect(result.alone).toHaveLength(5);
+  for (const load of [...result.alone, ...result.mixed]) {
+    expect(load.failed).toBe(0);
+    expect(load.usage.queries).toBeGreaterThan(0);
+  }
+  expect(result.index.rows).toBe(2000);
+  expect(result.index.postings).toBeGreaterThan(2000 * 10);
   expect(readFileSync(join(folder, "smoke.md"), "utf8")).toContain("| restart to first answer |");
 });

@@ -86,7 +86,9 @@ test("pins come first in their order on whatever page, counted once, matching or
   expect(first.found).toBe(13);
   expect(first.hits.map((hit) => hit.match_type)).toEqual(["pinned", "keyword"]);
   expect(first.curated_applied).toBe(true);
-  const pages = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((page) => search({ q: "shirt", per_page: 2, page })));
+  const pages = await Promise.all(
+    [1, 2, 3, 4, 5, 6, 7].map((page) => search({ q: "shirt", per_page: 2, page })),
+  );
   const all = pages.flatMap(ids);
   expect(all).toHaveLength(13);
   expect(new Set(all).size).toBe(13);

@@ -24,7 +24,11 @@ async function found(index: string, q: string, more: Record<string, unknown> = {
   return ids((await search(index, q, more)).hits).sort();
 }
 
-async function textIndex(name: string, texts: Record<string, string>, settings: Record<string, unknown> = {}) {
+async function textIndex(
+  name: string,
+  texts: Record<string, string>,
+  settings: Record<string, unknown> = {},
+) {
   await server.createIndex(name, { fields: [{ name: "text", type: "string" }] });
   if (Object.keys(settings).length > 0) {
     expectStatus(await server.patch(`/v1/indexes/${name}/settings`, settings), 200);
@@ -40,7 +44,8 @@ describe("spellings", () => {
       expect(await found("joined", q), q).toEqual(["a", "b", "c"]);
     }
     await textIndex("units", { a: "cable 256gb", b: "cable 256 gb", c: "cable 256-gb", d: "cable 25 6gb" });
-    for (const q of ["256gb", "256 gb", "256-gb"]) expect(await found("units", q), q).toEqual(["a", "b", "c"]);
+    for (const q of ["256gb", "256 gb", "256-gb"])
+      expect(await found("units", q), q).toEqual(["a", "b", "c"]);
   });
 
   test("part numbers in every spelling, in text and in the query", async () => {
@@ -75,7 +80,10 @@ describe("spellings", () => {
       expect(hits[0]!.document.id, q).toBe("part");
       expect(hits[0]!.relevance_bonus, q).toBeGreaterThanOrEqual(2 ** 52);
       expect(hits[0]!.text_match + hits[0]!.relevance_bonus).toBeLessThan(2 ** 53 + 2 ** 52);
-      expect(hits.slice(1).every((hit) => hit.relevance_bonus < 2 ** 52), q).toBe(true);
+      expect(
+        hits.slice(1).every((hit) => hit.relevance_bonus < 2 ** 52),
+        q,
+      ).toBe(true);
     }
     const begun = await search("skus", "006R903");
     expect(ids(begun.hits)).toEqual(expect.arrayContaining(["part", "longer"]));
@@ -143,7 +151,9 @@ describe("languages", () => {
     await textIndex("later", { a: "printer", b: "printers" }, { num_typos: 0 });
     expect(await found("later", "printers", { prefix: false })).toEqual(["b"]);
     expectStatus(await server.patch("/v1/indexes/later/settings", { language: "en" }), 200);
-    await expect.poll(() => found("later", "printers", { prefix: false }), { timeout: 20_000 }).toEqual(["a", "b"]);
+    await expect
+      .poll(() => found("later", "printers", { prefix: false }), { timeout: 20_000 })
+      .toEqual(["a", "b"]);
   });
 
   test("an unknown language is refused by name", async () => {
@@ -198,7 +208,11 @@ describe("synonyms", () => {
     expect(await found("synonyms", "television set stand")).toEqual(["set", "tv"]);
     const { hits } = await search("synonyms", "tv stand");
     expect(ids(hits)).toEqual(["tv", "set"]);
-    const oneWay = await post("synonyms", { type: "one_way", synonyms: ["trousers", "jeans"], root: "trousers" });
+    const oneWay = await post("synonyms", {
+      type: "one_way",
+      synonyms: ["trousers", "jeans"],
+      root: "trousers",
+    });
     expectStatus(oneWay, 201);
     expect(await found("synonyms", "trousers")).toEqual(["jeans", "trousers"]);
     expect(await found("synonyms", "jeans")).toEqual(["jeans"]);
@@ -247,6 +261,8 @@ describe("explain", () => {
       boost: 0,
       place: "normal",
     });
-    expect((explanation.text as string[]).join(" ")).toContain('"printers" was found in another form (printer) in text');
+    expect((explanation.text as string[]).join(" ")).toContain(
+      '"printers" was found in another form (printer) in text',
+    );
   });
 });

@@ -39,7 +39,7 @@ describe("oracle", () => {
       phrases: [],
       excludes: [],
     };
-    const relevance = (2 * 2) / (2 + 1.2);
+    const relevance = (2 * 2) / (2 + 1);
     expect(textMatch(row, program)).toBe(2 ** 51 + 15 * 2 ** 47 + 2 ** 46 + Math.floor(relevance * 2 ** 24));
   });
 

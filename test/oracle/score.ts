@@ -27,9 +27,9 @@ export interface Program {
   excludes: string[][];
 }
 
-export const K1 = 1.2;
-export const B = 0.75;
-export const PROXIMITY_WEIGHT = 0.25;
+export const K1 = 1;
+export const B = 0.6;
+export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
 
 /** The row's text match, or null when it does not match. */

@@ -10,7 +10,7 @@ import { Fleet } from "./fleet.js";
 import { NUMBERS, query, type Write } from "./generators.js";
 
 const DOCUMENTS = 2500;
-const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? 120);
+const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? 60);
 const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const SYLLABLES = [

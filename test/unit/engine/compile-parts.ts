@@ -27,7 +27,18 @@ export async function compileParts(source: string): Promise<Parts> {
   const memory = new WebAssembly.Memory({ initial: 2, maximum: 65536 });
   const parseNumber = (p: number, bytes: number): number =>
     Number(Buffer.from(memory.buffer, p, bytes).toString("latin1"));
-  const imports = { env: { memory, parseNumber, abort: (): undefined => undefined } };
+  const outOfMemory = (): never => {
+    throw new Error("out of memory");
+  };
+  const imports = {
+    env: {
+      memory,
+      parseNumber,
+      abort: (): undefined => undefined,
+      outOfMemory,
+      checkDeadline: (): undefined => undefined,
+    },
+  };
   const instance = new WebAssembly.Instance(await WebAssembly.compile(wasm), imports);
   return { memory, exports: instance.exports as Parts["exports"] };
 }

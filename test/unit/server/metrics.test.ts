@@ -31,8 +31,28 @@ const INDEX: IndexReading = {
 };
 const READINGS: Readings = {
   shards: [
-    { shard: 0, up: true, answerMs: 2.5, inside: 3, waiting: 0, refused: 4, restarts: 0 },
-    { shard: 1, up: false, answerMs: null, inside: 9, waiting: 9, refused: 0, restarts: 2 },
+    {
+      shard: 0,
+      up: true,
+      answerMs: 2.5,
+      sent: 6,
+      activeSeconds: 1.5,
+      inside: 3,
+      waiting: 0,
+      refused: 4,
+      restarts: 0,
+    },
+    {
+      shard: 1,
+      up: false,
+      answerMs: null,
+      sent: 8,
+      activeSeconds: null,
+      inside: 9,
+      waiting: 9,
+      refused: 0,
+      restarts: 2,
+    },
   ],
   shardRequestsMax: 100,
   indexes: [INDEX, { ...INDEX, name: "half", stats: null }],
@@ -121,6 +141,10 @@ describe("the text", () => {
     expect(scraped.value("skein_shard_answer_seconds", { shard: 0 })).toBe(0.0025);
     expect(scraped.value("skein_shard_answer_seconds", { shard: 1 })).toBeUndefined();
     expect(scraped.value("skein_shard_restarts_total", { shard: 1 })).toBe(2);
+    expect(scraped.value("skein_shard_requests_total", { shard: 1 })).toBe(8);
+    expect(scraped.value("skein_shard_active_seconds_total", { shard: 0 })).toBe(1.5);
+    expect(scraped.value("skein_shard_active_seconds_total", { shard: 1 })).toBeUndefined();
+    expect(scraped.value("skein_http_thread_active_seconds_total")).toBeGreaterThan(0);
     expect(scraped.value("skein_index_memory_bytes", { index: "shop", tenant: 7 })).toBe(5);
     expect(scraped.value("skein_index_memory_bytes", { index: "half", tenant: 7 })).toBeUndefined();
     expect(scraped.value("skein_index_documents", { index: "half", tenant: 7 })).toBe(10);

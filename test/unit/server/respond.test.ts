@@ -50,7 +50,14 @@ describe("response", () => {
       encodeResponse({
         ...EMPTY,
         hits: [
-          { document, highlight, textMatch: 2 ** 52 + 1, bonus: 2 ** 24, pinnedOnly: false, explanation: null },
+          {
+            document,
+            highlight,
+            textMatch: 2 ** 52 + 1,
+            bonus: 2 ** 24,
+            pinnedOnly: false,
+            explanation: null,
+          },
           {
             document: Buffer.from('{"id":"2"}'),
             highlight: new Uint8Array(0),

@@ -1,23 +1,26 @@
 // The life of shard threads: order, back-pressure, death, recovery, end. With a small worker in place of a shard.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Ask, type Message, ShardPool } from "../../../server/coordinator/shard-pool.js";
 
 const workerFile = fileURLToPath(new URL("./workers/echo-worker.mjs", import.meta.url));
-const [ECHO, ECHO_LATE, EXIT, CRASH, THROW] = [0, 1, 2, 3, 4];
+const [ECHO, ECHO_LATE, EXIT, CRASH, THROW, HANG, ECHO_SLOW] = [0, 1, 2, 3, 4, 5, 6];
 const message = (...bytes: number[]): Message => new Uint8Array(bytes);
 const pools: ShardPool[] = [];
 
 async function startPool(
-  options: { queue?: number; recover?: (shard: number, ask: Ask) => Promise<void> } = {},
+  options: { queue?: number; recover?: (shard: number, ask: Ask) => Promise<void>; dieDir?: string } = {},
 ) {
   const pool = new ShardPool({
     shards: 2,
-    workerData: (shard) => ({ shard }),
+    workerData: (shard, beats) => ({ shard, beats, dieDir: options.dieDir }),
     ping: () => message(ECHO),
     checkPing: () => undefined,
-    limits: { shardQueueRequestsMax: options.queue ?? 100, searchMsMax: 5_000 },
+    limits: { shardQueueRequestsMax: options.queue ?? 100, searchMsMax: 5_000, shardHangMsMax: 1_000 },
     log: pino({ level: "silent" }),
     recover: options.recover ?? (async () => undefined),
     workerFile,
@@ -66,6 +69,7 @@ describe("shard pool", () => {
   it.each([
     ["exits", EXIT],
     ["crashes", CRASH],
+    ["hangs", HANG],
   ])("restarts a thread that %s and lets later requests wait", async (_name, how) => {
     const recovered: number[] = [];
     const pool = await startPool({
@@ -94,6 +98,24 @@ describe("shard pool", () => {
     expect((await pool.ask(0, message(ECHO, 3)))[1]).toBe(3);
     expect(attempts).toBe(3);
     expect(pool.open).toBe(true);
+  });
+
+  it("recovers at once when the new thread dies before it has loaded", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "skein-pool-"));
+    writeFileSync(join(folder, "die"), "");
+    const pool = await startPool({ dieDir: folder });
+    const started = performance.now();
+    await expect(pool.ask(0, message(EXIT))).rejects.toMatchObject({ code: "SK-SE-503" });
+    expect((await pool.ask(0, message(ECHO, 3)))[1]).toBe(3);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(pool.readings()[0]!.restarts).toBe(4);
+    rmSync(folder, { recursive: true });
+  });
+
+  it("leaves a thread alone that waits longer than a hang may take", async () => {
+    const pool = await startPool();
+    expect((await pool.ask(0, message(ECHO_SLOW, 4)))[1]).toBe(4);
+    expect(pool.readings()[0]!.restarts).toBe(0);
   });
 
   it("waits for requests inside when it is closed, then refuses", async () => {

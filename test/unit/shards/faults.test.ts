@@ -3,7 +3,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../engine-wasm/host/engine-error.js";
 import { armFault, FAULT_POINTS } from "../../../shards/fault.js";
-import { SHARD_NOT_OPEN, SHARD_UNAVAILABLE } from "../../../shards/protocol/errors.js";
+import {
+  SHARD_NO_MEMORY,
+  SHARD_NOT_OPEN,
+  SHARD_TRAPPED,
+  SHARD_UNAVAILABLE,
+} from "../../../shards/protocol/errors.js";
 import { Action } from "../../../shards/protocol/ops.js";
 import { CrashDisk, CrashStore } from "../../crash/crash-store.js";
 import { TestShard } from "./harness.js";
@@ -45,7 +50,7 @@ describe("faults", () => {
       throw new EngineError("trap", "unreachable");
     });
     const failed = shard.write(Action.UPSERT, [document("c", 3)]);
-    await expect(failed).rejects.toMatchObject({ code: SHARD_UNAVAILABLE });
+    await expect(failed).rejects.toMatchObject({ code: SHARD_TRAPPED });
     armFault("commit.before-batch", null);
     for (;;) {
       try {
@@ -58,6 +63,34 @@ describe("faults", () => {
     }
     await shard.write(Action.UPSERT, [document("c", 3)]);
     expect((await shard.documents()).size).toBe(3);
+    expect(shard.reports.length).toBe(1);
+    await shard.close();
+  });
+
+  test("memory that runs out before the commit changes nothing, after it the index is read anew", async () => {
+    const shard = await filled();
+    const full = () => {
+      throw new EngineError("memory", "full");
+    };
+    armFault("commit.before-batch", full);
+    await expect(shard.write(Action.UPSERT, [document("c", 3)])).rejects.toMatchObject({
+      code: SHARD_NO_MEMORY,
+    });
+    armFault("commit.before-batch", null);
+    expect((await shard.documents()).size).toBe(2);
+    expect(shard.reports).toEqual([]);
+    armFault("commit.publish", full);
+    await expect(shard.write(Action.UPSERT, [document("c", 3)])).rejects.toMatchObject({
+      code: SHARD_UNAVAILABLE,
+    });
+    armFault("commit.publish", null);
+    for (let size = 0; size !== 3; ) {
+      size = await shard.documents().then(
+        (documents) => documents.size,
+        () => 0,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
     expect(shard.reports.length).toBe(1);
     await shard.close();
   });

@@ -76,7 +76,11 @@ describe("messages", () => {
       [Op.DELETE_WHERE, program.encodeDeleteWhere],
     ] as const) {
       const got = program.decodeProgram(opened(encode(request), op));
-      expect({ ...got, program: plain(got.program) }).toEqual({ ...request, program: [1, 2, 3] });
+      expect({ ...got, program: plain(got.program) }).toEqual({
+        deadline: 0,
+        ...request,
+        program: [1, 2, 3],
+      });
     }
     const reply = { deleted: 5, liveDocs: 6 };
     expect(program.decodeDeleteWhereReply(program.encodeDeleteWhereReply(reply))).toEqual(reply);

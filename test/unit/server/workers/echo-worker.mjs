@@ -1,10 +1,26 @@
 // A stand-in for a shard's worker: answers with the request, or dies or fails as its first byte says.
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { threadId, workerData } from "node:worker_threads";
 import { move } from "piscina";
 
 const ECHO_LATE = 1;
 const EXIT = 2;
 const CRASH = 3;
 const THROW = 4;
+const HANG = 5;
+const ECHO_SLOW = 6;
+
+const { beats, dieDir, shard } = workerData;
+setInterval(() => Atomics.add(beats, 0, 1), 50).unref();
+
+// with `dieDir`: the second, third and fourth thread of shard 0 end while they are loaded
+if (dieDir !== undefined && shard === 0) {
+  const file = join(dieDir, "die");
+  appendFileSync(file, `${threadId}\n`);
+  const lives = readFileSync(file, "utf8").trim().split("\n").length;
+  if (lives > 1 && lives < 5) process.exit(1);
+}
 
 export default async function echo(request) {
   switch (request[0]) {
@@ -19,6 +35,11 @@ export default async function echo(request) {
         throw new Error("crash");
       });
       await new Promise(() => {});
+      break;
+    case HANG:
+      for (;;);
+    case ECHO_SLOW:
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
       break;
     case THROW:
       throw new RangeError("refused");

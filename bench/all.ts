@@ -1,0 +1,45 @@
+// `npm run bench`: every measurement, one after the other, each as a process of its own so that none disturbs the
+// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients.
+
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+
+interface Options {
+  readonly generated: string;
+  readonly data?: string;
+  readonly seconds: string;
+  readonly shards: string;
+  readonly rounds: string;
+  readonly indexes: string;
+  readonly out: string;
+}
+
+const program = new Command("bench")
+  .description("every benchmark in one run; results go to bench/results")
+  .option("--generated <n>", "products of the generated catalogue", "1000000")
+  .option("--data <file>", "documents of your own to measure as well")
+  .option("--seconds <n>", "seconds of each load", "10")
+  .option("--shards <n>", "shards of the measured server (bench:scale has its own list)", "2")
+  .option("--rounds <n>", "rounds of creating, filling and dropping an index", "100")
+  .option("--indexes <n>", "small indexes side by side", "2000")
+  .option("--out <folder>", "where results go", "bench/results")
+  .action(run);
+program.parse();
+
+function run({ generated, data, seconds, shards, rounds, indexes, out }: Options): void {
+  const common = ["--out", out];
+  const http = ["--seconds", seconds, "--shards", shards, ...common];
+  step("run.js", common);
+  step("http.js", ["--generated", generated, "--rounds", rounds, "--indexes", indexes, ...http]);
+  if (data !== undefined) step("http.js", ["--workload", "catalogue", "--data", data, ...http]);
+  step("scale.js", common);
+}
+
+/** Goes on after a failure: the other figures are still worth having; the exit code tells. */
+function step(program: string, args: readonly string[]): void {
+  process.stdout.write(`\n$ node dist/bench/${program} ${args.join(" ")}\n`);
+  const file = fileURLToPath(new URL(program, import.meta.url));
+  const { status } = spawnSync(process.execPath, [file, ...args], { stdio: "inherit" });
+  if (status !== 0) process.exitCode = 1;
+}

@@ -1,0 +1,119 @@
+// The documents of a workload as a file of JSON lines, made before anything is measured, so that reading and
+// generating cost the server nothing. Goes through the command line's own readers and schema inference; an even
+// sample is kept aside to draw queries from.
+
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+import { inferFrom } from "../../server/cli/import.js";
+import { openDocuments } from "../../server/cli/input/documents.js";
+import { openSource, type Source } from "../../server/cli/input/source.js";
+import type { Schema } from "../../server/cli/schema/infer.js";
+import { generateCatalogue } from "../generate.js";
+import { Random } from "../random.js";
+import type { SampleDocument } from "./queries.js";
+import type { Workload } from "./workload.js";
+
+const SAMPLE_FOR_SCHEMA = 2000;
+const SAMPLE_FOR_QUERIES = 3000;
+const LINES_PER_CHUNK = 256;
+const NEWLINE = 0x0a;
+const SPACE = 0x20;
+
+export interface DocumentsFile {
+  readonly name: string;
+  readonly path: string;
+  readonly schema: Schema;
+  readonly documents: number;
+  /** Without the line ends. */
+  readonly jsonBytes: number;
+  readonly sample: readonly SampleDocument[];
+}
+
+/** Writes the documents to `path`, one a line. */
+export async function writeDocuments(
+  data: Workload["data"],
+  seed: number,
+  idField: string | null,
+  path: string,
+): Promise<DocumentsFile> {
+  const source = "file" in data ? await openSource(data.file, null) : generated(data.generate, data.seed);
+  const input = await openDocuments(source, {
+    idField,
+    delimiter: null,
+    sampleDocuments: SAMPLE_FOR_SCHEMA,
+  });
+  const { schema } = inferFrom(input, source);
+  const kept = new Reservoir(SAMPLE_FOR_QUERIES, new Random(seed));
+  const file = createWriteStream(path);
+  let jsonBytes = 0;
+  for await (const group of input.all(new Map(schema.fields.map((field) => [field.name, field.type])))) {
+    const lines: Uint8Array[] = [];
+    for (const document of group) {
+      if (document.problem !== undefined) continue;
+      jsonBytes += document.bytes.length;
+      kept.offer(document.bytes);
+      lines.push(onOneLine(document.bytes));
+    }
+    if (!file.write(Buffer.concat(lines))) await once(file, "drain");
+  }
+  file.end();
+  await finished(file);
+  return { name: source.name, path, schema, documents: kept.offered, jsonBytes, sample: kept.parsed() };
+}
+
+/** An even sample of a stream of unknown length (reservoir sampling). */
+class Reservoir {
+  offered = 0;
+  readonly #kept: Buffer[] = [];
+
+  constructor(
+    private readonly size: number,
+    private readonly random: Random,
+  ) {}
+
+  offer(bytes: Uint8Array): void {
+    this.offered++;
+    if (this.#kept.length < this.size) {
+      this.#kept.push(Buffer.from(bytes));
+      return;
+    }
+    const at = this.random.below(this.offered);
+    if (at < this.size) this.#kept[at] = Buffer.from(bytes);
+  }
+
+  parsed(): SampleDocument[] {
+    return this.#kept.map((bytes) => JSON.parse(bytes.toString("utf8")) as SampleDocument);
+  }
+}
+
+/** A line end inside JSON is never part of a string. */
+function onOneLine(json: Uint8Array): Buffer {
+  const line = Buffer.alloc(json.length + 1);
+  line.set(json);
+  for (let at = line.indexOf(NEWLINE); at >= 0; at = line.indexOf(NEWLINE, at)) line[at] = SPACE;
+  line[json.length] = NEWLINE;
+  return line;
+}
+
+function generated(count: number, seed: number): Source {
+  return {
+    name: `generated, ${count} documents, seed ${seed}`,
+    format: "ndjson",
+    gzip: false,
+    totalBytes: null,
+    bytesRead: () => 0,
+    chunks: generatedChunks(count, seed),
+  };
+}
+
+async function* generatedChunks(count: number, seed: number): AsyncGenerator<Buffer> {
+  let lines: string[] = [];
+  for (const document of generateCatalogue(count, seed)) {
+    lines.push(document);
+    if (lines.length < LINES_PER_CHUNK) continue;
+    yield Buffer.from(`${lines.join("\n")}\n`);
+    lines = [];
+  }
+  if (lines.length > 0) yield Buffer.from(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,64 @@
+// Queries at a steady pace beside other work, such as an import: one connection, a query each so many milliseconds,
+// and a latency counted from the moment when the query was due, so that waiting in line counts as well.
+
+import { Connection } from "./connection.js";
+import { type Latencies, type PreparedQuery, summarise } from "./drive.js";
+
+const REFUSED: ReadonlySet<number> = new Set([429, 503]);
+
+export interface PacedReads {
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly latency: Latencies;
+  /** Answers 429 and 503. */
+  readonly refused: number;
+  /** Other answers that are not 200. */
+  readonly failed: number;
+}
+
+export class PacedReader {
+  readonly #times: number[] = [];
+  #refused = 0;
+  #failed = 0;
+  #stopped = false;
+  readonly #done: Promise<void>;
+
+  private constructor(
+    private readonly perSecond: number,
+    private readonly queries: readonly PreparedQuery[],
+    connection: Connection,
+  ) {
+    this.#done = this.#run(connection).finally(() => connection.close());
+  }
+
+  static async start(url: URL, queries: readonly PreparedQuery[], perSecond: number): Promise<PacedReader> {
+    return new PacedReader(perSecond, queries, await Connection.open(url.hostname, Number(url.port)));
+  }
+
+  /** Ends with the query that is on its way. */
+  async stop(): Promise<PacedReads> {
+    this.#stopped = true;
+    await this.#done;
+    return {
+      perSecond: this.perSecond,
+      latency: summarise(this.#times),
+      refused: this.#refused,
+      failed: this.#failed,
+    };
+  }
+
+  async #run(connection: Connection): Promise<void> {
+    const started = performance.now();
+    for (let i = 0; !this.#stopped; i++) {
+      const due = started + (i * 1000) / this.perSecond;
+      const wait = due - performance.now();
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      // A timer is exact to a millisecond: being late for that reason is not the server's time.
+      const sent = wait > 0 ? performance.now() : due;
+      const { status } = await connection.ask(this.queries[i % this.queries.length]!.request);
+      this.#times.push(performance.now() - sent);
+      if (REFUSED.has(status)) this.#refused++;
+      else if (status !== 200) this.#failed++;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// Waiting until an index does no background work any more, so that what is measured next is measured alone.
+
+import type { ApiClient } from "../../server/cli/api.js";
+
+const SECONDS_MAX = 300;
+const PAUSE_MS = 100;
+
+interface Stats {
+  readonly merging?: boolean;
+  readonly shards: number;
+}
+
+export async function statsOf(client: ApiClient, index: string): Promise<Stats> {
+  return ((await client.json("GET", `/v1/indexes/${index}/stats`)) as { data: Stats }).data;
+}
+
+/** The seconds until no shard merged any more. Null when the statistics do not tell or it takes too long. */
+export async function settle(client: ApiClient, index: string): Promise<number | null> {
+  const started = performance.now();
+  for (;;) {
+    const { merging } = await statsOf(client, index);
+    const seconds = (performance.now() - started) / 1000;
+    if (merging === false) return seconds;
+    if (merging === undefined || seconds > SECONDS_MAX) return null;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}

@@ -1,0 +1,186 @@
+// `npm run bench:peers`: other search engines with the same documents and the same queries. Libraries run in this
+// process; Skein and servers given by URL are asked over HTTP, which is part of their figures. How many documents each
+// engine found stands beside its times: who finds less has done less.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { writeDocuments } from "../../dist/bench/load/documents-file.js";
+import { summarise } from "../../dist/bench/load/drive.js";
+import { drawQueries } from "../../dist/bench/load/queries.js";
+import { machineCard, machineText } from "../../dist/bench/machine.js";
+import { flexSearch, miniSearch, orama } from "./libraries.mjs";
+import { elasticsearch, meilisearch, skein, typesense } from "./servers.mjs";
+
+const HELP = `usage: npm run bench:peers -- [options]
+  --data FILE            documents (JSON lines, JSON, CSV, plain or gzip)
+  --generated N          so many generated products instead (20000)
+  --id FIELD             the documents' id field
+  --fields a,b,c         text fields to search (those of the schema that are no facets)
+  --queries N            of each kind (500)
+  --only a,b             engines: skein, minisearch, orama, flexsearch
+  --typesense URL --typesense-key KEY
+  --meilisearch URL --meilisearch-key KEY
+  --elasticsearch URL    also OpenSearch; user and password in the URL
+  --out FOLDER           where results go (bench/results)`;
+
+const KINDS = [
+  { name: "one word", share: 1, words: [1, 1] },
+  { name: "three words", share: 1, words: [3, 3] },
+  { name: "prefix", share: 1, words: [1, 2], prefix: true },
+  { name: "typo", share: 1, words: [1, 1], typo: true },
+];
+const PER_PAGE = 10;
+const SECONDS_PER_KIND_MAX = 20;
+
+const { values } = parseArgs({
+  options: {
+    data: { type: "string" },
+    generated: { type: "string", default: "20000" },
+    id: { type: "string" },
+    fields: { type: "string" },
+    queries: { type: "string", default: "500" },
+    only: { type: "string" },
+    typesense: { type: "string" },
+    "typesense-key": { type: "string", default: "" },
+    meilisearch: { type: "string" },
+    "meilisearch-key": { type: "string", default: "" },
+    elasticsearch: { type: "string" },
+    out: { type: "string", default: "bench/results" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+if (values.help) {
+  process.stdout.write(`${HELP}\n`);
+} else {
+  await main();
+}
+
+async function main() {
+  const folder = mkdtempSync(join(tmpdir(), "skein-peers-"));
+  try {
+    const data = values.data === undefined ? { generate: Number(values.generated), seed: 1 } : { file: values.data };
+    const file = await writeDocuments(data, 1, values.id ?? null, join(folder, "documents.jsonl"));
+    const fields =
+      values.fields?.split(",") ??
+      file.schema.fields.filter((field) => field.type === "string" && field.facet !== true).map(({ name }) => name);
+    const documents = readDocuments(file.path, fields);
+    const schema = { fields: fields.map((name) => ({ name, type: "string" })) };
+    const workload = { seed: 7, perPage: PER_PAGE };
+    const kinds = KINDS.map((kind) => ({
+      name: kind.name,
+      queries: drawQueries({ ...workload, mix: [kind] }, schema, file.sample, Number(values.queries)).map(
+        ({ body }) => body.q,
+      ),
+    }));
+    const rows = [];
+    for (const make of engines(folder)) rows.push(await measure(make, documents, fields, kinds));
+    report(rows, kinds, { name: basename(file.name), documents: documents.length, fields });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Documents of the id and the searched fields only: what is not searched costs nobody anything. */
+function readDocuments(path, fields) {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  return lines.map((line, i) => {
+    const given = JSON.parse(line);
+    const text = Object.fromEntries(fields.map((name) => [name, typeof given[name] === "string" ? given[name] : ""]));
+    return { id: String(given.id ?? i), ...text };
+  });
+}
+
+function engines(folder) {
+  const inProcess = { skein: () => skein(folder), minisearch: miniSearch, orama, flexsearch: flexSearch };
+  const wanted = values.only?.split(",") ?? Object.keys(inProcess);
+  const made = Object.entries(inProcess)
+    .filter(([name]) => wanted.includes(name))
+    .map(([, make]) => make);
+  if (values.typesense) made.push(() => typesense(values.typesense, values["typesense-key"]));
+  if (values.meilisearch) made.push(() => meilisearch(values.meilisearch, values["meilisearch-key"]));
+  if (values.elasticsearch) made.push(() => elasticsearch(values.elasticsearch));
+  return made;
+}
+
+/** One engine at a time; it is closed before the next one begins. */
+async function measure(make, documents, fields, kinds) {
+  globalThis.gc?.();
+  const memoryBefore = process.memoryUsage().rss;
+  const engine = await make();
+  process.stderr.write(`${engine.name}: indexing ${documents.length} documents\n`);
+  try {
+    const started = performance.now();
+    await engine.index(documents, fields);
+    const indexSeconds = (performance.now() - started) / 1000;
+    const residentBytes = engine.residentBytes?.() ?? (engine.inProcess ? process.memoryUsage().rss - memoryBefore : null);
+    const results = [];
+    for (const { name, queries } of kinds) {
+      process.stderr.write(`${engine.name}: ${name}\n`);
+      results.push({ kind: name, ...(await measureKind(engine, queries)) });
+    }
+    return { engine: engine.name, version: engine.version, how: engine.how, indexSeconds, residentBytes, results };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** A tenth of the queries warms up. Slow engines answer fewer of them. */
+async function measureKind(engine, queries) {
+  for (const q of queries.slice(0, Math.ceil(queries.length / 10))) await engine.search(q, PER_PAGE);
+  const times = [];
+  const founds = [];
+  const end = performance.now() + SECONDS_PER_KIND_MAX * 1000;
+  for (const q of queries) {
+    const started = performance.now();
+    const found = await engine.search(q, PER_PAGE);
+    times.push(performance.now() - started);
+    founds.push(found ?? (await engine.count(q)));
+    if (performance.now() > end) break;
+  }
+  const total = founds.reduce((sum, found) => sum + found, 0);
+  founds.sort((a, b) => a - b);
+  return {
+    latency: summarise(times),
+    found: { mean: total / founds.length, median: founds[founds.length >> 1], none: founds.filter((n) => n === 0).length },
+  };
+}
+
+function report(rows, kinds, data) {
+  const card = machineCard(`npm run bench:peers -- ${process.argv.slice(2).join(" ")}`.trim());
+  const mib = (bytes) => (bytes === null ? "?" : (bytes / 2 ** 20).toFixed(0));
+  const lines = [
+    "# Beside other engines",
+    "",
+    machineText(card),
+    `\`${card.command}\``,
+    "",
+    `${data.name}, ${data.documents.toLocaleString("en-US")} documents; searched: ${data.fields.join(", ")}. One query at a time, the best ${PER_PAGE}, every word must match, the last one as a prefix, with typos where the engine has them. Queries are drawn from the documents; \`typo\` is a word that no document of the sample has.`,
+    "",
+    "| engine | how | indexing s | resident MiB |",
+    "| --- | --- | --- | --- |",
+    ...rows.map((row) => `| ${row.engine} ${row.version} | ${row.how} | ${row.indexSeconds.toFixed(1)} | ${mib(row.residentBytes)} |`),
+  ];
+  for (const [i, kind] of kinds.entries()) {
+    lines.push(
+      "",
+      `${kind.name}, for instance ${kind.queries
+        .slice(0, 3)
+        .map((q) => `\`${q}\``)
+        .join(", ")}:`,
+      "",
+      "| engine | queries | p50 ms | p99 ms | max ms | found, mean | found, median | found nothing |",
+      "| --- | --- | --- | --- | --- | --- | --- | --- |",
+      ...rows.map((row) => {
+        const { latency, found } = row.results[i];
+        return `| ${row.engine} | ${latency.count} | ${latency.p50.toFixed(2)} | ${latency.p99.toFixed(2)} | ${latency.max.toFixed(2)} | ${found.mean.toFixed(1)} | ${found.median} | ${found.none} |`;
+      }),
+    );
+  }
+  const markdown = `${lines.join("\n")}\n`;
+  mkdirSync(values.out, { recursive: true });
+  writeFileSync(join(values.out, "peers.md"), markdown);
+  writeFileSync(join(values.out, "peers.json"), `${JSON.stringify({ machine: card, data, rows }, null, 2)}\n`);
+  process.stdout.write(markdown);
+}

@@ -1,0 +1,127 @@
+// Reads that may have ended a shard's thread or broken its engine. Those that were inside at an end are suspects:
+// each is then run without company, which clears or convicts it. One that was inside at a second end is refused,
+// instead of ending the shard again and again. Knows reads by a hash of what they ask; one quarantine for each shard.
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SkeinError } from "../errors.js";
+import type { Logger } from "../log.js";
+import { ShardEndedError } from "./shard-errors.js";
+
+/** What a read asks, the same for a repetition of it; only asked for when something has ended. */
+export type Subject = () => string;
+
+interface Suspect {
+  ends: number;
+  /** performance.now() at which it is forgotten. */
+  untilMs: number;
+}
+
+const ENDS_MAX = 2;
+const REMEMBERED_MS = 600_000;
+const SUSPECTS_MAX = 1_000;
+
+export class Quarantine {
+  readonly #shard: number;
+  readonly #log: Logger;
+  /** By fingerprint, oldest first. */
+  readonly #suspects = new Map<string, Suspect>();
+  /** The suspect that is inside. */
+  #accused: string | null = null;
+  #lane: Promise<void> = Promise.resolve();
+
+  constructor(shard: number, log: Logger) {
+    this.#shard = shard;
+    this.#log = log;
+  }
+
+  /** Sends the read; `alone` means: not in one message with others. Throws SK-SE-503 for one that is refused. */
+  async run<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+    if (this.#suspects.size > 0) {
+      const print = fingerprint(subject);
+      this.#check(print);
+      if (this.#suspects.has(print)) return this.#inTurn(() => this.#runSuspect(print, subject, send));
+    }
+    return this.#runFree(subject, send);
+  }
+
+  async #runFree<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await send(false);
+    } catch (error) {
+      const innocent = this.#accused !== null && error instanceof ShardEndedError && !error.certain;
+      if (error instanceof ShardEndedError && !innocent) this.#blame(fingerprint(subject), subject);
+      throw error;
+    }
+  }
+
+  async #runSuspect<T>(print: string, subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+    this.#check(print); // the suspect before it may have been the same read
+    this.#accused = print;
+    try {
+      const answer = await send(true);
+      this.#suspects.delete(print);
+      return answer;
+    } catch (error) {
+      if (error instanceof ShardEndedError) this.#blame(print, subject);
+      await nextTurn(); // until then the reads that were inside with it hear of the end
+      throw error;
+    } finally {
+      this.#accused = null;
+    }
+  }
+
+  /** One suspect at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#lane.then(work);
+    this.#lane = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  #blame(print: string, subject: Subject): void {
+    const ends = (this.#suspects.get(print)?.ends ?? 0) + 1;
+    this.#suspects.delete(print);
+    this.#suspects.set(print, { ends, untilMs: performance.now() + REMEMBERED_MS });
+    for (const oldest of this.#suspects.keys()) {
+      if (this.#suspects.size <= SUSPECTS_MAX) break;
+      this.#suspects.delete(oldest);
+    }
+    if (ends < ENDS_MAX) return;
+    const asked = subject().slice(0, 1_000);
+    this.#log.error({ shard: this.#shard, ends, asked }, "a query has ended the shard again; refusing it");
+  }
+
+  /** Forgets what is over; throws when the read is refused. */
+  #check(print: string): void {
+    const now = performance.now();
+    for (const [known, { untilMs }] of this.#suspects) {
+      if (untilMs > now) break;
+      this.#suspects.delete(known);
+    }
+    const suspect = this.#suspects.get(print);
+    if (suspect === undefined || suspect.ends < ENDS_MAX) return;
+    throw new SkeinError(
+      "SK-SE-503",
+      "This query has stopped a part of the search engine twice and is refused.",
+      {
+        retryAfter: Math.ceil((suspect.untilMs - now) / 1_000),
+      },
+    );
+  }
+}
+
+function fingerprint(subject: Subject): string {
+  return createHash("sha256").update(subject()).digest("base64");
+}
+
+/** Of a read of an index. Fractions are left out: they are weights, which change with every write. */
+export function subjectOf(kind: string, uid: number, asked: unknown): Subject {
+  return () => `${kind} ${uid} ${JSON.stringify(asked, steady)}`;
+}
+
+function steady(_name: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return typeof value === "number" && !Number.isInteger(value) ? null : value;
+}

@@ -1,0 +1,91 @@
+// One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never started
+// again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. The only file of
+// the coordinator that knows Piscina.
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+
+/** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
+export type Message = Uint8Array<ArrayBuffer>;
+
+export interface ShardLifeOptions {
+  readonly workerData: unknown;
+  /** The worker's module; by default shards/worker.js of this build. */
+  readonly workerFile: string | undefined;
+  /** Called once, before the requests inside are rejected. */
+  readonly onEnd: () => void;
+  /** The thread threw while no request was inside. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A third of it is used at a time. Requests live shortly: more would only keep their garbage longer. */
+const YOUNG_HEAP_MIB = 12;
+
+export class ShardLife {
+  readonly #pool: Piscina;
+  readonly #onEnd: () => void;
+  /** Resolves when the thread is gone. */
+  readonly #gone: Promise<void>;
+  #ended = false;
+  #inside = 0;
+
+  constructor({ workerData, workerFile, onEnd, onError }: ShardLifeOptions) {
+    this.#onEnd = onEnd;
+    this.#pool = new Piscina({
+      filename: workerFile ?? builtWorker(),
+      minThreads: 1,
+      maxThreads: 1,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      concurrentTasksPerWorker: Number.MAX_SAFE_INTEGER, // it never queues, which keeps the order
+      atomics: "async",
+      recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+      workerData,
+      loadBalancer: (_task, workers) => workers[0] ?? null,
+    });
+    this.#pool.on("workerDestroy", () => void this.end());
+    this.#pool.on("error", onError);
+    const [thread] = this.#pool.threads;
+    this.#gone = new Promise((resolve) => thread?.once("exit", () => resolve()) ?? resolve());
+  }
+
+  /** The thread has ended or is being ended. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Requests are inside. */
+  get busy(): boolean {
+    return this.#inside > 0;
+  }
+
+  /** One message, one reply. Rejects when the thread ends before it has answered. */
+  async run(request: Message): Promise<Uint8Array> {
+    if (this.#ended) throw new Error("the shard's thread has ended");
+    this.#inside++;
+    try {
+      const reply: unknown = await this.#pool.run(request, { transferList: [request.buffer] });
+      if (!(reply instanceof Uint8Array)) throw new TypeError("the shard's thread did not answer with bytes");
+      return reply;
+    } finally {
+      this.#inside--;
+    }
+  }
+
+  /** Ends the thread, whatever it is doing; resolves when it is gone. */
+  end(): Promise<void> {
+    if (!this.#ended) {
+      this.#ended = true; // first, for ending the thread calls this again
+      this.#onEnd();
+      void this.#pool.destroy(); // may never resolve for a thread that has exited by itself
+    }
+    return this.#gone;
+  }
+}
+
+/** The compiled worker: beside this file in dist, or in dist when this file runs from its source. */
+function builtWorker(): string {
+  const fromSource = import.meta.url.endsWith(".ts");
+  return fileURLToPath(
+    new URL(fromSource ? "../../dist/shards/worker.js" : "../../shards/worker.js", import.meta.url),
+  );
+}

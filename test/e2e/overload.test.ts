@@ -1,0 +1,97 @@
+// More requests than the server may hold: the surplus gets 503 with Retry-After at once, nothing is lost or kept, and
+// it answers as before when the burst is over. Clients that are slow or silent are cut off and hold nobody up.
+
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, sleep, TestServer } from "./harness.js";
+import { requestHead } from "./raw-http.js";
+
+const CAPACITY = 32;
+const CLIENTS = 64; // sockets of the harness
+const IDLE_MS = 1_000;
+const PATH = "/v1/indexes/things/query";
+
+describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
+  const folder = mkdtempSync(join(tmpdir(), "skein-overload-"));
+  let server: TestServer;
+
+  beforeAll(async () => {
+    const config = join(folder, "skein.config.json");
+    const limits = { requestsInFlightMax: CAPACITY, bodyIdleMsMax: IDLE_MS, shardQueueRequestsMax: CAPACITY };
+    writeFileSync(config, JSON.stringify({ limits }));
+    server = await TestServer.start({ http, shards: 2, flags: ["--config", config] });
+    const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
+    await server.createIndex(
+      "things",
+      { fields: [{ name: "title", type: "string", facet: true }] },
+      documents,
+    );
+  });
+
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Pipelined requests on many connections: far more at a time than the server takes. By status. */
+  async function burst(requests: number): Promise<Map<number, number>> {
+    const statuses = new Map<number, number>();
+    const each = Math.ceil(requests / CLIENTS);
+    await Promise.all(
+      Array.from({ length: requests }, async (_, i) => {
+        const q = `thing number${i % each}`;
+        const reply = await server.query("things", { q, facets: ["title"], per_page: 50 });
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        if (reply.status === 200) return;
+        expect(reply.status, reply.text).toBe(503);
+        expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+      }),
+    );
+    return statuses;
+  }
+
+  test("ten times the capacity: 503 for the surplus, no growth, and it recovers", async () => {
+    const first = await burst(10 * CAPACITY);
+    expect(first.get(503)).toBeGreaterThan(0);
+    expect(first.get(200)).toBeGreaterThan(0);
+    const pid = server.pid;
+    const before = server.residentMiB();
+    for (let time = 0; time < 5; time++) await burst(10 * CAPACITY);
+    const after = server.residentMiB();
+    if (before !== null && after !== null) expect(after - before).toBeLessThan(64);
+    await eventually(
+      async () => (await server.query("things", { q: "thing" })).json.found === 3_000,
+      "answers after the burst",
+    );
+    expect(server.pid).toBe(pid);
+    expect(server.running).toBe(true);
+    expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("silent and slow clients are cut off and hold nobody up", async () => {
+    const sockets = await Promise.all(Array.from({ length: 3 * CAPACITY }, () => server.socket()));
+    const closed = sockets.map((socket) => {
+      socket.on("error", () => undefined);
+      socket.resume();
+      return once(socket, "close");
+    });
+    sockets.forEach((socket, i) => {
+      if (i % 3 === 1) socket.write("POST /v1/indexes HTTP/1.1\r\nhost: x\r\n"); // half a head
+      if (i % 3 === 2 && i < CAPACITY) socket.write(`${requestHead("POST", PATH, 100)}{"q": "th`); // half a body
+    });
+    await sleep(100);
+    expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
+    const cut = closed.filter((_, i) => i % 3 === 1 || (i % 3 === 2 && i < CAPACITY));
+    await Promise.race([
+      Promise.all(cut),
+      sleep(25_000).then(() => {
+        throw new Error("slow clients are still connected");
+      }),
+    ]);
+    expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
+    for (const socket of sockets) socket.destroy();
+  }, 40_000);
+});
