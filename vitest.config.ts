@@ -6,6 +6,8 @@ const SERVER_FILES = [
   "test/e2e/**/*.test.ts",
   "test/property/**/*.test.ts",
   "test/crash/**/*.test.ts",
+  "test/fuzz/**/*.test.ts",
+  "test/torture/**/*.test.ts",
   "test/golden-search/**/*.test.ts",
 ];
 

@@ -84,9 +84,9 @@ function importTable({ import: done, settledSeconds }: HttpResult): string[] {
     `| CPU seconds server / client | ${cpu(done.serverCpuSeconds)} / ${cpu(done.clientCpuSeconds)} |`,
   ];
   if (done.reads !== null) {
-    const { perSecond, latency, refused, failed } = done.reads;
+    const { perSecond, latency, sinceDue, refused, failed } = done.reads;
     lines.push(
-      `| queries meanwhile, ${perSecond} a second | p50 ${latency.p50.toFixed(2)}, p99 ${latency.p99.toFixed(2)}, max ${latency.max.toFixed(2)} ms; of ${count(latency.count)} ${refused} refused, ${failed} failed |`,
+      `| queries meanwhile, ${perSecond} a second | p50 ${latency.p50.toFixed(2)}, p99 ${latency.p99.toFixed(2)}, max ${latency.max.toFixed(2)} ms; since they were due p99 ${sinceDue.p99.toFixed(2)} ms; of ${count(latency.count)} ${refused} refused, ${failed} failed |`,
     );
   }
   if (settledSeconds !== null) lines.push(`| merges ended after | ${settledSeconds.toFixed(1)} s |`);

@@ -21,13 +21,16 @@ const SOURCES = [
   "engine-wasm",
   "bench",
   "scripts",
+  "test/fuzz",
+  "test/torture",
+  "test/oracle",
   "tsconfig.json",
   "tsconfig.build.json",
   "asconfig.json",
   "package-lock.json",
 ];
 const STAMP = join(ROOT, "dist", ".built"); // written last, so a broken build stays stale
-const NO_SOURCES = new Set(["node_modules", "results", "data"]);
+const NO_SOURCES = new Set(["node_modules", "results", "data", "regressions"]);
 
 /** Newest change of a file, or of anything in a folder (removals change the folder itself); 0 when absent. */
 function newestChange(path) {

@@ -17,7 +17,8 @@ export const ERRORS = {
   },
   "SK-SE-503": {
     status: 503,
-    meaning: "The search engine cannot answer at the moment; retry after a moment.",
+    meaning:
+      "The search engine cannot answer at the moment (a shard restarts, its queue or memory is full, the time of a search is up, the query has ended a shard twice); retry after `Retry-After`.",
   },
   "SK-IX-400": { status: 400, meaning: "The definition or the settings of an index are invalid." },
   "SK-IX-404": { status: 404, meaning: "The index does not exist." },
@@ -28,7 +29,8 @@ export const ERRORS = {
   "SK-DOC-413": { status: 413, meaning: "A document, a batch or the number of its documents is too large." },
   "SK-DOC-503": {
     status: 503,
-    meaning: "Documents cannot be taken at the moment (memory limit, full disk, shard restart); retry.",
+    meaning:
+      "Documents cannot be taken at the moment (memory limit, full disk, full engine, shard restart); retry.",
   },
   "SK-RR-400": { status: 400, meaning: "A ranking rule is invalid, or there are too many." },
   "SK-RR-404": { status: 404, meaning: "The index has no such ranking rule." },

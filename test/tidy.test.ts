@@ -116,7 +116,7 @@ const FLOORS: { rooms: RegExp; forbidden: RegExp }[] = [
 const FOREIGN_ENGINES: Record<string, string[]> = {
   "uWebSockets.js": ["server/http/app.ts", "bench/load/baseline-server.ts"],
   piscina: [
-    "server/coordinator/shard-pool.ts",
+    "server/coordinator/shard-life.ts",
     "shards/worker.ts",
     "server/ingest/intake-pool.ts",
     "server/ingest/intake-worker.ts",

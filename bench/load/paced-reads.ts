@@ -1,5 +1,5 @@
-// Queries at a steady pace beside other work, such as an import: one connection, a query each so many milliseconds,
-// and a latency counted from the moment when the query was due, so that waiting in line counts as well.
+// Queries at a steady pace beside other work, such as an import: one connection, a query each so many milliseconds;
+// besides the latency, the time since the query was due, so that a server that falls behind cannot hide it.
 
 import { Connection } from "./connection.js";
 import { type Latencies, type PreparedQuery, summarise } from "./drive.js";
@@ -8,8 +8,10 @@ const REFUSED: ReadonlySet<number> = new Set([429, 503]);
 
 export interface PacedReads {
   readonly perSecond: number;
-  /** Milliseconds. */
+  /** Milliseconds from sending to the answer. */
   readonly latency: Latencies;
+  /** Milliseconds from when the query was due: more than the latency once the server does not keep up with the pace. */
+  readonly sinceDue: Latencies;
   /** Answers 429 and 503. */
   readonly refused: number;
   /** Other answers that are not 200. */
@@ -18,6 +20,7 @@ export interface PacedReads {
 
 export class PacedReader {
   readonly #times: number[] = [];
+  readonly #timesSinceDue: number[] = [];
   #refused = 0;
   #failed = 0;
   #stopped = false;
@@ -42,6 +45,7 @@ export class PacedReader {
     return {
       perSecond: this.perSecond,
       latency: summarise(this.#times),
+      sinceDue: summarise(this.#timesSinceDue),
       refused: this.#refused,
       failed: this.#failed,
     };
@@ -53,10 +57,12 @@ export class PacedReader {
       const due = started + (i * 1000) / this.perSecond;
       const wait = due - performance.now();
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      // A timer is exact to a millisecond: being late for that reason is not the server's time.
-      const sent = wait > 0 ? performance.now() : due;
+      const sent = performance.now();
       const { status } = await connection.ask(this.queries[i % this.queries.length]!.request);
-      this.#times.push(performance.now() - sent);
+      const answered = performance.now();
+      this.#times.push(answered - sent);
+      // A timer is exact to a millisecond: being late for that reason is not the server's time.
+      this.#timesSinceDue.push(answered - (wait > 0 ? sent : due));
       if (REFUSED.has(status)) this.#refused++;
       else if (status !== 200) this.#failed++;
     }

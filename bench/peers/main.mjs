@@ -1,6 +1,7 @@
-// `npm run bench:peers`: other search engines with the same documents and the same queries. Libraries run in this
-// process; Skein and servers given by URL are asked over HTTP, which is part of their figures. How many documents each
+// `npm run bench:peers`: other search engines with the same documents and the same queries, each measured by a process
+// of its own. Libraries run inside it; Skein and servers given by URL are asked over HTTP, which is part of their figures. How many documents each
 // engine found stands beside its times: who finds less has done less.
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -47,9 +48,22 @@ const { values } = parseArgs({
     "meilisearch-key": { type: "string", default: "" },
     elasticsearch: { type: "string" },
     out: { type: "string", default: "bench/results" },
+    // Between the processes: the one engine to measure, and where to leave its row.
+    engine: { type: "string" },
+    row: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
+
+const ENGINES = {
+  skein,
+  minisearch: miniSearch,
+  orama,
+  flexsearch: flexSearch,
+  typesense: () => typesense(values.typesense, values["typesense-key"]),
+  meilisearch: () => meilisearch(values.meilisearch, values["meilisearch-key"]),
+  elasticsearch: () => elasticsearch(values.elasticsearch),
+};
 
 if (values.help) {
   process.stdout.write(`${HELP}\n`);
@@ -74,8 +88,12 @@ async function main() {
         ({ body }) => body.q,
       ),
     }));
-    const rows = [];
-    for (const make of engines(folder)) rows.push(await measure(make, documents, fields, kinds));
+    if (values.engine !== undefined) {
+      const row = await measure(ENGINES[values.engine], folder, documents, fields, kinds);
+      writeFileSync(values.row, JSON.stringify(row));
+      return;
+    }
+    const rows = wanted().map((engine) => inOwnProcess(engine, join(folder, `${engine}.json`)));
     report(rows, kinds, { name: basename(file.name), documents: documents.length, fields });
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -92,29 +110,28 @@ function readDocuments(path, fields) {
   });
 }
 
-function engines(folder) {
-  const inProcess = { skein: () => skein(folder), minisearch: miniSearch, orama, flexsearch: flexSearch };
-  const wanted = values.only?.split(",") ?? Object.keys(inProcess);
-  const made = Object.entries(inProcess)
-    .filter(([name]) => wanted.includes(name))
-    .map(([, make]) => make);
-  if (values.typesense) made.push(() => typesense(values.typesense, values["typesense-key"]));
-  if (values.meilisearch) made.push(() => meilisearch(values.meilisearch, values["meilisearch-key"]));
-  if (values.elasticsearch) made.push(() => elasticsearch(values.elasticsearch));
-  return made;
+function wanted() {
+  const libraries = values.only?.split(",") ?? ["skein", "minisearch", "orama", "flexsearch"];
+  const servers = ["typesense", "meilisearch", "elasticsearch"].filter((name) => values[name] !== undefined);
+  return [...libraries, ...servers];
 }
 
-/** One engine at a time; it is closed before the next one begins. */
-async function measure(make, documents, fields, kinds) {
-  globalThis.gc?.();
-  const memoryBefore = process.memoryUsage().rss;
-  const engine = await make();
+function inOwnProcess(engine, row) {
+  const args = [...process.execArgv, ...process.argv.slice(1), "--engine", engine, "--row", row];
+  const { status } = spawnSync(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) throw new Error(`${engine} could not be measured`);
+  return JSON.parse(readFileSync(row, "utf8"));
+}
+
+async function measure(make, folder, documents, fields, kinds) {
+  const residentBefore = process.memoryUsage().rss;
+  const engine = await make(folder);
   process.stderr.write(`${engine.name}: indexing ${documents.length} documents\n`);
   try {
     const started = performance.now();
     await engine.index(documents, fields);
     const indexSeconds = (performance.now() - started) / 1000;
-    const residentBytes = engine.residentBytes?.() ?? (engine.inProcess ? process.memoryUsage().rss - memoryBefore : null);
+    const residentBytes = engine.inProcess ? settledBytes() - residentBefore : (engine.residentBytes?.() ?? null);
     const results = [];
     for (const { name, queries } of kinds) {
       process.stderr.write(`${engine.name}: ${name}\n`);
@@ -124,6 +141,12 @@ async function measure(make, documents, fields, kinds) {
   } finally {
     await engine.close();
   }
+}
+
+/** What a library keeps, without the garbage of indexing where Node allows to collect it. */
+function settledBytes() {
+  globalThis.gc?.();
+  return process.memoryUsage().rss;
 }
 
 /** A tenth of the queries warms up. Slow engines answer fewer of them. */

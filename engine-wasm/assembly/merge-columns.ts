@@ -3,11 +3,12 @@
 import { Mem } from "./mem";
 import {
   FIELD_ELEMENTS, FIELD_HASHES, FIELD_NORMS, FIELD_OFFSETS, FIELD_ORDINALS, FIELD_PRESENT, FIELD_TYPE,
-  FIELD_VALUES, NO_ORDINAL, SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS,
+  FIELD_VALUES, NO_ORDINAL, SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS, STATUS_DAMAGED,
 } from "./layout";
 import { Merge, MergeInput, inputAt, isLive, newRow, outputField } from "./merge-state";
 import { Field, Seg, isArrayType, valueBytes } from "./segment";
 import { sinkEnd, sinkSection, sinkWritten } from "./segment-sink";
+import { fail } from "./status";
 
 /** A column of the current field in an input; 0 when the input does not have the field. */
 function columnOf(input: MergeInput, section: usize): usize {
@@ -99,7 +100,7 @@ export function idsBegin(m: Merge): void {
   }
 }
 
-/** Merges up to `count` ids; equal hashes by row. Returns true when all are in. */
+/** Merges up to `count` ids; equal hashes by row. Returns true when all are in, or too few are there. */
 export function idsSlice(m: Merge, count: u32): bool {
   const hashes = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_HASHES);
   const rows = m.sink.base + Mem.u32At(m.sink.base + SEG_ID_ROWS);
@@ -110,6 +111,10 @@ export function idsSlice(m: Merge, count: u32): bool {
       const input = inputAt(m, i);
       if (input.cursor == input.rows) continue;
       if (changetype<usize>(least) == 0 || input.key < least.key) least = input;
+    }
+    if (changetype<usize>(least) == 0) {
+      fail(STATUS_DAMAGED); // a live row has no id
+      return true;
     }
     const row = Mem.u32At(Seg.idRows(least.segment) + (<usize>least.cursor << 2));
     Mem.putU64(hashes + (<usize>m.at << 3), least.key);
@@ -227,6 +232,7 @@ export function ordinalsSlice(m: Merge, input: MergeInput, from: u32, end: u32):
 /** Notes which values of an input's dictionary its live rows use. */
 export function markSlice(input: MergeInput, array: bool, from: u32, end: u32): void {
   const column = Field.section(input.segment, input.field, FIELD_ORDINALS);
+  if (column == 0) return;
   const offsets = array ? Field.section(input.segment, input.field, FIELD_OFFSETS) : <usize>0;
   for (let row = from; row < end; row++) {
     if (!isLive(input, row)) continue;

@@ -1,104 +1,75 @@
 // Merges the posting lists of one (term, slot): reads the inputs' lists block by block, renumbers the live
-// rows and hands them, with their position bytes as they are, to the list writer.
+// rows and hands them, with their position bytes as they are, to the list writer. What is decoded has been checked by
+// the cursor; positions are checked here, so that damage ends the merge with STATUS_DAMAGED and never writes past
+// the writer's buffer.
 import { Mem } from "./mem";
-import {
-  BLOCK_DATA, BLOCK_ENTRY_BYTES, BLOCK_LAST_ROW, BLOCK_ROWS, BLOCK_ROW_BITS, BLOCK_TF_BITS, LIST_TAIL_BYTES,
-} from "./layout";
-import { MergeInput, isLive, newRow } from "./merge-state";
+import { BLOCK_ROWS, STATUS_DAMAGED } from "./layout";
+import { MergeInput, cursorOf, isLive, newRow } from "./merge-state";
+import { cursorNextBlock, cursorUseBuffer, listOpen } from "./postings";
 import { ListWriter, listPosting } from "./posting-writer";
-import { unpackFrequencies, unpackRows } from "./unpack";
-import { varintAt, varintCursor, varintU32, varintU64 } from "./varint";
-
-const FREQUENCIES: usize = BLOCK_ROWS * 4; // behind the rows in the decode buffer
+import { fail } from "./status";
+import { varintAt, varintU32 } from "./varint";
 
 /** Bytes that must be readable behind a list and writable behind the positions written. */
 export const POSITION_SLACK: usize = 8;
 
-let listCount: u32 = 0;
-let listPositionBytes: u32 = 0;
-
-/** Postings and position bytes of the list that `listOpen` entered last. */
-export function openedPostings(): u32 { return listCount; }
-export function openedPositionBytes(): u32 { return listPositionBytes; }
-
-/** Slot of the list at `input.lists`. */
+/** Slot of the list at `input.lists`; for a damaged list any number. */
 export function nextSlot(input: MergeInput): u32 {
   varintAt(input.lists);
   return varintU32();
 }
 
-/** Enters the list at `input.lists` and moves that behind it. */
-export function listOpen(input: MergeInput): void {
-  varintAt(input.lists);
-  varintU32();
-  listCount = varintU32();
-  const dataBytes = varintU32();
-  listPositionBytes = varintU32();
-  const data = varintCursor;
-  const blocks = listCount / BLOCK_ROWS;
-  input.blocks = blocks;
-  input.tail = listCount % BLOCK_ROWS;
-  input.previousRow = <u32>-1;
-  input.directory = data;
-  input.data = data + (blocks > 0 ? <usize>blocks * BLOCK_ENTRY_BYTES + LIST_TAIL_BYTES : 0);
-  input.tailAt = blocks > 0 ? input.data + Mem.u32At(input.data - LIST_TAIL_BYTES) : data;
-  input.positions = data + dataBytes;
-  input.lists = input.positions + listPositionBytes;
+/** Enters the list at `input.lists`, which is of `slot`, and moves that behind it. `decoded`: BLOCK_BUFFER_BYTES. */
+export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
+  const cursor = cursorOf(input);
+  const end = listOpen(cursor, input.lists, input.listsEnd, input.rows);
+  if (end == 0) return false;
+  if (cursor.slot != slot) return fail(STATUS_DAMAGED);
+  cursorUseBuffer(cursor, decoded);
+  input.lists = end;
+  input.positions = cursor.positions;
+  input.open = 1;
+  return true;
 }
 
-function readBlock(input: MergeInput, decoded: usize): void {
-  const entry = input.directory;
-  const rowBits = Mem.u8At(entry + BLOCK_ROW_BITS);
-  const data = input.data + Mem.u32At(entry + BLOCK_DATA);
-  unpackRows(data, rowBits, input.previousRow, decoded);
-  unpackFrequencies(data + (<usize>rowBits << 4), Mem.u8At(entry + BLOCK_TF_BITS), decoded + FREQUENCIES);
-  input.previousRow = Mem.u32At(entry + BLOCK_LAST_ROW);
-  input.directory = entry + BLOCK_ENTRY_BYTES;
-  input.blocks--;
+/** Postings and position bytes of the list that the input has entered. */
+export function openedPostings(input: MergeInput): u32 { return cursorOf(input).count; }
+export function openedPositionBytes(input: MergeInput): u32 {
+  const cursor = cursorOf(input);
+  return <u32>(cursor.positionsEnd - cursor.positions);
 }
 
-function readTail(input: MergeInput, decoded: usize): void {
-  varintAt(input.tailAt);
-  let row = input.previousRow;
-  for (let i: u32 = 0; i < input.tail; i++) {
-    const head = varintU64();
-    row += <u32>(head >> 1) + 1;
-    Mem.putU32(decoded + (<usize>i << 2), row);
-    Mem.putU32(decoded + FREQUENCIES + (<usize>i << 2), (head & 1) != 0 ? varintU32() + 2 : 1);
-  }
-  input.tail = 0;
+/** True when the current list has postings left. */
+export function hasPostings(input: MergeInput): bool {
+  if (input.open == 0) return false;
+  const cursor = cursorOf(input);
+  const block = cursor.block + 1;
+  return block < cursor.blocks || (block == cursor.blocks && cursor.count % BLOCK_ROWS != 0);
 }
 
-/** Address behind `count` varints. */
-function skipVarints(at: usize, count: u32): usize {
+/** Address behind `count` varints that begin at `at`; behind `end` when they do not end before it. */
+function skipVarints(at: usize, count: u32, end: usize): usize {
   for (; count > 0; count--) {
-    while (Mem.u8At(at) >= 0x80) at++;
+    while (at < end && Mem.u8At(at) >= 0x80) at++;
+    if (at >= end) return end + 1;
     at++;
   }
   return at;
 }
 
-/** True when the current list has postings left. */
-export function hasPostings(input: MergeInput): bool { return input.blocks > 0 || input.tail > 0; }
-
-/**
- * Moves the next block, or the tail, of the current list into the writer. `decoded`: 1024 bytes to work
- * in.
- */
-export function takePostings(input: MergeInput, writer: ListWriter, decoded: usize): void {
-  let count: u32 = BLOCK_ROWS;
-  if (input.blocks > 0) {
-    readBlock(input, decoded);
-  } else {
-    count = input.tail;
-    readTail(input, decoded);
-  }
+/** Moves the next block, or the tail, of the current list into the writer; false for a damaged one. */
+export function takePostings(input: MergeInput, writer: ListWriter): bool {
+  const cursor = cursorOf(input);
+  if (!cursorNextBlock(cursor)) return false;
   let positions = input.positions;
-  for (let i: u32 = 0; i < count; i++) {
-    const row = Mem.u32At(decoded + (<usize>i << 2));
-    const tf = Mem.u32At(decoded + FREQUENCIES + (<usize>i << 2));
+  if (cursor.positionAt != positions) return fail(STATUS_DAMAGED);
+  const held = cursor.held;
+  for (let i: u32 = 0; i < held; i++) {
+    const row = cursor.rowAt(i);
+    const tf = cursor.tfAt(i);
     const from = positions;
-    positions = skipVarints(from, tf);
+    positions = skipVarints(from, tf, cursor.positionsEnd);
+    if (positions > cursor.positionsEnd) return fail(STATUS_DAMAGED);
     if (!isLive(input, row)) continue;
     listPosting(writer, newRow(input, row), tf);
     const to = writer.positionsEnd;
@@ -108,4 +79,5 @@ export function takePostings(input: MergeInput, writer: ListWriter, decoded: usi
     writer.positionsEnd = to + bytes;
   }
   input.positions = positions;
+  return true;
 }

@@ -4,6 +4,7 @@ import { Mem } from "./mem";
 import { release, reserve } from "./arena";
 import { DictionaryWriter } from "./dictionary-writer";
 import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "./layout";
+import { CURSOR_BYTES, Cursor } from "./postings";
 import { ListWriter } from "./posting-writer";
 import { Sink } from "./segment-sink";
 import { TermWriter } from "./term-writer";
@@ -36,12 +37,7 @@ export const PHASE_DONE: u32 = 12;
   taking: u32; // 1 = has the term that is being merged
   lists: usize; // the next list of that term
   listsEnd: usize;
-  blocks: u32; // current list: blocks not yet read
-  tail: u32; // current list: postings of the tail not yet read
-  previousRow: u32;
-  directory: usize; // entry of the next block
-  data: usize; // where block data offsets count from
-  tailAt: usize;
+  open: u32; // 1 = has the list that is being merged; its cursor stands behind this structure
   positions: usize; // of the next posting
 }
 
@@ -71,7 +67,7 @@ export const PHASE_DONE: u32 = 12;
   termLength: u32;
   listOpen: u32; // 1 = inside a list
   slot: u32; // of that list
-  decoded: usize; // u32[128] rows, u32[128] frequencies
+  decoded: usize; // BLOCK_BUFFER_BYTES, for one cursor at a time
   rowRegion: usize; // owned regions; 0 = none
   dictionaryRegion: usize;
   termRegion: usize;
@@ -83,7 +79,13 @@ export function inputAt(m: Merge, i: u32): MergeInput {
   return changetype<MergeInput>(m.inputs + <usize>i * INPUT_BYTES);
 }
 
-export const INPUT_BYTES: usize = (offsetof<MergeInput>() + 7) & ~7;
+const CURSOR_AT: usize = (offsetof<MergeInput>() + 7) & ~7;
+export const INPUT_BYTES: usize = CURSOR_AT + CURSOR_BYTES;
+
+/** Reads the input's current list. */
+export function cursorOf(input: MergeInput): Cursor {
+  return changetype<Cursor>(changetype<usize>(input) + CURSOR_AT);
+}
 
 /** The output's entry of the current field; the address ends when the sink grows. */
 export function outputField(m: Merge): usize {

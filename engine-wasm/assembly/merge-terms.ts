@@ -2,18 +2,20 @@
 // slot. It may pause after any block of postings.
 import { Mem } from "./mem";
 import { reserve } from "./arena";
-import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS } from "./layout";
+import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS, STATUS_DAMAGED } from "./layout";
 import {
-  POSITION_SLACK, hasPostings, listOpen, nextSlot, openedPositionBytes, openedPostings, takePostings,
+  POSITION_SLACK, hasPostings, nextSlot, openList, openedPositionBytes, openedPostings, takePostings,
 } from "./merge-postings";
 import { Merge, MergeInput, drop, inputAt } from "./merge-state";
 import { compareBytes, prefixKey } from "./order";
 import { listBegin, listDataMax, listEnd } from "./posting-writer";
 import { Seg, findField } from "./segment";
 import { sinkSection } from "./segment-sink";
+import { fail, failed } from "./status";
 import { termAdd, termBufferBytes, termsBegin, termsEnd } from "./term-writer";
 
 const LIST_BYTES_FIRST: usize = 0x10000;
+const NO_SLOT: u32 = 0xffffffff;
 
 /** Notes the order key of an input's current term, if it has one left. */
 function loadTerm(input: MergeInput): void {
@@ -87,24 +89,25 @@ function closeTerm(m: Merge): void {
   m.termOpen = 0;
 }
 
-/** Enters the lists of the term's next slot; false when none is left. */
+/** Enters the lists of the term's next slot; false when none is left or one is damaged. */
 function openLists(m: Merge): bool {
-  let slot: u32 = 0x10000;
+  let slot: u32 = NO_SLOT;
   for (let i: u32 = 0; i < m.inputCount; i++) {
     const input = inputAt(m, i);
     if (input.taking != 0 && input.lists < input.listsEnd) slot = min(slot, nextSlot(input));
   }
-  if (slot == 0x10000) return false;
+  if (slot == NO_SLOT) return false;
+  const field = findField(m.sink.base, slot);
+  if (field == 0 || Mem.u32At(field + FIELD_NORMS) == 0) return fail(STATUS_DAMAGED);
   let postings: u32 = 0;
   let positionBytes: u32 = 0;
   for (let i: u32 = 0; i < m.inputCount; i++) {
     const input = inputAt(m, i);
-    input.blocks = 0;
-    input.tail = 0;
+    input.open = 0;
     if (input.taking == 0 || input.lists >= input.listsEnd || nextSlot(input) != slot) continue;
-    listOpen(input);
-    postings += openedPostings();
-    positionBytes += openedPositionBytes();
+    if (!openList(input, slot, m.decoded)) return false;
+    postings += openedPostings(input);
+    positionBytes += openedPositionBytes(input);
   }
   const bytes = listDataMax(postings) + positionBytes + POSITION_SLACK;
   if (bytes > <usize>m.listCapacity) {
@@ -112,8 +115,7 @@ function openLists(m: Merge): bool {
     m.listRegion = reserve(bytes);
     m.listCapacity = <u32>bytes;
   }
-  const norms = Mem.u32At(findField(m.sink.base, slot) + FIELD_NORMS);
-  listBegin(m.list, m.listRegion, postings, m.sink.base + norms);
+  listBegin(m.list, m.listRegion, postings, m.sink.base + Mem.u32At(field + FIELD_NORMS));
   m.slot = slot;
   m.input = 0;
   m.listOpen = 1;
@@ -124,16 +126,16 @@ function openLists(m: Merge): bool {
 function moveBlock(m: Merge): void {
   while (m.input < m.inputCount && !hasPostings(inputAt(m, m.input))) m.input++;
   if (m.input < m.inputCount) {
-    takePostings(inputAt(m, m.input), m.list, m.decoded);
+    takePostings(inputAt(m, m.input), m.list);
     return;
   }
   listEnd(m.list, m.slot, m.sink);
   m.listOpen = 0;
 }
 
-/** Merges until the units are used up. Returns true when every term is in and written. */
+/** Merges until the units are used up or a list is damaged. Returns true when every term is in and written. */
 export function termsSlice(m: Merge): bool {
-  while (m.units > 0) {
+  while (m.units > 0 && !failed()) {
     if (m.listOpen != 0) {
       moveBlock(m);
       m.units--;

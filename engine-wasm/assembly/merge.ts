@@ -21,10 +21,12 @@ import {
   MergeInput, drop, inputAt, mapRows, outputField,
 } from "./merge-state";
 import { termsPhaseBegin, termsSlice } from "./merge-terms";
+import { BLOCK_BUFFER_BYTES } from "./postings";
 import { LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter } from "./posting-writer";
 import { findField, isArrayType } from "./segment";
 import { SINK_BYTES, Sink, sinkInRegion } from "./segment-sink";
 import { segmentBegin, segmentEnd } from "./segment-writer";
+import { failed, status, statusReset } from "./status";
 import { TERM_WRITER_BYTES, TermWriter } from "./term-writer";
 
 // A unit of work is one term or block of postings, or as much of the others as takes about as long.
@@ -33,7 +35,6 @@ const ROWS_A_UNIT: u32 = 48;
 const IDS_A_UNIT: u32 = 8;
 const VALUES_A_UNIT: u32 = 2; // of a dictionary
 const WRITER_BYTES = SINK_BYTES + DICTIONARY_WRITER_BYTES + LIST_WRITER_BYTES + TERM_WRITER_BYTES;
-const DECODE_BYTES: usize = 1024;
 const OUTPUT_SPARE: usize = 0x10000;
 
 /** True when every input has the same type and flags for the slots it shares with input `i`. */
@@ -98,7 +99,7 @@ export function mergeBegin(entries: usize): i32 {
   const first = Mem.u32At(entries + SNAP_ENTRIES);
   if (count == 0) return -STATUS_BAD_PROGRAM;
   const structs = (offsetof<Merge>() + WRITER_BYTES + 15) & ~15;
-  const pairs = structs + LIST_BLOCK_BYTES + DECODE_BYTES + <usize>count * INPUT_BYTES;
+  const pairs = structs + LIST_BLOCK_BYTES + BLOCK_BUFFER_BYTES + <usize>count * INPUT_BYTES;
   const state = reserve(pairs + <usize>count * SNAP_ENTRY_BYTES);
   // Scratch begins where the region's own header may now be: its first 8 bytes were read above.
   Mem.copy(state + pairs, entries + SNAP_ENTRIES, <usize>count * SNAP_ENTRY_BYTES);
@@ -115,7 +116,7 @@ export function mergeBegin(entries: usize): i32 {
   m.terms = changetype<TermWriter>(at);
   m.list.block = state + structs;
   m.decoded = state + structs + LIST_BLOCK_BYTES;
-  m.inputs = m.decoded + DECODE_BYTES;
+  m.inputs = m.decoded + BLOCK_BUFFER_BYTES;
   m.inputCount = count;
   mapRows(m, state + pairs);
   for (let i: u32 = 1; i < count; i++) {
@@ -233,15 +234,19 @@ function phaseSlice(m: Merge): bool {
 }
 
 /**
- * Goes on for about so many microseconds; ends all scratch. Returns 1 when the output is complete, else 0.
+ * Goes on for about so many microseconds; ends all scratch. Returns 1 when the output is complete, else 0;
+ * -STATUS_DAMAGED when an input does not hold together: then the merge can only be cancelled.
  */
 export function mergeStep(state: usize, microseconds: i32): i32 {
   const m = changetype<Merge>(state);
   scratchReset(0);
+  statusReset();
   m.units = min(microseconds, 1000000) * UNITS_A_MICROSECOND;
   while (m.units > 0 && m.phase != PHASE_DONE) {
     if (m.begun == 0) phaseBegin(m);
-    if (phaseSlice(m)) nextPhase(m);
+    const complete = phaseSlice(m);
+    if (failed()) return -status();
+    if (complete) nextPhase(m);
   }
   return m.phase == PHASE_DONE ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 // A merge of adjacent segments that are attached to one engine instance, in steps between which the instance may
 // answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at the start.
 import { SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../assembly/layout.js";
+import { statusError } from "./engine-error.js";
 import type { EngineInstance } from "./memory.js";
 
 export interface MergeEntry {
@@ -30,9 +31,17 @@ export class Merge {
     this.#state = instance.address(instance.run((kernels) => kernels.mergeBegin(p)));
   }
 
-  /** Works for about so many microseconds, at most a second. Returns true when the result is complete. */
+  /**
+   * Works for about so many microseconds, at most a second. Returns true when the result is complete. Throws
+   * EngineError("damaged") when an input does not hold together; the merge is cancelled then.
+   */
   step(microseconds: number): boolean {
-    return this.#instance.run((kernels) => kernels.mergeStep(this.#running(), microseconds)) === 1;
+    const answer = this.#instance.run((kernels) => kernels.mergeStep(this.#running(), microseconds));
+    if (answer < 0) {
+      this.cancel();
+      throw statusError(answer);
+    }
+    return answer === 1;
   }
 
   /**

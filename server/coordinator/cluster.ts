@@ -148,9 +148,13 @@ export class Cluster {
   async applySchema(record: IndexRecord): Promise<void> {
     const state = this.#state(record.uid);
     const schema = viewOf(record).shardSchema;
-    await this.#everywhere(() => encodeSchema({ uid: record.uid, schema }), decodeEmptyReply);
-    state.record = record;
-    await this.#followRebuild(state);
+    state.rebuilding = true;
+    try {
+      await this.#everywhere(() => encodeSchema({ uid: record.uid, schema }), decodeEmptyReply);
+      state.record = record;
+    } finally {
+      await this.#followRebuild(state);
+    }
   }
 
   /** Live documents of an open index; 0 for one that is not open. */
@@ -377,21 +381,31 @@ export class Cluster {
   }
 
   /** Sets `rebuilding` from the shards and keeps looking until nothing is stale. */
+  /** Until no segment is stale. */
   async #followRebuild(state: IndexState): Promise<void> {
-    const stale = async (): Promise<boolean> => (await this.stats(state.record)).staleSegments > 0;
-    if (state.rebuilding) return;
-    state.rebuilding = await stale();
+    const look = async (): Promise<void> => {
+      const { record } = state;
+      const stale = (await this.stats(record)).staleSegments > 0;
+      if (state.record === record) state.rebuilding = stale;
+    };
+    if (state.followed) {
+      state.rebuilding = true;
+      return;
+    }
+    await look();
     if (!state.rebuilding) return;
+    state.followed = true;
     const poll = async (): Promise<void> => {
       const { uid } = state.record;
       while (this.#indexes.get(uid) === state && state.rebuilding && !this.#damage.has(uid)) {
         await sleep(REBUILD_POLL_MS, undefined, { ref: false });
         try {
-          state.rebuilding = await stale();
+          await look();
         } catch (error) {
           this.log.warn({ err: error, uid }, "cannot tell how far re-indexing is; asking again");
         }
       }
+      state.followed = false;
     };
     void poll();
   }

@@ -156,7 +156,10 @@ export class WordExpander {
       averageLengths: literal.averageLengths,
       exhausted: text.words.every((word, i) => word.typosMax === 0 || typos.has(i)),
       corrections: new Map(
-        findings.flatMap(({ typos: [best] }, i) => (best === undefined ? [] : [[i, best.term] as const])),
+        findings.flatMap(({ typos: [best] }, i) => {
+          const likelier = best !== undefined && largest(best.frequencies) > (literal.known[i] as number);
+          return likelier ? [[i, best.term] as const] : [];
+        }),
       ),
     };
   }

@@ -9,19 +9,36 @@ import { Generations } from "./generations.js";
 export class IndexState {
   record: IndexRecord;
   readonly generations: Generations;
-  readonly expansions: ExpansionCache;
-  /** Segments of an older schema wait to be re-indexed. */
-  rebuilding = false;
+  /** The task that follows a rebuild is running. */
+  followed = false;
+  readonly #expansionMeter: CacheMeter;
+  #expansions: ExpansionCache | null;
   #nextSeq: number;
   readonly #liveDocs: number[];
 
   /** `shards`: what each shard answered to OPEN, by its number. */
   constructor(record: IndexRecord, shards: readonly OpenReply[], expansionMeter: CacheMeter) {
     this.record = record;
-    this.expansions = new ExpansionCache(expansionMeter);
+    this.#expansionMeter = expansionMeter;
+    this.#expansions = new ExpansionCache(expansionMeter);
     this.generations = new Generations(Math.max(0, ...shards.map((shard) => shard.generation)));
     this.#nextSeq = Math.max(0, ...shards.map((shard) => shard.maxSeq)) + 1;
     this.#liveDocs = shards.map((shard) => shard.liveDocs);
+  }
+
+  /** Segments of an older schema wait to be re-indexed. */
+  get rebuilding(): boolean {
+    return this.#expansions === null;
+  }
+
+  set rebuilding(rebuilding: boolean) {
+    if (rebuilding) this.#expansions = null;
+    else this.#expansions ??= new ExpansionCache(this.#expansionMeter);
+  }
+
+  /** None during a rebuild: re-indexing changes what dictionaries answer without a new generation. */
+  get expansions(): ExpansionCache | null {
+    return this.#expansions;
   }
 
   /** Live documents, exact once the writes that were answered are published. */

@@ -58,6 +58,12 @@ export class ShardLife {
     return this.#inside > 0;
   }
 
+  /** How long the thread has worked so far; null when it is gone. */
+  get activeSeconds(): number | null {
+    const loop = this.#pool.threads[0]?.performance.eventLoopUtilization();
+    return loop === undefined ? null : loop.active / 1000;
+  }
+
   /** One message, one reply. Rejects when the thread ends before it has answered. */
   async run(request: Message): Promise<Uint8Array> {
     if (this.#ended) throw new Error("the shard's thread has ended");

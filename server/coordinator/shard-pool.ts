@@ -1,21 +1,20 @@
-// The threads of the shards: one single-thread Piscina pool each, so that a busy or dead shard never delays
-// another. Owns queues, back-pressure and the restart of dead threads. Knows messages only as bytes.
-// The only file of the coordinator that knows Piscina.
+// The shards' threads: queues, back-pressure, and the replacement of threads that die or hang. Knows messages only
+// as bytes and threads only as lives.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { Piscina } from "piscina";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import { ShardEndedError } from "./shard-errors.js";
+import { type Message, ShardLife } from "./shard-life.js";
 
-/** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
-export type Message = Uint8Array<ArrayBuffer>;
+export type { Message } from "./shard-life.js";
+
 /** The load of one thread, for metrics; see ShardReading. */
 export interface ThreadReading {
+  readonly inside: number;
   readonly sent: number;
   readonly activeSeconds: number | null;
-  readonly inside: number;
   readonly waiting: number;
   readonly refused: number;
   readonly restarts: number;
@@ -24,13 +23,13 @@ export type Ask = (request: Message) => Promise<Uint8Array>;
 
 export interface ShardPoolOptions {
   readonly shards: number;
-  /** Handed to each worker as Piscina's workerData. */
-  readonly workerData: (shard: number) => unknown;
+  /** Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive. */
+  readonly workerData: (shard: number, beats: Int32Array) => unknown;
   /** A request that a new thread must answer before anything else is sent to it. */
   readonly ping: () => Message;
   /** Throws when the answer to a ping is a refusal. */
   readonly checkPing: (reply: Uint8Array) => void;
-  readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax">;
+  readonly limits: Pick<Limits, "shardQueueRequestsMax" | "searchMsMax" | "shardHangMsMax">;
   readonly log: Logger;
   /** Brings a restarted thread to where the dead one was; called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
@@ -38,10 +37,11 @@ export interface ShardPoolOptions {
   readonly workerFile?: string;
 }
 
-/** A third of it is used at a time. Requests live shortly: more would only keep their garbage longer. */
-const YOUNG_HEAP_MIB = 12;
 const RETRY_AFTER_SECONDS = 1;
-const RECOVER_MS_MAX = 60_000;
+/** A hanging thread shows in so many looks in a row, so that a pause of this thread is not taken for one of theirs. */
+const LOOKS_A_HANG = 10;
+/** Before its first beat it loads its code, which takes long on a busy machine. */
+const LOOKS_A_START = 60;
 const RECOVER_PAUSE_MS_FIRST = 50;
 const RECOVER_PAUSE_MS_MAX = 2_000;
 
@@ -90,38 +90,31 @@ export class ShardPool {
   }
 }
 
-/** Requests inside are counted here; Piscina itself never queues, which keeps their order. */
+/** Requests inside are counted here; every life of the thread gets them at once, in the order of the calls. */
 class ShardThread {
   readonly #shard: number;
   readonly #options: ShardPoolOptions;
-  readonly #pool: Piscina;
+  /** Goes up while the thread is alive. */
+  readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #watch: NodeJS.Timeout;
+  #life: ShardLife;
   #state: "starting" | "open" | "restarting" | "closed" = "starting";
-  #sent = 0;
   #inside = 0;
+  #sent = 0;
   #waiting = 0;
   #refused = 0;
   #restarts = 0;
-  #deaths = 0;
+  #beatsSeen = 0;
+  #stillLooks = 0;
+  #hasBeaten = false;
   #reopened: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
 
   constructor(shard: number, options: ShardPoolOptions) {
     this.#shard = shard;
     this.#options = options;
-    this.#pool = new Piscina({
-      filename: options.workerFile ?? workerFile(),
-      minThreads: 1,
-      maxThreads: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      concurrentTasksPerWorker: Number.MAX_SAFE_INTEGER,
-      atomics: "async",
-      recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
-      workerData: options.workerData(shard),
-      loadBalancer: (_task, workers) => workers[0] ?? null,
-    });
-    this.#pool.on("workerDestroy", () => this.#onDeath());
-    this.#pool.on("error", (error) => options.log.error({ err: error, shard }, "shard thread failed"));
+    this.#life = this.#begin();
+    this.#watch = setInterval(() => this.#look(), options.limits.shardHangMsMax / LOOKS_A_HANG).unref();
   }
 
   get open(): boolean {
@@ -129,11 +122,10 @@ class ShardThread {
   }
 
   get reading(): ThreadReading {
-    const loop = this.#pool.threads[0]?.performance.eventLoopUtilization();
     return {
-      sent: this.#sent,
-      activeSeconds: loop === undefined ? null : loop.active / 1000,
       inside: this.#inside,
+      sent: this.#sent,
+      activeSeconds: this.#life.activeSeconds,
       waiting: this.#waiting,
       refused: this.#refused,
       restarts: this.#restarts,
@@ -141,7 +133,7 @@ class ShardThread {
   }
 
   async start(): Promise<void> {
-    this.#options.checkPing(await this.#run(this.#options.ping()));
+    this.#options.checkPing(await this.#life.run(this.#options.ping()));
     this.#state = "open";
   }
 
@@ -167,35 +159,57 @@ class ShardThread {
     this.#state = "closed";
     if (this.#inside > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
     try {
-      if (wasOpen) await this.#run(last);
+      if (wasOpen) await this.#life.run(last);
     } catch (error) {
       this.#options.log.error({ err: error, shard: this.#shard }, "shard did not close in good order");
     } finally {
-      await this.end();
+      clearInterval(this.#watch);
+      await this.#life.end();
     }
-  }
-
-  async end(): Promise<void> {
-    this.#state = "closed";
-    await this.#pool.destroy();
   }
 
   async #run(request: Message): Promise<Uint8Array> {
-    const life = this.#deaths;
+    const life = this.#life;
     this.#sent++;
-    let reply: unknown;
     try {
-      reply = await this.#pool.run(request, { transferList: [request.buffer] });
+      return await life.run(request);
     } catch (error) {
-      if (this.#deaths === life || this.#state === "starting") throw error;
-      throw unavailable(`Shard ${this.#shard} was restarted while the request was inside.`, error);
+      if (!life.ended) throw error;
+      throw new ShardEndedError(
+        `Shard ${this.#shard} was restarted while the request was inside. Retry in a moment.`,
+        { certain: false, cause: error },
+      );
     }
-    if (!(reply instanceof Uint8Array)) throw new TypeError(`shard ${this.#shard} did not answer with bytes`);
-    return reply;
   }
 
-  #onDeath(): void {
-    this.#deaths++;
+  #begin(): ShardLife {
+    this.#stillLooks = 0;
+    this.#hasBeaten = false;
+    this.#beatsSeen = Atomics.load(this.#beats, 0);
+    const { workerData, workerFile, log } = this.#options;
+    return new ShardLife({
+      workerData: workerData(this.#shard, this.#beats),
+      workerFile,
+      onEnd: () => this.#onEnd(),
+      onError: (error) => log.error({ err: error, shard: this.#shard }, "shard thread failed"),
+    });
+  }
+
+  /** Ends the thread when it has requests but has shown no sign of life for too long. */
+  #look(): void {
+    const beats = Atomics.load(this.#beats, 0);
+    const beaten = beats !== this.#beatsSeen;
+    this.#beatsSeen = beats;
+    if (beaten) this.#hasBeaten = true;
+    this.#stillLooks = beaten || !this.#life.busy ? 0 : this.#stillLooks + 1;
+    if (this.#stillLooks < (this.#hasBeaten ? LOOKS_A_HANG : LOOKS_A_START)) return;
+    this.#stillLooks = 0;
+    const { shardHangMsMax } = this.#options.limits;
+    this.#options.log.error({ shard: this.#shard, shardHangMsMax }, "shard thread hangs; ending it");
+    void this.#life.end();
+  }
+
+  #onEnd(): void {
     if (this.#state === "open" || this.#state === "restarting") this.#restarts++;
     if (this.#state !== "open") return;
     this.#options.log.warn({ shard: this.#shard }, "shard thread ended unexpectedly; restarting it");
@@ -223,21 +237,14 @@ class ShardThread {
     }
   }
 
-  /** A thread that cannot even load leaves its requests unanswered in Piscina, hence the time limit. */
+  /** In a new life: the old thread must be gone, for it had the database open. */
   async #recoverOnce(): Promise<void> {
-    const timer = new AbortController();
-    const timeout = sleep(RECOVER_MS_MAX, undefined, { ref: false, signal: timer.signal }).then(() => {
-      throw new Error(`shard ${this.#shard} did not reopen within ${RECOVER_MS_MAX} ms`);
-    });
-    timeout.catch(() => undefined);
-    try {
-      const life = this.#deaths;
-      this.#options.checkPing(await Promise.race([timeout, this.#run(this.#options.ping())]));
-      await Promise.race([timeout, this.#options.recover(this.#shard, (request) => this.#run(request))]);
-      if (this.#deaths !== life) throw new Error(`shard ${this.#shard} ended again while it was reopened`);
-    } finally {
-      timer.abort();
-    }
+    await this.#life.end();
+    const life = this.#begin();
+    this.#life = life;
+    this.#options.checkPing(await life.run(this.#options.ping()));
+    await this.#options.recover(this.#shard, (request) => life.run(request));
+    if (life.ended) throw new Error(`shard ${this.#shard} ended again while it was reopened`);
   }
 
   async #waitForRestart(): Promise<void> {
@@ -264,12 +271,4 @@ function unavailable(sentence: string, cause?: unknown): SkeinError {
     retryAfter: RETRY_AFTER_SECONDS,
     cause,
   });
-}
-
-/** The compiled worker: beside this file in dist, or in dist when this file runs from its source. */
-function workerFile(): string {
-  const fromSource = import.meta.url.endsWith(".ts");
-  return fileURLToPath(
-    new URL(fromSource ? "../../dist/shards/worker.js" : "../../shards/worker.js", import.meta.url),
-  );
 }

@@ -26,6 +26,7 @@ import {
   encodeSearch as encodeSearchRequest,
 } from "../../shards/protocol/program.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
+import type { ExpansionCache } from "./expansion-cache.js";
 import type { IndexState } from "./index-state.js";
 import { type Subject, subjectOf } from "./quarantine.js";
 import type { Message } from "./shard-pool.js";
@@ -50,6 +51,7 @@ export type CallShard = <T>(
 export class Snapshot {
   readonly generation: number;
   readonly #index: IndexState;
+  readonly #expansions: ExpansionCache | null;
   readonly #shards: number;
   readonly #call: CallShard;
   readonly #deadline: number;
@@ -59,6 +61,7 @@ export class Snapshot {
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
   constructor(index: IndexState, shards: number, call: CallShard, deadline: number, trace?: QueryTrace) {
     this.#index = index;
+    this.#expansions = index.expansions;
     this.#shards = shards;
     this.#call = call;
     this.#deadline = deadline;
@@ -81,7 +84,7 @@ export class Snapshot {
   async expand(program: ExpandProgram): Promise<ExpandResult> {
     this.#trace?.enter("expand");
     const bytes = encodeExpand(program);
-    const known = this.#index.expansions.get(this.generation, bytes);
+    const known = this.#expansions?.get(this.generation, bytes);
     if (known !== undefined) return known;
     const answers = await this.#askAll(
       () => encodeExpandRequest(this.#request(bytes)),
@@ -89,7 +92,7 @@ export class Snapshot {
       this.#subject("expand", program),
     );
     const sum = sumExpansions(answers);
-    this.#index.expansions.put(this.generation, bytes, sum);
+    this.#expansions?.put(this.generation, bytes, sum);
     return sum;
   }
 

@@ -78,7 +78,8 @@ export class LineFramer {
       this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
-    if (number === 1 && BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
+    // in front of every line, as joined files have them, so that the splitter counts the same lines
+    while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) return;
     this.#lines.push(line);
     this.#lineBytes += line.length + 1;

@@ -11,7 +11,8 @@ import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply, ReplyBody } from "./reply.js";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
-const MAIN = join(ROOT, "dist/server/cli/main.js");
+/** From the sources, or compiled in dist/ beside the server. */
+const MAIN = join(ROOT, existsSync(join(ROOT, "dist")) ? "dist" : "", "server/cli/main.js");
 const START_MS_MAX = 30_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 

@@ -93,7 +93,9 @@ export class Weigher {
           ...this.misspellings(typos[i]!, weights[i]!),
         ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
       })),
-      corrections: typos.map(([best]) => best?.term),
+      corrections: typos.map(([best], i) =>
+        best !== undefined && Math.max(...best.frequencies) > this.known[i]! ? best.term : undefined,
+      ),
     };
   }
 

@@ -169,7 +169,13 @@ function splits(term: string): string[][] {
   if (changes.length === 0) return [];
   const single = changes.map((at) => cutAt(letters, [at]));
   if (letters.length > 12 || changes.length > 3) return single;
-  const inNumbers = places.filter((at) => hasDigit(letters[at - 1]!) && hasDigit(letters[at]!));
+  const pieces = cutAt(letters, changes);
+  const isCode = pieces.every((piece) => hasDigit(piece) || [...piece].length <= 4);
+  const inNumbers = places.filter((at) => {
+    const start = Math.max(0, ...changes.filter((change) => change <= at));
+    const end = Math.min(letters.length, ...changes.filter((change) => change > at));
+    return isCode && !changes.includes(at) && hasDigit(letters[at]!) && end - start >= 3;
+  });
   const finer = inNumbers.map((at) =>
     cutAt(
       letters,

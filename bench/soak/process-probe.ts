@@ -1,0 +1,14 @@
+// What a process holds at a moment, read from /proc: resident memory and open file descriptors.
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Held {
+  readonly residentMiB: number;
+  readonly handles: number;
+}
+
+/** Throws where there is no /proc, or when the process is gone. */
+export function heldBy(pid: number): Held {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const kib = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);
+  return { residentMiB: kib / 1024, handles: readdirSync(`/proc/${pid}/fd`).length };
+}

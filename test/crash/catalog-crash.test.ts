@@ -1,0 +1,161 @@
+// Power failure at every sync of the catalog in turn, its batch lost or kept: opened again, it holds everything that was
+// acknowledged, and of the change under way all or nothing. Index create, change, copy, swap (with and without drop)
+// and delete, rules and synonyms, in the order in which the server makes them.
+import { describe, expect, test } from "vitest";
+import { Catalog } from "../../server/catalog/catalog.js";
+import { copyCommand } from "../../server/catalog/copy-swap.js";
+import { readChangedSettings, readNewIndex } from "../../server/catalog/indexes.js";
+import { type CatalogState, type Command, nameKey } from "../../server/catalog/state.js";
+import type { IndexRecord, RankingRule, SynonymGroup } from "../../server/catalog/types.js";
+import { DEFAULT_LIMITS } from "../../server/limits.js";
+import { CrashDisk, CrashStore } from "./crash-store.js";
+
+const AT = "2030-01-01T00:00:00.000Z";
+const TENANT = 1;
+
+type Decide = (state: CatalogState) => Command;
+
+const named = (state: CatalogState, name: string): IndexRecord =>
+  state.indexByName.get(nameKey(TENANT, name))!;
+
+const create =
+  (name: string): Decide =>
+  (state) => {
+    const draft = readNewIndex(
+      { name, schema: { fields: [{ name: "title", type: "string" }] } },
+      DEFAULT_LIMITS,
+    );
+    const ids = { uid: state.nextIndexUid, id: state.nextIndexId };
+    return { type: "index.put", record: { ...draft, ...ids, tenant: TENANT, createdAt: AT } };
+  };
+
+const change =
+  (name: string, settings: object): Decide =>
+  (state) => ({
+    type: "index.put",
+    record: readChangedSettings(named(state, name), settings, DEFAULT_LIMITS),
+  });
+
+const rule =
+  (index: string, name: string): Decide =>
+  (state) => {
+    const made: RankingRule = {
+      id: state.nextRuleId,
+      index: named(state, index).uid,
+      name,
+      type: "boost",
+      conditions: { query_contains: ["red"] },
+      effect: { filter_by: "title:red", weight: 2 },
+      priority: 0,
+      enabled: true,
+      created_at: AT,
+      updated_at: AT,
+    };
+    return { type: "rule.put", rule: made };
+  };
+
+const synonyms =
+  (index: string, words: string[]): Decide =>
+  (state) => {
+    const group: SynonymGroup = {
+      id: state.nextSynonymId,
+      index: named(state, index).uid,
+      type: "multi_way",
+      synonyms: words,
+      root: null,
+      enabled: true,
+      created_at: AT,
+      updated_at: AT,
+    };
+    return { type: "synonym.put", group };
+  };
+
+const swap =
+  (a: string, b: string, drop: boolean): Decide =>
+  (state) => ({ type: "index.swap", uid: named(state, a).uid, target: named(state, b).uid, drop });
+
+const copy =
+  (from: string, to: string): Decide =>
+  (state) => {
+    const parts = new Set(["synonyms", "ranking_rules", "settings"] as const);
+    return copyCommand(state, named(state, from), named(state, to), parts, AT);
+  };
+
+const dropped: Decide = (state) => ({ type: "index.dropped", uid: [...state.toDrop][0]! });
+
+const STORY: readonly Decide[] = [
+  () => ({ type: "tenant.put", tenant: { id: TENANT, name: "default", plan: "default", createdAt: AT } }),
+  create("live"),
+  create("next"),
+  rule("live", "first"),
+  synonyms("live", ["red", "crimson"]),
+  change("live", { num_typos: 1 }),
+  rule("next", "second"),
+  copy("live", "next"),
+  swap("live", "next", false),
+  change("next", { num_typos: 0 }),
+  swap("live", "next", true),
+  dropped,
+  create("other"),
+  copy("live", "other"),
+  (state) => ({ type: "rule.delete", index: named(state, "live").uid, id: state.nextRuleId - 2 }),
+  (state) => ({ type: "index.delete", uid: named(state, "live").uid }),
+  dropped,
+];
+
+/** Everything of a state that is stored, in a form to compare. */
+function stored({ version: _, ...state }: CatalogState): unknown {
+  const plain = (value: unknown): unknown => {
+    if (value instanceof Map) return [...value].map(([key, one]) => [key, plain(one)]).sort();
+    return value instanceof Set ? [...value].sort() : value;
+  };
+  return Object.fromEntries(Object.entries(state).map(([name, value]) => [name, plain(value)]));
+}
+
+interface Outcome {
+  certain: CatalogState;
+  /** The state if the change under way was kept. */
+  possible: CatalogState;
+  frozen: boolean;
+}
+
+/** The story on a disk that may freeze; `states` are those of a calm run. */
+async function run(disk: CrashDisk, states: CatalogState[]): Promise<Outcome> {
+  const catalog = await Catalog.on(new CrashStore(disk));
+  let certain = catalog.state;
+  for (const [i, decide] of STORY.entries()) {
+    try {
+      certain = await catalog.change(decide);
+      states[i] ??= certain;
+    } catch {
+      return { certain, possible: states[i]!, frozen: true };
+    }
+  }
+  return { certain, possible: certain, frozen: false };
+}
+
+describe("a catalog that loses power", () => {
+  const states: CatalogState[] = [];
+
+  for (const keepsLast of [false, true]) {
+    test(`at any sync, its batch ${keepsLast ? "kept" : "lost"}`, async () => {
+      const calm = new CrashDisk();
+      expect((await run(calm, states)).frozen).toBe(false);
+      expect(calm.syncs).toBe(STORY.length);
+      for (let freezeAt = 1; freezeAt <= calm.syncs; freezeAt++) {
+        const disk = new CrashDisk();
+        disk.freezeAt = freezeAt;
+        disk.keepsLast = keepsLast;
+        const { certain, possible } = await run(disk, states);
+        disk.freezeAt = 0;
+        const reopened = await Catalog.on(new CrashStore(disk));
+        expect(stored(reopened.state)).toEqual(stored(keepsLast ? possible : certain));
+        expect(reopened.damage.found).toEqual([]);
+        // the rest of the story goes on from there
+        const next = keepsLast ? freezeAt : freezeAt - 1;
+        for (const decide of STORY.slice(next)) await reopened.change(decide);
+        expect(stored(reopened.state)).toEqual(stored(states.at(-1)!));
+      }
+    });
+  }
+});

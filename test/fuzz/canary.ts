@@ -1,0 +1,146 @@
+// An engine instance with guards: kernels see their inputs between regions full of one byte, and every byte of the
+// memory that they are not given is that byte too. Whatever they are asked, the regions must be as before; and two
+// instances that differ only in the guard byte must answer alike, or a kernel has read what is not its own.
+import { Buffer } from "node:buffer";
+import { STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../../engine-wasm/assembly/layout.js";
+import { EngineError } from "../../engine-wasm/host/engine-error.js";
+import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import type { Kernels } from "../../engine-wasm/host/kernels.js";
+import type { EngineInstance } from "../../engine-wasm/host/memory.js";
+import { finding } from "./target.js";
+
+const GUARD_BYTES = 1024;
+const GUARDS = [0x00, 0xa5] as const;
+const DOCUMENTED = [STATUS_BAD_PROGRAM, STATUS_DAMAGED];
+const LOWEST_STATUS = -256;
+const ARENA_HEADER_BYTES = 16;
+/** Above this an instance is made anew, since filling its memory would take long. */
+const MEMORY_BYTES_MAX = 24 * 1024 * 1024;
+
+/** A kernel's answer: its negative status, or the bytes of its result. */
+export type Answer = number | Uint8Array;
+type Call = (kernels: Kernels, p: number, bytes: number) => number;
+/** Places regions in a fresh instance and keeps their addresses. */
+type Furnish<T> = (place: (bytes: Uint8Array, room?: number) => number, instance: EngineInstance) => T;
+
+export class Guarded<T> {
+  readonly instance: EngineInstance;
+  readonly held: T;
+  #start = 0;
+  #kept: Buffer = Buffer.alloc(0);
+
+  constructor(
+    module: EngineModule,
+    furnish: Furnish<T>,
+    private readonly guard: number,
+  ) {
+    this.instance = module.instantiate();
+    const wall = new Uint8Array(GUARD_BYTES).fill(guard);
+    this.#start = this.instance.region(wall) - ARENA_HEADER_BYTES;
+    const place = (bytes: Uint8Array, room = (bytes.length + 15) & ~15): number => {
+      const padded = new Uint8Array(room).fill(guard);
+      padded.set(bytes);
+      const address = this.instance.region(padded);
+      this.instance.region(wall);
+      return address;
+    };
+    this.held = furnish(place, this.instance);
+    this.keep();
+  }
+
+  get #end(): number {
+    return this.#start + this.instance.run((kernels) => kernels.regionBytes());
+  }
+
+  /** Takes the regions as they are now for right. */
+  keep(): void {
+    this.#kept = Buffer.from(this.instance.view().subarray(this.#start, this.#end));
+  }
+
+  /** Overwrites a placed region and what is left of its room. */
+  overwrite(address: number, bytes: Uint8Array, room: number): void {
+    this.instance
+      .view()
+      .fill(this.guard, address, address + room)
+      .set(bytes, address);
+    this.keep();
+  }
+
+  /** Puts a kernel's input into scratch with nothing but guard bytes behind it. */
+  input(bytes: Uint8Array): number {
+    const p = this.instance.input(bytes);
+    this.instance.view().fill(this.guard, p + bytes.length);
+    return p;
+  }
+
+  /** One kernel call. */
+  ask(call: Call, input: Uint8Array): Answer {
+    const p = this.input(input);
+    const answer = this.instance.run((kernels) => call(kernels, p, input.length));
+    this.checkRegions();
+    return this.read(answer);
+  }
+
+  read(answer: number): Answer {
+    if (answer >= 0 || answer < LOWEST_STATUS) return this.instance.result(answer);
+    if (!DOCUMENTED.includes(-answer)) finding(`a kernel answered with the unknown status ${answer}`);
+    return answer;
+  }
+
+  /** Throws when a kernel has written outside its own memory. */
+  checkRegions(): void {
+    if (this.#end - this.#start !== this.#kept.length) finding("a kernel did not give back its regions");
+    const now = this.instance.view().subarray(this.#start, this.#start + this.#kept.length);
+    if (this.#kept.equals(now)) return;
+    const at = now.findIndex((byte, i) => byte !== this.#kept[i]);
+    finding(`a kernel wrote outside its memory, ${at} bytes behind the first region`);
+  }
+}
+
+/** Two guarded instances with different guard bytes and the same contents. */
+export class Canary<T> {
+  #pair: Guarded<T>[] = [];
+
+  constructor(
+    private readonly module: EngineModule,
+    private readonly furnish: Furnish<T>,
+  ) {}
+
+  /** The instances, made anew when they have trapped or grown. */
+  pair(): readonly Guarded<T>[] {
+    const fit = ({ instance }: Guarded<T>) => instance.usable && instance.memoryBytes() <= MEMORY_BYTES_MAX;
+    if (this.#pair.length === 0 || !this.#pair.every(fit)) {
+      this.#pair = GUARDS.map((guard) => new Guarded(this.module, this.furnish, guard));
+    }
+    return this.#pair;
+  }
+
+  /** Runs `work` in both and returns the answer, which must be the same. A trap is a finding. */
+  both(what: string, work: (guarded: Guarded<T>) => Answer): Answer {
+    try {
+      const [one, other] = this.pair().map(work) as [Answer, Answer];
+      if (!same(one, other)) finding(`${what}: the answer depends on bytes outside the input`);
+      return one;
+    } catch (error) {
+      this.#pair = [];
+      if (error instanceof EngineError) finding(`${what}: ${error.code}: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** One kernel call in both. */
+  ask(
+    what: string,
+    call: (kernels: Kernels, p: number, bytes: number, held: T) => number,
+    input: Uint8Array,
+  ): Answer {
+    return this.both(what, (guarded) =>
+      guarded.ask((kernels, p, bytes) => call(kernels, p, bytes, guarded.held), input),
+    );
+  }
+}
+
+function same(one: Answer, other: Answer): boolean {
+  if (typeof one === "number" || typeof other === "number") return one === other;
+  return Buffer.from(one.buffer, one.byteOffset, one.length).equals(other);
+}

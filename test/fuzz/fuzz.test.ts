@@ -1,0 +1,80 @@
+// What fuzzing has found stays found: every file of regressions/ is replayed. And each target runs for a moment from
+// a fixed seed, so that the targets themselves do not rot. `npm run fuzz` is the long version.
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadEngine } from "../../server/coordinator/engine-files.js";
+import { Canary } from "./canary.js";
+import { fuzz, problemOf } from "./run.js";
+import type { Target } from "./target.js";
+import { TARGETS } from "./targets.js";
+
+const FOLDER = new URL("./regressions/", import.meta.url);
+const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
+const CASES = 150;
+const MS_MAX = 8_000;
+
+interface Regression {
+  target: string;
+  input: string;
+}
+
+const regressions = FILES.map((name) => ({
+  name,
+  ...(JSON.parse(readFileSync(new URL(name, FOLDER), "utf8")) as Regression),
+}));
+
+describe.each(Object.keys(TARGETS))("%s", (name) => {
+  let target: Target;
+  beforeAll(async () => {
+    target = await TARGETS[name]!();
+  });
+  afterAll(() => target.close());
+
+  for (const { name: file, input } of regressions.filter((one) => one.target === name)) {
+    test(`regression ${file}`, async () => {
+      expect(await problemOf(target, Buffer.from(input, "base64"))).toBeNull();
+    });
+  }
+
+  test("a short run finds nothing", async () => {
+    const { cases, failures } = await fuzz(target, {
+      seed: 1,
+      casesMax: CASES,
+      msMax: MS_MAX,
+      failuresMax: 1,
+    });
+    expect(failures.map(({ why }) => why)).toEqual([]);
+    expect(cases).toBeGreaterThan(10);
+  });
+});
+
+describe("the canary notices", () => {
+  const bytes = Uint8Array.of(1, 2, 3);
+
+  test("a write outside of the input", async () => {
+    const canary = new Canary(await loadEngine(), (place) => place(bytes));
+    const write = (): unknown =>
+      canary.both("a kernel", (guarded) =>
+        guarded.ask(() => {
+          guarded.instance.view()[guarded.held + 300] = 1;
+          return -1;
+        }, bytes),
+      );
+    expect(write).toThrow("wrote outside its memory");
+  });
+
+  test("a read behind the input", async () => {
+    const canary = new Canary(await loadEngine(), () => undefined);
+    // a hash over one byte more than was given
+    const read = (): unknown =>
+      canary.ask("hash", (kernels, p, length) => (kernels.hash(p, length + 1) % 2n === 0n ? -1 : -2), bytes);
+    expect(read).toThrow("depends on bytes outside");
+  });
+
+  test("an unknown status and a trap", async () => {
+    const canary = new Canary(await loadEngine(), () => undefined);
+    expect(() => canary.ask("a kernel", () => -200, bytes)).toThrow("unknown status");
+    const trap = (): unknown => canary.ask("reserve", (kernels) => kernels.reserve(-1), bytes);
+    expect(trap).toThrow("trap");
+  });
+});

@@ -1,0 +1,113 @@
+// `npm run fuzz -- TARGET --seed S --minutes M`: one target in a thread of its own, so that a kernel that never ends is
+// noticed too. Each finding becomes a file under regressions/, which `npm test` replays from then on.
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { Random } from "../../bench/random.js";
+import { type Failure, fuzz } from "./run.js";
+import { TARGETS } from "./targets.js";
+
+/** A case that takes longer has hung. */
+const CASE_MS_MAX = 60_000;
+const WATCH_MS = 1_000;
+const FAILURES_MAX = 5;
+const USAGE = `usage: npm run fuzz -- TARGET [--seed S] [--minutes M]; targets: ${Object.keys(TARGETS).join(", ")}`;
+
+interface Job {
+  readonly target: string;
+  readonly seed: number;
+  readonly minutes: number;
+  /** The case that is running, and how many there were. */
+  readonly progress: SharedArrayBuffer;
+}
+
+type Message = { readonly cases: number; readonly failures: readonly Failure[] };
+
+function readJob(): Job {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      minutes: { type: "string", default: "1" },
+    },
+  });
+  const [target] = positionals;
+  const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
+  if (target === undefined || !Object.hasOwn(TARGETS, target) || !Number.isInteger(seed) || !(minutes > 0)) {
+    console.error(USAGE);
+    process.exit(2);
+  }
+  return { target, seed, minutes, progress: new SharedArrayBuffer(8) };
+}
+
+/** Writes a finding beside the others, under the next number. Returns its path. */
+function keep(target: string, { input, why, caseSeed }: Failure): string {
+  const folder = join(process.cwd(), "test/fuzz/regressions");
+  if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+  const numbers = readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0);
+  const number = String(Math.max(0, ...numbers) + 1).padStart(3, "0");
+  const path = join(folder, `${number}-${target}.json`);
+  const entry = {
+    target,
+    caseSeed,
+    why: why.split("\n").slice(0, 6),
+    input: Buffer.from(input).toString("base64"),
+  };
+  writeFileSync(path, `${JSON.stringify(entry, null, 1)}\n`);
+  return path;
+}
+
+function report(target: string, failures: readonly Failure[]): void {
+  for (const failure of failures) console.log(`FOUND: ${failure.why}\n  kept as ${keep(target, failure)}`);
+}
+
+async function watch(job: Job): Promise<void> {
+  const { target, seed, minutes, progress } = job;
+  const [counters, started] = [new Int32Array(progress), performance.now()];
+  const worker = new Worker(new URL(import.meta.url), { workerData: job });
+  let [seen, since] = [-1, performance.now()];
+  const timer = setInterval(() => {
+    const cases = Atomics.load(counters, 1);
+    if (cases !== seen) [seen, since] = [cases, performance.now()];
+    else if (cases > 0 && performance.now() - since > CASE_MS_MAX) void hung();
+  }, WATCH_MS);
+  const hung = async (): Promise<void> => {
+    const caseSeed = Atomics.load(counters, 0);
+    clearInterval(timer);
+    await worker.terminate();
+    const input = (await TARGETS[target]!()).generate(new Random(caseSeed));
+    report(target, [{ caseSeed, why: `no end within ${CASE_MS_MAX} ms`, input }]);
+    process.exit(1);
+  };
+  const { cases, failures } = await new Promise<Message>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  clearInterval(timer);
+  report(target, failures);
+  const seconds = ((performance.now() - started) / 1000).toFixed(0);
+  console.log(
+    `fuzz ${target} --seed ${seed} --minutes ${minutes}: ${cases} cases in ${seconds} s, ${failures.length} findings`,
+  );
+  process.exit(failures.length === 0 ? 0 : 1);
+}
+
+async function work({ target: name, seed, minutes, progress }: Job): Promise<void> {
+  const counters = new Int32Array(progress);
+  const target = await TARGETS[name]!();
+  const outcome = await fuzz(target, {
+    seed,
+    casesMax: Number.POSITIVE_INFINITY,
+    msMax: minutes * 60_000,
+    failuresMax: FAILURES_MAX,
+    onCase: (caseSeed) => {
+      Atomics.store(counters, 0, caseSeed);
+      Atomics.add(counters, 1, 1);
+    },
+  });
+  await target.close();
+  parentPort!.postMessage(outcome satisfies Message);
+}
+
+await (isMainThread ? watch(readJob()) : work(workerData as Job));

@@ -1,0 +1,76 @@
+// Query programs that are nearly right: search, expand and explain programs with bytes changed, against two segments.
+
+import type { Random } from "../../bench/random.js";
+import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import { encodeExpand } from "../../engine-wasm/host/expand-program.js";
+import { encodeExplain } from "../../engine-wasm/host/explain-program.js";
+import type { Kernels } from "../../engine-wasm/host/kernels.js";
+import { encodeSearch } from "../../engine-wasm/host/search-program.js";
+import { type Pick, TEXT_SLOTS, WORDS } from "../unit/engine/catalogue.js";
+import { randomProgram } from "../unit/engine/random-program.js";
+import { Canary } from "./canary.js";
+import { catalogueSegment, liveBits, snapshotBytes, someSeqs } from "./catalogue.js";
+import { finding, mutateBytes, type Target } from "./target.js";
+
+const KERNELS = ["search", "expand", "explain", "findIds", "locate"] as const;
+const ROWS = [300, 40] as const;
+
+/** Input: a byte that names the kernel, then its program. */
+export function programTarget(module: EngineModule): Target {
+  const bench = module.workbench();
+  const segments = [catalogueSegment(bench, ROWS[0], 0, 1), catalogueSegment(bench, ROWS[1], ROWS[0], 2)];
+  const canary = new Canary(module, (place) => {
+    const [first, second] = segments.map((bytes) => place(bytes)) as [number, number];
+    const live = place(liveBits(ROWS[0], 5));
+    return place(
+      snapshotBytes([
+        { segment: first, live },
+        { segment: second, live: 0 },
+      ]),
+    );
+  });
+  const wholes = (random: Random, kernel: number): Uint8Array => {
+    const pick: Pick = (list) => random.pick(list);
+    switch (KERNELS[kernel]) {
+      case "search":
+        return encodeSearch(randomProgram(bench, pick));
+      case "expand":
+        return encodeExpand({
+          slots: TEXT_SLOTS.filter(() => random.below(3) > 0),
+          words: Array.from({ length: random.from(1, 4) }, () => ({
+            term: Buffer.from(bench.fold(random.pick(WORDS))).toString(),
+            exact: random.below(2) === 0,
+            prefix: random.below(2) === 0,
+            typoPrefix: random.below(2) === 0,
+            maxTypos: random.below(5),
+          })),
+        });
+      case "explain":
+        return encodeExplain(randomProgram(bench, pick), someSeqs(random, ROWS[0] + ROWS[1]));
+      default: {
+        const numbers = Float64Array.from(someSeqs(random, ROWS[0] + ROWS[1]));
+        return new Uint8Array(numbers.buffer);
+      }
+    }
+  };
+  return {
+    name: "program",
+    generate(random) {
+      const kernel = random.pick([0, 0, 0, 0, 1, 1, 2, 2, 3, 4]);
+      const whole = wholes(random, kernel);
+      const program = kernel < 3 && random.below(8) > 0 ? mutateBytes(random, whole) : whole;
+      return Buffer.concat([Uint8Array.of(kernel), program]);
+    },
+    check(input) {
+      const kernel = KERNELS[input[0]!] as keyof Kernels & (typeof KERNELS)[number];
+      const answer = canary.ask(
+        kernel,
+        (kernels, p, bytes, snapshot) => kernels[kernel](snapshot, p, bytes),
+        input.subarray(1),
+      );
+      if (typeof answer === "number" && answer !== -1)
+        finding(`${kernel}: status ${answer} for healthy segments`);
+    },
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,86 @@
+// Runs a target: case after case from a seed until the time is up, each failure made smaller before it is told.
+import { Random } from "../../bench/random.js";
+import type { Target } from "./target.js";
+
+export interface Failure {
+  readonly caseSeed: number;
+  readonly why: string;
+  readonly input: Uint8Array;
+}
+
+export interface Outcome {
+  readonly cases: number;
+  readonly failures: readonly Failure[];
+}
+
+export interface Budget {
+  readonly seed: number;
+  readonly casesMax: number;
+  readonly msMax: number;
+  readonly failuresMax: number;
+  /** Before each case. */
+  readonly onCase?: (caseSeed: number) => void;
+}
+
+const SHRINK_CHECKS_MAX = 1500;
+
+/** The seed of a run's i-th case. */
+function caseSeedOf(seed: number, i: number): number {
+  return (Math.imul(seed, 0x9e3779b1) + Math.imul(i + 1, 0x85ebca6b)) | 0;
+}
+
+export async function fuzz(target: Target, budget: Budget): Promise<Outcome> {
+  const failures: Failure[] = [];
+  const kinds = new Set<string>();
+  const end = performance.now() + budget.msMax;
+  let cases = 0;
+  for (
+    ;
+    cases < budget.casesMax && failures.length < budget.failuresMax && performance.now() < end;
+    cases++
+  ) {
+    const caseSeed = caseSeedOf(budget.seed, cases);
+    budget.onCase?.(caseSeed);
+    const input = target.generate(new Random(caseSeed));
+    const why = await problemOf(target, input);
+    if (why === null || kinds.has(kindOf(why))) continue;
+    kinds.add(kindOf(why));
+    failures.push({ caseSeed, ...(await shrink(target, input, why)) });
+  }
+  return { cases, failures };
+}
+
+/** What a case finds; null when all is well. */
+export async function problemOf(target: Target, input: Uint8Array): Promise<string | null> {
+  try {
+    await target.check(input);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  }
+}
+
+/** Failures that begin alike are one kind. */
+function kindOf(why: string): string {
+  return why.split("\n")[0]!.replace(/\d+/g, "0").slice(0, 60);
+}
+
+/** Takes pieces out as long as it still fails in the same way. */
+async function shrink(
+  target: Target,
+  input: Uint8Array,
+  why: string,
+): Promise<{ input: Uint8Array; why: string }> {
+  let best = { input, why };
+  let checks = 0;
+  for (let size = Math.ceil(input.length / 2); size >= 1 && checks < SHRINK_CHECKS_MAX; size >>= 1) {
+    for (let at = 0; at < best.input.length && checks < SHRINK_CHECKS_MAX; ) {
+      const smaller = Buffer.concat([best.input.subarray(0, at), best.input.subarray(at + size)]);
+      checks++;
+      const problem = await problemOf(target, smaller);
+      if (problem !== null && kindOf(problem) === kindOf(why)) best = { input: smaller, why: problem };
+      else at += size;
+    }
+  }
+  return best;
+}

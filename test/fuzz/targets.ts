@@ -1,0 +1,19 @@
+// The fuzzing targets by name.
+import { loadEngine } from "../../server/coordinator/engine-files.js";
+import { filterTarget } from "./filter-target.js";
+import { batchTarget, importTarget } from "./intake-target.js";
+import { programTarget } from "./program-target.js";
+import { queryTarget } from "./query-target.js";
+import { segmentTarget } from "./segment-target.js";
+import type { Target } from "./target.js";
+import { tokenTarget } from "./token-target.js";
+
+export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
+  filter: async () => filterTarget(),
+  query: queryTarget,
+  batch: async () => batchTarget(await loadEngine()),
+  import: async () => importTarget(await loadEngine()),
+  program: async () => programTarget(await loadEngine()),
+  segment: async () => segmentTarget(await loadEngine()),
+  tokens: async () => tokenTarget(await loadEngine()),
+};
