@@ -16,6 +16,14 @@ export interface ServerOptions {
   readonly adminKey: string;
   readonly shards: number | null;
   readonly durability: string | null;
+  /** Where Node leaves CPU profiles of all threads at the end. */
+  readonly profileDir?: string | null;
+}
+
+export interface Memory {
+  readonly now: number;
+  readonly peak: number;
+  readonly anonymous: number;
 }
 
 export class ServerProcess {
@@ -26,7 +34,10 @@ export class ServerProcess {
 
   /** Resolves when it listens. Throws with its output when it does not. */
   static start(options: ServerOptions): Promise<ServerProcess> {
+    const profile =
+      (options.profileDir ?? null) === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
     const args = [
+      ...profile,
       options.main,
       "serve",
       "--port",
@@ -38,6 +49,11 @@ export class ServerProcess {
     ];
     if (options.shards !== null) args.push("--shards", String(options.shards));
     if (options.durability !== null) args.push("--durability", options.durability);
+    return ServerProcess.run(args);
+  }
+
+  /** Any Node program that prints a line with `"url":"http..."` once it listens. */
+  static run(args: readonly string[]): Promise<ServerProcess> {
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
     return new Promise((resolve, reject) => {
       let output = "";
@@ -80,12 +96,12 @@ export class ServerProcess {
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
-  /** Resident bytes now and at the highest; null where there is no /proc. */
-  memory(): { now: number; peak: number } | null {
+  /** Resident bytes now and at the highest, and what of now is no file in memory; null where there is no /proc. */
+  memory(): Memory | null {
     const status = readProc(this.child.pid, "status");
     if (status === null) return null;
     const kib = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
-    return { now: kib("VmRSS") * 1024, peak: kib("VmHWM") * 1024 };
+    return { now: kib("VmRSS") * 1024, peak: kib("VmHWM") * 1024, anonymous: kib("RssAnon") * 1024 };
   }
 }
 

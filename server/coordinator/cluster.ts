@@ -2,7 +2,6 @@
 // sends writes under a new generation and publishes it, hands out snapshots to read from, and brings a
 // restarted shard back. Knows nothing of HTTP and nothing of what a query or a document means.
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/workbench.js";
 import {
@@ -41,6 +40,7 @@ import { IndexState } from "./index-state.js";
 import { sumStats } from "./index-stats.js";
 import { viewOf } from "./index-view.js";
 import type { Subject } from "./quarantine.js";
+import { followRebuild } from "./rebuild.js";
 import { damageSentence, decodeReply } from "./shard-errors.js";
 import { type Message, ShardPool } from "./shard-pool.js";
 import { ShardReads, searchDeadline } from "./shard-reads.js";
@@ -57,8 +57,6 @@ export interface ClusterOptions {
   readonly log: Logger;
   readonly recorder: Recorder;
 }
-
-const REBUILD_POLL_MS = 200;
 
 export class Cluster {
   readonly limits: Limits;
@@ -381,32 +379,12 @@ export class Cluster {
   }
 
   /** Sets `rebuilding` from the shards and keeps looking until nothing is stale. */
-  /** Until no segment is stale. */
-  async #followRebuild(state: IndexState): Promise<void> {
-    const look = async (): Promise<void> => {
-      const { record } = state;
-      const stale = (await this.stats(record)).staleSegments > 0;
-      if (state.record === record) state.rebuilding = stale;
-    };
-    if (state.followed) {
-      state.rebuilding = true;
-      return;
-    }
-    await look();
-    if (!state.rebuilding) return;
-    state.followed = true;
-    const poll = async (): Promise<void> => {
-      const { uid } = state.record;
-      while (this.#indexes.get(uid) === state && state.rebuilding && !this.#damage.has(uid)) {
-        await sleep(REBUILD_POLL_MS, undefined, { ref: false });
-        try {
-          await look();
-        } catch (error) {
-          this.log.warn({ err: error, uid }, "cannot tell how far re-indexing is; asking again");
-        }
-      }
-      state.followed = false;
-    };
-    void poll();
+  #followRebuild(state: IndexState): Promise<void> {
+    const { uid } = state.record;
+    return followRebuild(state, {
+      staleSegments: async () => (await this.stats(state.record)).staleSegments,
+      wanted: () => this.#indexes.get(uid) === state && !this.#damage.has(uid),
+      log: this.log,
+    });
   }
 }

@@ -46,7 +46,7 @@ test("marks are never cut", () => {
   expect(chooseWindow(100, neighbours, 8, none)).toEqual({ first: 47, end: 54 });
 });
 
-test("property: as large as asked unless a mark is in the way, with as many words as any stretch", () => {
+test("property: as large as asked unless a mark is in the way, with no fewer words than another stretch", () => {
   const ranges = fc
     .array(fc.tuple(fc.nat(6), fc.nat(3), fc.array(fc.nat(3), { minLength: 1, maxLength: 2 })), {
       minLength: 1,
