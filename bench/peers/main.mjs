@@ -32,7 +32,7 @@ const KINDS = [
   { name: "typo", share: 1, words: [1, 1], typo: true },
 ];
 const PER_PAGE = 10;
-const SECONDS_PER_KIND_MAX = 20;
+const SECONDS_PER_KIND_MAX = 10;
 
 const { values } = parseArgs({
   options: {

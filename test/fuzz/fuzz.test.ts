@@ -74,7 +74,7 @@ describe("the canary notices", () => {
   test("an unknown status and a trap", async () => {
     const canary = new Canary(await loadEngine(), () => undefined);
     expect(() => canary.ask("a kernel", () => -200, bytes)).toThrow("unknown status");
-    const trap = (): unknown => canary.ask("reserve", (kernels) => kernels.reserve(-1), bytes);
+    const trap = (): unknown => canary.ask("a kernel", (kernels) => kernels.checkSegment(-16, 64), bytes);
     expect(trap).toThrow("trap");
   });
 });
