@@ -45,6 +45,8 @@ const SKU_TERMS_MAX = 8;
 const SKU_PREFIX_LETTERS_MIN = 3;
 
 const DIGIT = /\p{N}/u;
+const FIRST_DIGIT = /^\p{N}/u;
+const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
 /** `languages`: numbers of the stemmers of the queried fields. */
@@ -95,7 +97,7 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
 function joinedVariants(text: QueryText): Variant[] {
   const joined = text.compounds
     .filter(({ covers }) => !covers.includes(-1))
-    .map(({ term, covers, prefix }) => joinedVariant(term, covers, prefix, true));
+    .flatMap(({ term, covers, prefix }) => joinedAndBegun(term, covers, prefix));
   for (const run of text.runs) {
     for (let i = 0; i + 1 < run.length; i++) {
       for (const count of [2, 3]) {
@@ -104,7 +106,7 @@ function joinedVariants(text: QueryText): Variant[] {
       }
     }
   }
-  return [...joined, ...joined.flatMap(cutAnew)];
+  return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
 /** A number may be cut elsewhere in the documents: `ab 1234` for AB 123 4. */
@@ -121,15 +123,29 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   if (covered.some((word) => word.terms.length > 1)) return [];
   const term = tokens.map((token) => token.term).join("");
   const numeric = DIGIT.test(term);
-  if (term.length > JOINED_LETTERS_MAX || (tokens.length > 2 && !numeric)) return [];
+  if ([...term].length > JOINED_LETTERS_MAX || (tokens.length > 2 && !numeric)) return [];
   const last = covered.at(-1) as QueryWord;
   // One letter that is still being typed may become any word.
   if (!numeric && last.prefix && [...(last.terms[0] as string)].length === 1) return [];
-  return [joinedVariant(term, covers, numeric && last.prefix, false)];
+  return joinedAndBegun(term, covers, numeric && last.prefix);
 }
 
-function joinedVariant(term: string, covers: readonly number[], prefix: boolean, exact: boolean): Variant {
-  return { covers, kind: ALT_JOINED, terms: [term], sequence: false, prefix, exact, factor: JOINED_FACTOR };
+/** The joined word, as good as its parts, and the words that start with it. */
+function joinedAndBegun(term: string, covers: readonly number[], prefix: boolean): Variant[] {
+  const whole: Variant = {
+    covers,
+    kind: ALT_JOINED,
+    terms: [term],
+    sequence: false,
+    prefix: false,
+    exact: true,
+    factor: JOINED_FACTOR,
+  };
+  return prefix ? [whole, begun(whole)] : [whole];
+}
+
+function begun(whole: Variant): Variant {
+  return { ...whole, prefix: true, exact: false, factor: whole.factor * PREFIX_FACTOR };
 }
 
 /** The text of a part number without anything between its letters and digits; null when the query is none. */
@@ -138,7 +154,7 @@ export function skuText(text: QueryText): string | null {
   if (terms.length === 0 || terms.length > SKU_TERMS_MAX || phrases.length > 0 || excludes.length > 0)
     return null;
   const joined = terms.join("");
-  return joined.length <= JOINED_LETTERS_MAX ? joined : null;
+  return [...joined].length <= JOINED_LETTERS_MAX ? joined : null;
 }
 
 export function skuTerm(sku: string): string {
@@ -158,8 +174,9 @@ function skuVariants(text: QueryText): Variant[] {
     exact: true,
     factor: 1,
   };
-  const begun = DIGIT.test(sku) && sku.length >= SKU_PREFIX_LETTERS_MIN && text.words.at(-1)?.prefix === true;
-  return begun ? [whole, { ...whole, prefix: true, exact: false, factor: PREFIX_FACTOR }] : [whole];
+  const isBeginning =
+    DIGIT.test(sku) && [...sku].length >= SKU_PREFIX_LETTERS_MIN && text.words.at(-1)?.prefix === true;
+  return isBeginning ? [whole, begun(whole)] : [whole];
 }
 
 function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: readonly number[]): Variant[] {
@@ -201,9 +218,14 @@ function splitVariant(covers: readonly number[], terms: readonly string[]): Vari
     terms,
     sequence: true,
     prefix: false,
-    exact: false,
+    exact: isCutAtNumbers(terms),
     factor: SPLIT_FACTOR,
   };
+}
+
+/** `256 gb` is 256gb; `car pet` is not carpet. */
+function isCutAtNumbers(terms: readonly string[]): boolean {
+  return terms.slice(1).every((right, i) => LAST_DIGIT.test(terms[i] as string) !== FIRST_DIGIT.test(right));
 }
 
 function splits(term: string): string[][] {

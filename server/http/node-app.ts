@@ -26,7 +26,13 @@ export async function listenNode(options: {
   const { limits } = options;
   // Bodies have their own timers, for a stream may take as long as it goes on.
   const server = createServer(
-    { maxHeaderSize: limits.headerBytesMax, headersTimeout: limits.bodyIdleMsMax, requestTimeout: 0 },
+    {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.bodyIdleMsMax,
+      requestTimeout: 0,
+      // Node looks for late heads only so often.
+      connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
+    },
     (message, response) => {
       new Exchange(message, response, limits, options.memory).run(options.handler);
     },

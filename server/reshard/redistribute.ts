@@ -89,13 +89,14 @@ function pool(
 ): ShardPool {
   return new ShardPool({
     shards,
-    workerData: (shard) => ({
+    workerData: (shard, beats) => ({
       shard,
+      beats,
       shardsDir,
       durability: "fsync",
       mergeSliceMs: limits.mergeSliceMsMax,
       documentBytesMax: limits.documentBytesMax,
-      engine: engine.parts,
+      engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
     }),
     ping: encodePing,
     checkPing: decodeEmptyReply,

@@ -175,6 +175,8 @@ describe("indexes", () => {
       Promise.all(
         ["/v1/indexes", "/v1/indexes/kept", "/v1/indexes/kept/settings"].map((path) => server.get(path)),
       );
+    const rebuilt = async () => (await server.get("/v1/indexes/kept")).json.data.status === "active";
+    await eventually(rebuilt, "the new brand field is indexed");
     const before = (await look()).map((reply) => reply.json);
     await server.stop("SIGKILL");
     await server.launch();

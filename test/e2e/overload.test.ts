@@ -1,7 +1,6 @@
 // More requests than the server may hold: the surplus gets 503 with Retry-After at once, nothing is lost or kept, and
 // it answers as before when the burst is over. Clients that are slow or silent are cut off and hold nobody up.
 
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -76,7 +75,7 @@ describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
     const closed = sockets.map((socket) => {
       socket.on("error", () => undefined);
       socket.resume();
-      return once(socket, "close");
+      return new Promise<void>((resolve) => socket.once("close", () => resolve()));
     });
     sockets.forEach((socket, i) => {
       if (i % 3 === 1) socket.write("POST /v1/indexes HTTP/1.1\r\nhost: x\r\n"); // half a head

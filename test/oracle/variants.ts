@@ -40,7 +40,7 @@ export function variantsOf(
   return [
     ...alone,
     ...together,
-    ...together.flatMap(cutAnew),
+    ...together.filter(({ prefix }) => !prefix).flatMap(cutAnew),
     ...(hasSkuField ? partNumbers(text) : []),
     ...synonyms(text, groups, languages, analysis),
   ];
@@ -52,15 +52,21 @@ function stems(word: QueryWord, i: number, languages: number[]): Variant[] {
   return [{ kind: "stem", covers: [i], terms, sequence: false, prefix: false, exact: true, factor: 0.95 }];
 }
 
-function joined(term: string, covers: number[], prefix: boolean, exact: boolean): Variant {
-  return { kind: "joined", covers, terms: [term], sequence: false, prefix, exact, factor: 0.95 };
+function joined(term: string, covers: number[]): Variant {
+  return { kind: "joined", covers, terms: [term], sequence: false, prefix: false, exact: true, factor: 0.95 };
+}
+
+/** With the words that start with it, if it may be unfinished. */
+function withBegun(whole: Variant, unfinished: boolean): Variant[] {
+  const begun = { ...whole, prefix: true, exact: false, factor: whole.factor * 0.8 };
+  return unfinished ? [whole, begun] : [whole];
 }
 
 /** `wi-fi` as wifi. */
 function compounds(text: QueryText): Variant[] {
   return text.compounds
     .filter(({ covers }) => !covers.includes(-1))
-    .map(({ term, covers, prefix }) => joined(term, covers, prefix, true));
+    .flatMap(({ term, covers, prefix }) => withBegun(joined(term, covers), prefix));
 }
 
 /** `wi fi` as wifi, `ab 123 4` as ab1234. */
@@ -79,7 +85,7 @@ function neighbours(text: QueryText): Variant[] {
         const numeric = hasDigit(term);
         if ([...term].length > LETTERS_MAX || (count === 3 && !numeric)) continue;
         if (!numeric && last.prefix && [...last.terms[0]!].length === 1) continue;
-        found.push(joined(term, covers, numeric && last.prefix, false));
+        found.push(...withBegun(joined(term, covers), numeric && last.prefix));
       }
     }
   }
@@ -103,10 +109,10 @@ function partNumbers(text: QueryText): Variant[] {
   const terms = partNumber(text);
   if (terms === null) return [];
   const all = text.words.map((_, i) => i);
-  const whole = { ...joined(skuTerm(terms), all, false, true), factor: 1 };
+  const whole = { ...joined(skuTerm(terms), all), factor: 1 };
   const letters = terms.join("");
   const begun = hasDigit(letters) && [...letters].length >= 3 && text.words.at(-1)!.prefix;
-  return begun ? [whole, { ...whole, prefix: true, exact: false, factor: 0.8 }] : [whole];
+  return withBegun(whole, begun);
 }
 
 /** Every stretch of the query that is an entry stands for the group's other entries. */
@@ -147,7 +153,9 @@ function synonyms(
 }
 
 function split(covers: number[], terms: string[]): Variant {
-  return { kind: "split", covers, terms, sequence: true, prefix: false, exact: false, factor: 0.9 };
+  const edges = terms.slice(1).map((right, i) => [[...terms[i]!].at(-1)!, [...right][0]!] as const);
+  const exact = edges.every(([left, right]) => hasDigit(left) !== hasDigit(right));
+  return { kind: "split", covers, terms, sequence: true, prefix: false, exact, factor: 0.9 };
 }
 
 /** Cuts a text at these places, in ascending order. */
