@@ -42,6 +42,8 @@ export let ruleCount: u32 = 0;
 export let pinCount: u32 = 0;
 /** Every row has class 1, no bonus and no boost. */
 export let rankPlain: bool = true;
+/** Every row has class 1. */
+export let classPlain: bool = true;
 let bonusTerms: usize = 0;
 let rules: usize = 0;
 let pins: usize = 0; // u64 id hashes
@@ -55,10 +57,12 @@ export function pinAt(i: u32): u64 { return Mem.u64At(pins + (<usize>i << 3)); }
 
 export function rankRead(): void {
   rankPlain = true;
+  classPlain = true;
   readBonuses();
   readRules();
   pinCount = countWithin(readU32(), HASH_BYTES);
   pins = readBytes(<usize>pinCount * HASH_BYTES);
+  if (pinCount > 0) classPlain = false;
   if (wholeBonus > 0 || startsBonus > 0 || bonusTermCount > 0 || pinCount > 0) rankPlain = false;
 }
 
@@ -116,5 +120,6 @@ function readRules(): void {
     rule.applied = 0;
     if (rule.effect > <u32>RULE_BOOST) programBad();
     if (rule.effect == RULE_BURY || rule.effect == RULE_BOOST) rankPlain = false;
+    if (rule.effect == RULE_BURY) classPlain = false;
   }
 }

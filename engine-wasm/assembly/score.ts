@@ -48,6 +48,7 @@ let relevance: usize = 0; // f64
 let rowState: usize = 0; // u64
 let normsOfSlot: usize = 0; // u32 address by slot index
 let sharedBuffer: usize = 0;
+let nearMost: f64 = 0; // the most that closeness can add, before its weight
 let lowerIsBetter: bool = false; // a sort key wants small text matches
 
 /** Takes the scratch that every segment of a query shares. */
@@ -57,6 +58,7 @@ export function scoreSetUp(): void {
   sharedBuffer = scratch(BLOCK_BUFFER_BYTES);
   bonusesSetUp();
   lowerIsBetter = false;
+  nearMost = proximityBound();
   for (let i: u32 = 0; i < sortCount; i++) {
     const key = sortKeyAt(i);
     if (key.by == SORT_RELEVANCE && key.descending == 0) lowerIsBetter = true;
@@ -221,7 +223,7 @@ function offer(row: u32, i: u32): void {
   const score = Mem.f64At(relevance + (<usize>i << 3));
   if (!rankPlain) return offerRanked(row, score, state);
   if (proximityWeight == 0 || state / MATCHED < 2) return topOffer(row, textMatch(score, state), 0, ROW_MATCHED);
-  const bound = textMatch(score + proximityWeight * proximityBound(), state);
+  const bound = textMatch(score + proximityWeight * nearMost, state);
   if (!lowerIsBetter && !topWouldEnter(row, bound, 0)) return;
   topOffer(row, textMatch(score + proximityWeight * proximityOf(row), state), 0, ROW_MATCHED);
 }
@@ -234,10 +236,15 @@ function offerRanked(row: u32, score: f64, state: u32): void {
   const matched = state / MATCHED;
   const near = proximityWeight > 0 && matched > 1;
   const isExact = (state & INEXACT) == 0;
-  const most = matched == wordCount && startsBonus + wholeBonus > 0 ? placeBonusBound(row, isExact) : 0;
+  const placed = matched == wordCount && startsBonus + wholeBonus > 0;
+  let most = placed ? max(startsBonus, wholeBonus) : 0;
   if (near || most > 0) {
-    const bound = textMatch(near ? score + proximityWeight * proximityBound() : score, state);
-    if (!lowerIsBetter && !topWouldEnter(row, bound, bonus + most)) return;
+    const bound = textMatch(near ? score + proximityWeight * nearMost : score, state);
+    if (!lowerIsBetter) {
+      if (!topWouldEnter(row, bound, bonus + most)) return;
+      if (placed) most = placeBonusBound(row, isExact); // the same with less to spare
+      if (placed && !topWouldEnter(row, bound, bonus + most)) return;
+    }
     if (near) score += proximityWeight * proximityOf(row);
     if (most > 0) bonus += placeBonusOf(row, isExact);
   }

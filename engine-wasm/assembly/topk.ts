@@ -3,11 +3,13 @@
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 import { scratch } from "./arena";
+import { finalKey } from "./final-key";
 import { SORT_CLASS, SORT_RELEVANCE } from "./layout";
 import { Mem } from "./mem";
 import { heapRise, heapSink, heapSort } from "./heap";
 import { rowsWanted, sortCount, sortKeyAt } from "./query";
-import { rankPlain } from "./rank-program";
+import { classPlain, rankPlain } from "./rank-program";
+import { boostsOf } from "./rules";
 import { Seg } from "./segment";
 import { compareSortKeys, sortKeysOf } from "./sort-keys";
 
@@ -27,6 +29,8 @@ let candidate: usize = 0; // a row that is not in the heap
 let segment: usize = 0;
 let ordered: bool = false; // rows come best first already
 let byTextMatch: bool = false; // the text match decides first, larger first
+let byRelevance: bool = false; // the key "relevance" decides first, larger first
+let relevanceKey: usize = 0; // its place in a row
 
 /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
 export function topReset(bestFirst: bool): void {
@@ -36,9 +40,10 @@ export function topReset(bestFirst: bool): void {
   heap = 0;
   ordered = bestFirst;
   let first: u32 = 0;
-  while (rankPlain && first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++; // all rows have the same
-  byTextMatch = rankPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE &&
-    sortKeyAt(first).descending != 0;
+  while (classPlain && first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++; // all rows have the same
+  byRelevance = first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
+  byTextMatch = rankPlain && byRelevance;
+  relevanceKey = ROW_KEYS + (<usize>first << 3);
   candidate = scratch(rowBytes);
 }
 
@@ -68,6 +73,10 @@ export function topWouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
   if (!topFull()) return true;
   if (kept == 0) return false;
   if (byTextMatch && textMatch < Mem.f64At(<usize>Mem.u32At(heap) + ROW_TEXT_MATCH)) return false;
+  if (byRelevance && !byTextMatch) {
+    const key = finalKey(textMatch, bonus, boostsOf(row));
+    if (key < Mem.u64At(<usize>Mem.u32At(heap) + relevanceKey)) return false;
+  }
   fillCandidate(row, textMatch, bonus);
   return before(candidate, <usize>Mem.u32At(heap));
 }

@@ -27,6 +27,8 @@ export interface ExpandedWords {
   readonly averageLengths: readonly number[];
   /** Typos were looked up for every word that may have them: asking again changes nothing. */
   readonly exhausted: boolean;
+  /** Documents with each word in any known form, at most. */
+  readonly frequencies: readonly number[];
   /** The best spelling of each word that was taken for misspelt, by its number. */
   readonly corrections: ReadonlyMap<number, string>;
 }
@@ -155,6 +157,7 @@ export class WordExpander {
       words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
       averageLengths: literal.averageLengths,
       exhausted: text.words.every((word, i) => word.typosMax === 0 || typos.has(i)),
+      frequencies: literal.known,
       corrections: new Map(
         findings.flatMap(({ typos: [best] }, i) => {
           const likelier = best !== undefined && largest(best.frequencies) > (literal.known[i] as number);

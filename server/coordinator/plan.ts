@@ -17,6 +17,9 @@ import type { QueryRequest } from "./query-request.js";
 import { type QueryText, readQueryText } from "./query-text.js";
 import { type Variant, variantsOf } from "./variants.js";
 
+/** From this many results on nobody needs related ones; up to here all rows are asked for, so that they are known. */
+export const FEW_RESULTS = 3;
+
 /** BM25F: saturation of term frequency, and how much a field's length counts. */
 const K1 = 1;
 const B = 0.6;
@@ -79,7 +82,7 @@ export function planQuery(
     languages,
     program: {
       mode: "all",
-      k: offset >= scale.documentsMax ? 0 : Math.min(offset + request.perPage, scale.documentsMax),
+      k: rowsWanted(offset, request.perPage, curation.pins.length, scale.documentsMax),
       k1: K1,
       b: B,
       proximityWeight: PROXIMITY_WEIGHT,
@@ -110,6 +113,12 @@ export function programOf(
 ): SearchProgram {
   const slots = plan.program.slots.map((slot, i) => ({ ...slot, averageLength: averageLengths[i] ?? 0 }));
   return { ...plan.program, mode, words, slots };
+}
+
+/** Up to the end of the page, and so many that the few results of a query with related ones are known. */
+function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
+  if (perPage === 0 || offset >= documentsMax) return 0;
+  return Math.min(Math.max(offset + perPage, pins + FEW_RESULTS), documentsMax);
 }
 
 /** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */

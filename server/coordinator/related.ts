@@ -1,31 +1,44 @@
 // Neighbours for a query that found little: documents with some of its words, under the same filters and rules,
 // which are not among the results. Outside `found` and facets.
-
+import type { SearchWord } from "../../engine-wasm/host/search-program.js";
+import type { ExpandedWords } from "./expand.js";
 import { type Matched, matches } from "./match.js";
 import { mergeResults, type Winner } from "./merge.js";
-import { type Plan, programOf } from "./plan.js";
+import { FEW_RESULTS, type Plan, programOf } from "./plan.js";
 import type { Snapshot } from "./snapshot.js";
 
-/** From this many results on nobody needs neighbours. */
-const FEW_RESULTS = 3;
 const RELATED_MAX = 5;
-/** A text match from here on has every word. */
-const FULL_MATCH = 2 ** 51;
+/** Words are left out, most frequent first, until so few documents have the others. */
+const DOCUMENTS_MAX = 20_000;
 
 /** Empty when enough was found, or when the results are such neighbours already. */
 export async function relatedWinners(plan: Plan, matched: Matched, snapshot: Snapshot): Promise<Winner[]> {
-  const { words, program } = matched;
-  const full = matches(matched);
-  if (words === null || program.mode === "any" || words.words.length < 2 || full >= FEW_RESULTS) return [];
-  // The results come along and are passed over: rows with all words, and pinned ones.
-  const count = full + program.pins.length + RELATED_MAX;
+  const { words, program, results } = matched;
+  if (words === null || program.mode === "any" || words.words.length < 2 || matches(matched) >= FEW_RESULTS) {
+    return [];
+  }
+  const known = results.flatMap((result) => result.rows.map((row) => row.seq));
+  const count = known.length + RELATED_MAX;
   const relaxed = {
-    ...programOf(plan, "any", words.words, words.averageLengths),
+    ...programOf(plan, "any", withoutFrequent(words), words.averageLengths),
     k: count,
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],
   };
-  const results = await snapshot.search(relaxed);
-  const { winners } = mergeResults(results, relaxed.sort, { offset: 0, count, facetValuesMax: 0 });
-  return winners.filter((one) => !one.pinned && one.textMatch < FULL_MATCH).slice(0, RELATED_MAX);
+  const found = await snapshot.search(relaxed);
+  const { winners } = mergeResults(found, relaxed.sort, { offset: 0, count, facetValuesMax: 0 });
+  return winners.filter((one) => !one.pinned && !known.includes(one.seq)).slice(0, RELATED_MAX);
+}
+
+/** At least the rarest word remains. */
+function withoutFrequent({ words, frequencies }: ExpandedWords): SearchWord[] {
+  const order = words.map((_, i) => i).sort((a, b) => (frequencies[a] as number) - (frequencies[b] as number));
+  let documents = 0;
+  const kept = new Set<number>();
+  for (const i of order) {
+    documents += frequencies[i] as number;
+    if (kept.size > 0 && documents > DOCUMENTS_MAX) break;
+    if ((frequencies[i] as number) > 0) kept.add(i);
+  }
+  return words.map((word, i) => (kept.has(i) || kept.size === 0 ? word : { ...word, alternatives: [] }));
 }
