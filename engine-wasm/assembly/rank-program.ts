@@ -32,6 +32,9 @@ const HASH_BYTES: usize = 8;
 const BONUS_TERM_LEAST: usize = 16;
 const RULE_LEAST: usize = 11;
 
+/** What may be added to a text match without reaching into the parts above the score. */
+const BONUS_SMALL: f64 = 1099511627776; // 2^40
+const BONUS_LINE: f64 = 4503599627370496; // 2^52
 /** No row may get as much: numbers above it are not exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
 
@@ -42,6 +45,8 @@ export let ruleCount: u32 = 0;
 export let pinCount: u32 = 0;
 /** Every row has class 1, no bonus and no boost. */
 export let rankPlain: bool = true;
+/** No row has a boost, and no bonus but the one that lifts over everything comes near a typo's worth. */
+export let sumPlain: bool = true;
 /** Every row has class 1. */
 export let classPlain: bool = true;
 let bonusTerms: usize = 0;
@@ -57,6 +62,7 @@ export function pinAt(i: u32): u64 { return Mem.u64At(pins + (<usize>i << 3)); }
 
 export function rankRead(): void {
   rankPlain = true;
+  sumPlain = true;
   classPlain = true;
   readBonuses();
   readRules();
@@ -75,6 +81,8 @@ function readBonus(): f64 {
   return bonus == 0 ? 0 : bonus;
 }
 
+function isSmall(bonus: f64): bool { return bonus <= BONUS_SMALL; }
+
 /** Terms come by group, in a group the largest bonus first. */
 function readBonuses(): void {
   wholeBonus = readBonus();
@@ -86,6 +94,7 @@ function readBonuses(): void {
   }
   bonusTerms = scratch(<usize>bonusTermCount * BONUS_TERM_BYTES);
   let most = max(wholeBonus, startsBonus);
+  if (!isSmall(most)) sumPlain = false;
   for (let i: u32 = 0; i < bonusTermCount && !failed(); i++) {
     const one = bonusTermAt(i);
     one.group = readU16();
@@ -100,6 +109,7 @@ function readBonuses(): void {
     if (i > 0 && bonusTermAt(i - 1).group > one.group) programBad();
     if (sameGroup && bonusTermAt(i - 1).bonus < one.bonus) programBad();
     if (!sameGroup) most += one.bonus;
+    if (!isSmall(one.bonus) && (one.bonus != BONUS_LINE || one.group != bonusTermAt(0).group)) sumPlain = false;
     if (most >= BONUS_END) programBad();
   }
 }
@@ -121,5 +131,6 @@ function readRules(): void {
     if (rule.effect > <u32>RULE_BOOST) programBad();
     if (rule.effect == RULE_BURY || rule.effect == RULE_BOOST) rankPlain = false;
     if (rule.effect == RULE_BURY) classPlain = false;
+    if (rule.effect == RULE_BOOST) sumPlain = false;
   }
 }

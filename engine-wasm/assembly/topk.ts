@@ -3,13 +3,11 @@
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 import { scratch } from "./arena";
-import { finalKey } from "./final-key";
 import { SORT_CLASS, SORT_RELEVANCE } from "./layout";
 import { Mem } from "./mem";
 import { heapRise, heapSink, heapSort } from "./heap";
 import { rowsWanted, sortCount, sortKeyAt } from "./query";
-import { classPlain, rankPlain } from "./rank-program";
-import { boostsOf } from "./rules";
+import { sumPlain, classPlain } from "./rank-program";
 import { Seg } from "./segment";
 import { compareSortKeys, sortKeysOf } from "./sort-keys";
 
@@ -28,9 +26,7 @@ let kept: u32 = 0;
 let candidate: usize = 0; // a row that is not in the heap
 let segment: usize = 0;
 let ordered: bool = false; // rows come best first already
-let byTextMatch: bool = false; // the text match decides first, larger first
-let byRelevance: bool = false; // the key "relevance" decides first, larger first
-let relevanceKey: usize = 0; // its place in a row
+let bySum: bool = false; // text match and bonus together decide first, larger first
 
 /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
 export function topReset(bestFirst: bool): void {
@@ -41,9 +37,7 @@ export function topReset(bestFirst: bool): void {
   ordered = bestFirst;
   let first: u32 = 0;
   while (classPlain && first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++; // all rows have the same
-  byRelevance = first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
-  byTextMatch = rankPlain && byRelevance;
-  relevanceKey = ROW_KEYS + (<usize>first << 3);
+  bySum = sumPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
   candidate = scratch(rowBytes);
 }
 
@@ -68,15 +62,20 @@ function fillCandidate(row: u32, textMatch: f64, bonus: f64): void {
   Mem.putU64(candidate + ROW_PRESENCE, sortKeysOf(row, textMatch, bonus, candidate + ROW_KEYS));
 }
 
+/**
+ * Text match and bonus of the worst row. With small bonuses and without boosts their sum orders rows as the final
+ * key does: neither comes near the part of the text match above the score, and the sum stays below 2^53.
+ */
+function worstSum(): f64 {
+  const worst = <usize>Mem.u32At(heap);
+  return Mem.f64At(worst + ROW_TEXT_MATCH) + Mem.f64At(worst + ROW_BONUS);
+}
+
 /** False when a row with this text match and bonus could not enter. */
 export function topWouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
   if (!topFull()) return true;
   if (kept == 0) return false;
-  if (byTextMatch && textMatch < Mem.f64At(<usize>Mem.u32At(heap) + ROW_TEXT_MATCH)) return false;
-  if (byRelevance && !byTextMatch) {
-    const key = finalKey(textMatch, bonus, boostsOf(row));
-    if (key < Mem.u64At(<usize>Mem.u32At(heap) + relevanceKey)) return false;
-  }
+  if (bySum && textMatch + bonus < worstSum()) return false;
   fillCandidate(row, textMatch, bonus);
   return before(candidate, <usize>Mem.u32At(heap));
 }

@@ -32,13 +32,15 @@ export async function relatedWinners(plan: Plan, matched: Matched, snapshot: Sna
 
 /** At least the rarest word remains. */
 function withoutFrequent({ words, frequencies }: ExpandedWords): SearchWord[] {
-  const order = words.map((_, i) => i).sort((a, b) => (frequencies[a] as number) - (frequencies[b] as number));
+  const order = words
+    .map((_, i) => i)
+    .sort((a, b) => (frequencies[a] as number) - (frequencies[b] as number));
   let documents = 0;
   const kept = new Set<number>();
   for (const i of order) {
     documents += frequencies[i] as number;
     if (kept.size > 0 && documents > DOCUMENTS_MAX) break;
-    if ((frequencies[i] as number) > 0) kept.add(i);
+    kept.add(i);
   }
-  return words.map((word, i) => (kept.has(i) || kept.size === 0 ? word : { ...word, alternatives: [] }));
+  return words.map((word, i) => (kept.has(i) ? word : { ...word, alternatives: [] }));
 }

@@ -52,7 +52,9 @@ describe("joined and split words", () => {
   it("joins what was typed with a hyphen, and neighbours", () => {
     expect(variants("wi-fi")).toEqual(expect.arrayContaining(["01:wifi*", "01:wifi"]));
     expect(variants("wi fi")).toEqual(["01:wifi"]);
-    expect(variants("AB 123 4")).toEqual(expect.arrayContaining(["01:ab123", "012:ab1234", "012:ab1234*", "12:1234*"]));
+    expect(variants("AB 123 4")).toEqual(
+      expect.arrayContaining(["01:ab123", "012:ab1234", "012:ab1234*", "12:1234*"]),
+    );
     expect(variants("big red dog")).not.toContain("012:bigreddog");
   });
 
