@@ -11,7 +11,6 @@ import { TERMINATED } from "./postings";
 import { Field, findField } from "./segment";
 import { SINK_BYTES, Sink, sinkEnd, sinkInScratchOf } from "./segment-sink";
 import { fail, failed } from "./status";
-import { Mem } from "./mem";
 import { putVarintU32 } from "./varint";
 
 const LIST_EXTRA: usize = 64; // header and tail entry of a list, generously

@@ -117,8 +117,9 @@ export function programOf(
 
 /** Up to the end of the page, and so many that the few results of a query with related ones are known. */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
-  if (perPage === 0 || offset >= documentsMax) return 0;
-  return Math.min(Math.max(offset + perPage, pins + FEW_RESULTS), documentsMax);
+  if (perPage === 0) return 0;
+  const pageEnd = offset >= documentsMax ? 0 : offset + perPage;
+  return Math.min(Math.max(pageEnd, pins + FEW_RESULTS), documentsMax);
 }
 
 /** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
