@@ -9,11 +9,10 @@ import type { Cluster } from "./cluster.js";
 import { correctedQueries } from "./corrections.js";
 import { explainWinners } from "./explain.js";
 import { fetchHits, fetchOptions } from "./fetch.js";
-import { viewOf } from "./index-view.js";
 import { matchQuery } from "./match.js";
 import { mergeResults } from "./merge.js";
 import { type Plan, planQuery } from "./plan.js";
-import { queriedIndex } from "./queried-index.js";
+import { type QueriedIndex, queriedIndex } from "./queried-index.js";
 import { type QueryRequest, readQueryRequest } from "./query-request.js";
 import { relatedWinners } from "./related.js";
 import { encodeResponse } from "./respond.js";
@@ -34,8 +33,8 @@ export async function search(
   const plan = planQuery(request, index, cluster.limits, scale);
   // A shard that was restarted has only its newest state; what an older one showed may be gone. Then once more.
   const response =
-    (await answer(cluster, contents, request, plan, startedMs, trace)) ??
-    (await answer(cluster, contents, request, plan, startedMs, trace));
+    (await answer(cluster, index, request, plan, startedMs, trace)) ??
+    (await answer(cluster, index, request, plan, startedMs, trace));
   if (response !== null) return response;
   throw new SkeinError("SK-SE-503", "The index changed while it was read; retry in a moment.", {
     retryAfter: 1,
@@ -44,7 +43,7 @@ export async function search(
 
 async function answer(
   cluster: Cluster,
-  { record }: IndexContents,
+  { record, view }: QueriedIndex,
   request: QueryRequest,
   plan: Plan,
   startedMs: number,
@@ -65,16 +64,16 @@ async function answer(
     const related = request.perPage === 0 ? [] : await relatedWinners(plan, matched, snapshot);
     trace.found = merged.found;
     trace.enter("fetch");
-    const hits = await fetchHits(snapshot, merged.winners, documents, optionsFor(program));
-    const relatedHits = await fetchHits(snapshot, related, new Map(), optionsFor(program));
-    if (hits === null || relatedHits === null) return null;
+    const { winners } = merged;
+    const hits = await fetchHits(snapshot, [...winners, ...related], documents, optionsFor(program));
+    if (hits === null) return null;
     const explanations = request.explain
-      ? await explainWinners(snapshot, program, plan.text.words, merged.winners, viewOf(record))
+      ? await explainWinners(snapshot, program, plan.text.words, winners, view)
       : [];
     trace.enter("respond");
     return encodeResponse({
-      hits: hits.map((hit, i) => ({ ...hit, explanation: explanations[i] ?? null })),
-      relatedHits,
+      hits: hits.slice(0, winners.length).map((hit, i) => ({ ...hit, explanation: explanations[i] ?? null })),
+      relatedHits: hits.slice(winners.length),
       found: merged.found,
       page: request.page,
       perPage: request.perPage,
