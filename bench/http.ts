@@ -124,7 +124,11 @@ async function run(options: Options): Promise<void> {
       await server.stop();
       rmSync(dataDir, { recursive: true });
       server = await start(null);
-      lasting = await measureMemory(targetOf(server, options).client, server, file, options);
+      const again = async () => {
+        server = await start(null);
+        return { client: targetOf(server, options).client, server };
+      };
+      lasting = await measureMemory(targetOf(server, options).client, server, file, options, again);
     }
     const result: HttpResult = {
       name: options.name ?? resultName(workload, options),
@@ -221,12 +225,13 @@ async function measureMemory(
   server: ServerProcess,
   file: DocumentsFile,
   options: Options,
+  restart: () => Promise<{ client: ApiClient; server: ServerProcess }>,
 ): Promise<Pick<HttpResult, "rounds" | "manyIndexes">> {
   const [rounds, indexes] = [Number(options.rounds), Number(options.indexes)];
   try {
     return {
       rounds: rounds === 0 ? null : await measureRounds(client, server, file, rounds),
-      manyIndexes: indexes === 0 ? null : await measureManyIndexes(client, server, file, indexes),
+      manyIndexes: indexes === 0 ? null : await measureManyIndexes(client, server, file, indexes, restart),
     };
   } finally {
     client.close();

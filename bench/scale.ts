@@ -106,14 +106,14 @@ function report(rows: readonly Row[], file: DocumentsFile, options: Options): vo
     "",
     `${file.name}, the mix of \`${options.workload}\`, ${options.seconds} seconds each. Busy: share of the time in which a thread's event loop was not waiting; more threads than cores wait for each other, which counts as busy. Shards: the mean of all.`,
     "",
-    "| shards | clients | queries/s | per CPU s | p50 ms | p99 ms | messages a query | HTTP thread busy | its garbage collection | shards busy | CPU s client |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    "| shards | clients | queries/s | per CPU s | remembered | p50 ms | p99 ms | messages a query | HTTP thread busy | its garbage collection | shards busy | CPU s client |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map(({ shards, load }) => {
       const { usage, latency } = load;
       const perCpu =
         usage.cpuSeconds === null ? "?" : (load.queries / Math.max(0.01, usage.cpuSeconds)).toFixed(0);
       const busy = usage.shardsBusy.reduce((sum, one) => sum + one, 0) / Math.max(1, usage.shardsBusy.length);
-      return `| ${shards} | ${load.concurrency} | ${load.perSecond.toFixed(0)} | ${perCpu} | ${latency.p50.toFixed(2)} | ${latency.p99.toFixed(2)} | ${usage.messagesPerQuery.toFixed(1)} | ${percent(usage.httpBusy)} | ${percent(usage.httpGarbage)} | ${percent(busy)} | ${load.clientCpuSeconds.toFixed(1)} |`;
+      return `| ${shards} | ${load.concurrency} | ${load.perSecond.toFixed(0)} | ${perCpu} | ${percent(usage.remembered)} | ${latency.p50.toFixed(2)} | ${latency.p99.toFixed(2)} | ${usage.messagesPerQuery.toFixed(1)} | ${percent(usage.httpBusy)} | ${percent(usage.httpGarbage)} | ${percent(busy)} | ${load.clientCpuSeconds.toFixed(1)} |`;
     }),
   ];
   const markdown = `${lines.join("\n")}\n`;

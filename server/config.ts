@@ -7,6 +7,7 @@ import { SkeinError } from "./errors.js";
 import { isObject, type JsonObject, Members } from "./input.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import { LOG_LEVELS, type LogLevel } from "./log.js";
+import { ADMIN_KEY_TEXT } from "./tenants/admin-key.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "./tenants/plans.js";
 
 export interface Config {
@@ -134,8 +135,9 @@ export function loadConfig(
   directory = process.cwd(),
 ): Config {
   const path = flags.config ?? nonEmpty(env.SKEIN_CONFIG);
-  const file = readFile(resolve(directory, path ?? FILE_NAME), path !== undefined);
-  const given = (name: string): Given => find(name, flags, env, file);
+  const fileName = path ?? FILE_NAME;
+  const file = readFile(resolve(directory, fileName), fileName, path !== undefined);
+  const given = (name: string): Given => find(name, flags, env, { name: fileName, content: file });
   const adminKey = given("admin_key");
   const dataDir = resolve(directory, text(given("data_dir"), "data"));
   const metricsKey = given("metrics_key");
@@ -151,8 +153,8 @@ export function loadConfig(
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
     http: choice(given("http"), ["auto", "uws", "node"], "auto"),
-    ...inFile(() => readFileOnly(file)),
-    limits: { ...inFile(() => readLimits(file)), ...memoryLimit(given("memory_limit")) },
+    ...inFile(fileName, () => readFileOnly(file, fileName)),
+    limits: { ...inFile(fileName, () => readLimits(file)), ...memoryLimit(given("memory_limit")) },
   };
 }
 
@@ -171,13 +173,13 @@ function find(
   name: string,
   flags: Readonly<Record<string, string | undefined>>,
   env: NodeJS.ProcessEnv,
-  file: JsonObject,
+  file: { readonly name: string; readonly content: JsonObject },
 ): Given {
   const option = CONFIG_OPTIONS.find((candidate) => candidate.name === name)!;
   if (flags[name] !== undefined) return { label: `--${name.replaceAll("_", "-")}`, value: flags[name] };
   if (nonEmpty(env[option.env]) !== undefined) return { label: option.env, value: env[option.env] };
-  if (file[name] !== undefined && file[name] !== null)
-    return { label: `"${name}" in ${FILE_NAME}`, value: file[name] };
+  const value = file.content[name];
+  if (value !== undefined && value !== null) return { label: `"${name}" in ${file.name}`, value };
   return { label: name, value: undefined };
 }
 
@@ -198,7 +200,7 @@ function text(given: Given, fallback: string): string {
 
 function key(given: Given): string {
   const value = text(given, "");
-  if (/^[\x21-\x7e]{8,512}$/.test(value)) return value;
+  if (ADMIN_KEY_TEXT.test(value)) return value;
   throw new ConfigError(`${given.label} must be 8 to 512 visible ASCII characters without spaces`);
 }
 
@@ -224,7 +226,8 @@ function memoryLimit(given: Given): { memoryBytesMax?: number } {
   return { memoryBytesMax: bytes };
 }
 
-function readFile(path: string, required: boolean): JsonObject {
+/** `name`: what it is called in messages. */
+function readFile(path: string, name: string, required: boolean): JsonObject {
   let content: string;
   try {
     content = readFileSync(path, "utf8");
@@ -241,31 +244,31 @@ function readFile(path: string, required: boolean): JsonObject {
   }
   if (!isObject(parsed)) throw new ConfigError(`${path} must hold a JSON object`);
   const known = [...CONFIG_OPTIONS.map((option) => option.name), ...FILE_ONLY];
-  const unknown = Object.keys(parsed).find((name) => !known.includes(name));
+  const unknown = Object.keys(parsed).find((member) => !known.includes(member));
   if (unknown !== undefined) {
-    throw new ConfigError(`"${unknown}" in ${FILE_NAME} is unknown; known are ${known.join(", ")}`);
+    throw new ConfigError(`"${unknown}" in ${name} is unknown; known are ${known.join(", ")}`);
   }
   return parsed;
 }
 
 /** Readers of request members also read the file; their refusals become one line about the file. */
-function inFile<T>(read: () => T): T {
+function inFile<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof SkeinError) throw new ConfigError(`${FILE_NAME}: ${error.message}`);
+    if (error instanceof SkeinError) throw new ConfigError(`${name}: ${error.message}`);
     throw error;
   }
 }
 
-function readFileOnly(file: JsonObject): Pick<Config, "cors" | "trustProxy" | "plans"> {
+function readFileOnly(file: JsonObject, fileName: string): Pick<Config, "cors" | "trustProxy" | "plans"> {
   const members = new Members(file, "", "SK-SYS-400");
   const plans = members.has("plans")
     ? members.array("plans", 1000).map((plan, i) => readPlan(plan, `plans[${i}]`))
     : [];
   const names = plans.map((plan) => plan.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new ConfigError(`${FILE_NAME}: plans names "${twice}" twice`);
+  if (twice !== undefined) throw new ConfigError(`${fileName}: plans names "${twice}" twice`);
   const cors = members.value("cors");
   return {
     cors: typeof cors === "string" ? [cors] : (members.optionalStrings("cors", 1000, 500) ?? null),

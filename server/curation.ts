@@ -54,6 +54,7 @@ export class Curation {
       const count = rulesOf(state, record.uid).length;
       if (count >= this.#limits.rulesPerIndexMax) throw tooMany("SK-RR-400", "ranking rules", count);
       made = { id: state.nextRuleId, index: record.uid, ...draft, ...createdNow() };
+      this.#checkRulesBytes(state, made);
       return { type: "rule.put", rule: made };
     });
     return made!;
@@ -67,6 +68,7 @@ export class Curation {
       const texts = ruleTexts(this.#cluster, present(state, index));
       const draft = readRule(body, rule, this.#limits, texts);
       changed = { ...rule, ...draft, updated_at: new Date().toISOString() };
+      this.#checkRulesBytes(state, changed);
       return { type: "rule.put", rule: changed };
     });
     return changed!;
@@ -92,6 +94,7 @@ export class Curation {
       const count = synonymsOf(state, record.uid).length;
       if (count >= this.#limits.synonymGroupsPerIndexMax) throw tooMany("SK-SY-400", "synonym groups", count);
       made = { id: state.nextSynonymId, index: record.uid, ...draft, ...createdNow() };
+      this.#checkSynonymsBytes(state, made);
       return { type: "synonym.put", group: made };
     });
     return made!;
@@ -105,6 +108,7 @@ export class Curation {
       const { hasWord } = ruleTexts(this.#cluster, present(state, index));
       const draft = readSynonyms(body, group, this.#limits, hasWord);
       changed = { ...group, ...draft, updated_at: new Date().toISOString() };
+      this.#checkSynonymsBytes(state, changed);
       return { type: "synonym.put", group: changed };
     });
     return changed!;
@@ -119,6 +123,39 @@ export class Curation {
     });
     return removed;
   }
+
+  #checkRulesBytes(state: CatalogState, rule: RankingRule): void {
+    const { rulesBytesMax } = this.#limits;
+    if (overflows(rulesOf(state, rule.index), rule, rulesBytesMax))
+      throw tooLarge("SK-RR-400", "ranking rules", "rulesBytesMax", rulesBytesMax);
+  }
+
+  #checkSynonymsBytes(state: CatalogState, group: SynonymGroup): void {
+    const { synonymsBytesMax } = this.#limits;
+    if (overflows(synonymsOf(state, group.index), group, synonymsBytesMax))
+      throw tooLarge("SK-SY-400", "synonym groups", "synonymsBytesMax", synonymsBytesMax);
+  }
+}
+
+/** Bytes of the records as JSON; they never change. */
+const knownBytes = new WeakMap<RankingRule | SynonymGroup, number>();
+
+function bytesOf(record: RankingRule | SynonymGroup): number {
+  const bytes = knownBytes.get(record) ?? Buffer.byteLength(JSON.stringify(record));
+  knownBytes.set(record, bytes);
+  return bytes;
+}
+
+/** More than `bytesMax` once `changed` is among them; what makes them smaller is always allowed. */
+function overflows(
+  records: readonly (RankingRule | SynonymGroup)[],
+  changed: RankingRule | SynonymGroup,
+  bytesMax: number,
+): boolean {
+  const before = records.find(({ id }) => id === changed.id);
+  if (before !== undefined && bytesOf(changed) <= bytesOf(before)) return false;
+  const others = records.reduce((sum, record) => sum + (record === before ? 0 : bytesOf(record)), 0);
+  return others + bytesOf(changed) > bytesMax;
 }
 
 /** The index's rule with the id of a path. Throws SK-RR-404. */
@@ -145,6 +182,18 @@ function present(state: CatalogState, { uid, name }: IndexRecord): IndexRecord {
 function createdNow(): { created_at: string; updated_at: string } {
   const now = new Date().toISOString();
   return { created_at: now, updated_at: now };
+}
+
+function tooLarge(
+  code: "SK-RR-400" | "SK-SY-400",
+  what: string,
+  limit: string,
+  bytesMax: number,
+): SkeinError {
+  return new SkeinError(
+    code,
+    `the ${what} of the index would have more than ${bytesMax} bytes together (${limit})`,
+  );
 }
 
 function tooMany(code: "SK-RR-400" | "SK-SY-400", what: string, count: number): SkeinError {

@@ -13,7 +13,8 @@ export const ERRORS = {
   "SK-SE-404": { status: 404, meaning: "Query on an index that does not exist." },
   "SK-SE-413": {
     status: 413,
-    meaning: "Only in a slot of a multi-search: the answers before it are as large as one reply may be.",
+    meaning:
+      "The answer would be larger than one reply may be (`replyBytesMax`; in a multi-search what the answers before have left of `multiSearchReplyBytesMax`): ask for fewer documents per page or fewer fields.",
   },
   "SK-SE-503": {
     status: 503,
@@ -29,12 +30,17 @@ export const ERRORS = {
   "SK-DOC-413": { status: 413, meaning: "A document, a batch or the number of its documents is too large." },
   "SK-DOC-503": {
     status: 503,
-    meaning:
-      "Documents cannot be taken at the moment (memory limit, full disk, full engine, shard restart); retry.",
+    meaning: "Documents cannot be taken at the moment (full engine, full queue, shard restart); retry.",
   },
-  "SK-RR-400": { status: 400, meaning: "A ranking rule is invalid, or there are too many." },
+  "SK-RR-400": {
+    status: 400,
+    meaning: "A ranking rule is invalid, or there are too many or too large ones.",
+  },
   "SK-RR-404": { status: 404, meaning: "The index has no such ranking rule." },
-  "SK-SY-400": { status: 400, meaning: "A synonym group is invalid, or there are too many." },
+  "SK-SY-400": {
+    status: 400,
+    meaning: "A synonym group is invalid, or there are too many or too large ones.",
+  },
   "SK-SY-404": { status: 404, meaning: "The index has no such synonym group." },
   "SK-SYS-400": {
     status: 400,
@@ -62,7 +68,8 @@ export const ERRORS = {
   },
   "SK-SYS-503": {
     status: 503,
-    meaning: "The server is starting, stopping or overloaded, or its disk is full; retry after a moment.",
+    meaning:
+      "The server is starting, stopping or overloaded (too many requests, or replies that clients do not take), its disk is full or refuses a write, or its memory limit is reached; retry after `Retry-After`.",
   },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -10,21 +10,19 @@ import type { IndexRecord, IndexStatus } from "./catalog/types.js";
 import type { Cluster } from "./coordinator/cluster.js";
 import { ruleTexts } from "./curation.js";
 import { SkeinError } from "./errors.js";
+import { fault } from "./fault.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import { Uses } from "./uses.js";
-
-const OPENING_AT_ONCE = 4;
 
 export class Lifecycle {
   readonly #catalog: Catalog;
   readonly #cluster: Cluster;
   readonly #limits: Limits;
   readonly #log: Logger;
-  /** Indexes that exist in the catalog but are not open yet; nobody sees them. */
-  readonly #opening = new Set<number>();
-  #unopened = 0;
-  readonly #failed = new Map<number, string>();
+  /** Indexes that exist in the catalog but are not made in the shards yet; nobody sees them. */
+  readonly #making = new Set<number>();
+  #begun = false;
   readonly #changes = new Map<number, Promise<unknown>>();
   /** Requests that read or write documents, by the uid they began with. */
   readonly uses = new Uses();
@@ -36,17 +34,16 @@ export class Lifecycle {
     this.#log = log;
   }
 
-  /** Finishes interrupted deletions and opens every index. One that does not open has the status "error". */
-  async openAll(): Promise<void> {
+  /** Finishes interrupted deletions and learns where every index stands. None is opened. */
+  async begin(): Promise<void> {
     for (const uid of this.#catalog.state.toDrop) await this.#drop(uid);
-    const waiting = [...this.#catalog.state.indexes.values()];
-    for (const record of waiting) this.#opening.add(record.uid);
-    this.#unopened = waiting.length;
-    const openNext = async (): Promise<void> => {
-      for (let record = waiting.pop(); record !== undefined; record = waiting.pop())
-        await this.#openAtStart(record);
-    };
-    await Promise.all(Array.from({ length: OPENING_AT_ONCE }, openNext));
+    await this.#cluster.adoptIndexes([...this.#catalog.state.indexes.values()]);
+    this.#begun = true;
+  }
+
+  /** Indexes can be used. */
+  get begun(): boolean {
+    return this.#begun;
   }
 
   /** The tenant's index of this name, undefined when there is none. */
@@ -57,24 +54,24 @@ export class Lifecycle {
   /** By name. */
   list(tenant: number): IndexRecord[] {
     return [...this.#catalog.state.indexes.values()]
-      .filter((record) => record.tenant === tenant && !this.#opening.has(record.uid))
+      .filter((record) => record.tenant === tenant && !this.#making.has(record.uid))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** "error": it did not open, or damage was met in it since. */
+  /** "error": it did not open when it was last needed, or damage was met in it. */
   status(record: IndexRecord): IndexStatus {
-    if (this.#failed.has(record.uid) || this.#cluster.damage(record.uid) !== undefined) return "error";
+    if (this.#cluster.failing(record.uid)) return "error";
     return this.#cluster.rebuilding(record.uid) ? "rebuilding" : "active";
   }
 
-  /** Live documents; 0 for an index that did not open. */
+  /** Live documents; 0 for an index that cannot be opened. */
   records(record: IndexRecord): number {
-    return this.#failed.has(record.uid) ? 0 : this.#cluster.records(record.uid);
+    return this.#cluster.records(record.uid);
   }
 
-  /** Throws SK-SE-503 for an index that did not open. */
+  /** Throws SK-SE-503 for an index that is known not to open. */
   checkOpen(record: IndexRecord): void {
-    const reason = this.#failed.get(record.uid);
+    const reason = this.#cluster.unopenable(record.uid);
     if (reason !== undefined) {
       throw new SkeinError("SK-SE-503", `The index "${record.name}" could not be opened. ${reason}`, {
         retryAfter: 60,
@@ -82,23 +79,17 @@ export class Lifecycle {
     }
   }
 
-  /** Number of indexes that the start has not opened yet. */
-  get unopened(): number {
-    return this.#unopened;
-  }
-
-  /** Number of indexes with the status "error". */
-  get failed(): number {
-    return new Set([...this.#failed.keys(), ...this.#cluster.damaged]).size;
-  }
-
   /** Live documents of all the tenant's indexes. */
   recordsOf(tenant: number): number {
     return this.list(tenant).reduce((sum, record) => sum + this.records(record), 0);
   }
 
-  /** `checkName` may refuse the name. Throws SK-IX-400, SK-IX-409. */
-  async create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
+  /** `checkName` may refuse the name. A snapshot has the index everywhere or nowhere. Throws SK-IX-400, SK-IX-409. */
+  create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
+    return this.#cluster.asOneWrite(() => this.#create(tenant, body, checkName));
+  }
+
+  async #create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
     const draft = readNewIndex(body, this.#limits);
     checkName(draft.name);
     if (this.#catalog.damage.indexes > 0) {
@@ -122,19 +113,21 @@ export class Lifecycle {
         );
       }
       made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
-      this.#opening.add(made.uid);
+      this.#making.add(made.uid);
       return { type: "index.put", record: made };
     });
     const record = made!;
     try {
-      await this.#cluster.openIndex(record);
+      fault("create.after-catalog");
+      await this.#cluster.createIndex(record);
+      fault("create.after-shards");
       return record;
     } catch (error) {
       await this.#catalog.change(() => ({ type: "index.delete", uid: record.uid }));
       await this.#drop(record.uid);
       throw error;
     } finally {
-      this.#opening.delete(record.uid);
+      this.#making.delete(record.uid);
     }
   }
 
@@ -156,7 +149,7 @@ export class Lifecycle {
         presentAs(state, record);
         return { type: "index.delete", uid: record.uid };
       });
-      this.#failed.delete(record.uid);
+      fault("remove.after-catalog");
       await this.#drop(record.uid);
     });
   }
@@ -179,6 +172,7 @@ export class Lifecycle {
         return command;
       });
       const { record: after } = command!;
+      fault("copy.after-catalog");
       if (after.schemaVersion !== before!.schemaVersion) await this.#cluster.applySchema(after);
       return command!;
     });
@@ -201,8 +195,8 @@ export class Lifecycle {
       displaced = live.uid;
       return { type: "index.swap", uid: live.uid, target: target.uid, drop: dropSource };
     });
+    fault("swap.after-catalog");
     if (!dropSource) return;
-    this.#failed.delete(displaced);
     await this.uses.ended(displaced, this.#limits.searchMsMax);
     await this.#exclusively(displaced, () => this.#drop(displaced));
   }
@@ -218,7 +212,7 @@ export class Lifecycle {
 
   #find(state: CatalogState, tenant: number, name: string): IndexRecord | undefined {
     const record = state.indexByName.get(nameKey(tenant, name));
-    return record === undefined || this.#opening.has(record.uid) ? undefined : record;
+    return record === undefined || this.#making.has(record.uid) ? undefined : record;
   }
 
   #change(uid: number, decide: (current: IndexRecord) => IndexRecord): Promise<IndexRecord> {
@@ -231,27 +225,17 @@ export class Lifecycle {
         return { type: "index.put", record: decide(before) };
       });
       const after = state.indexes.get(uid)!;
+      fault("schema.after-catalog");
       if (after.schemaVersion !== before!.schemaVersion) await this.#cluster.applySchema(after);
       return after;
     });
-  }
-
-  async #openAtStart(record: IndexRecord): Promise<void> {
-    try {
-      await this.#cluster.openIndex(record);
-    } catch (error) {
-      this.#failed.set(record.uid, error instanceof Error ? error.message : String(error));
-      this.#log.error({ err: error, index: record.name, uid: record.uid }, "an index does not open");
-    } finally {
-      this.#opening.delete(record.uid);
-      this.#unopened--;
-    }
   }
 
   /** A drop that fails stays on the list and is tried again at the next start. */
   async #drop(uid: number): Promise<void> {
     try {
       await this.#cluster.dropIndex(uid);
+      fault("remove.after-shards");
       await this.#catalog.change(() => ({ type: "index.dropped", uid }));
     } catch (error) {
       this.#log.error(

@@ -10,6 +10,7 @@ export const DEFAULT_LIMITS = {
   bodyTotalMsMax: 300_000,
   stopGraceMsMax: 10_000,
   requestsInFlightMax: 20_000,
+  unsentBytesMax: 256 * 1024 * 1024,
   importReplyHeldBytesMax: 8 * 1024 * 1024,
   throttledAddressesMax: 100_000,
 
@@ -35,10 +36,12 @@ export const DEFAULT_LIMITS = {
   ruleConditionBytesMax: 200,
   ruleFilterBytesMax: 16 * 1024,
   ruleDocumentsMax: 1_000,
+  rulesBytesMax: 8 * 1024 * 1024,
   rulePinsMax: 100,
   synonymGroupsPerIndexMax: 20_000,
   synonymsPerGroupMax: 100,
   synonymBytesMax: 200,
+  synonymsBytesMax: 8 * 1024 * 1024,
   keysPerTenantMax: 10_000,
   keyPatternsMax: 1_000,
   tenantsMax: 100_000,
@@ -56,12 +59,14 @@ export const DEFAULT_LIMITS = {
   pageDocumentsMax: 250,
   expansionsPerWordMax: 64,
   searchMsMax: 10_000,
+  replyBytesMax: 64 * 1024 * 1024,
   multiSearchSlotsMax: 50,
   multiSearchAtOnceSlots: 16,
   multiSearchReplyBytesMax: 64 * 1024 * 1024,
   suggestionsMax: 50,
   suggestionBytesMax: 1024,
   suggestRowsMax: 1_000,
+  rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
   // process: resident memory above which writes are refused with 503
   memoryBytesMax: Number.POSITIVE_INFINITY,
@@ -73,8 +78,12 @@ export const DEFAULT_LIMITS = {
   metricsIndexesMax: 100,
   metricsMsMax: 1_000,
 
+  // indexes that are loaded at once, and how long one stays that nobody uses
+  openIndexesMax: 500,
+  indexIdleMsMax: 600_000,
+
   // engine
-  mergeSliceMsMax: 4,
+  mergeSliceMsMax: 2,
   shardQueueRequestsMax: 10_000,
   shardHangMsMax: 15_000,
   engineBytesMax: 4 * 1024 * 1024 * 1024,

@@ -1,9 +1,10 @@
 // Puts a server together and takes it apart: data directory, catalog, shards, HTTP, in this order and back.
 // A lock on the data directory comes first: a second server, or a command that works on it, does not start.
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
+import { hasDatabase } from "../shards/storage/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
 import { Catalog } from "./catalog/catalog.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
@@ -11,10 +12,12 @@ import { Cluster, type ClusterOptions } from "./coordinator/cluster.js";
 import { SlowQueryLog } from "./coordinator/slow-query-log.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-lock.js";
+import { fault } from "./fault.js";
 import { listen } from "./http/listen.js";
 import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
+import { UnsentBytes } from "./http/unsent.js";
 import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
 import { Recorder } from "./metrics/recorder.js";
@@ -39,7 +42,7 @@ export interface RunningServer {
 type Undo = (() => Promise<void>)[];
 
 /**
- * Starts a server and resolves when every index is open and it answers. Throws ConfigError, one line for a
+ * Starts a server and resolves when it answers; indexes are opened from then on. Throws ConfigError, one line for a
  * person, when the configuration and the machine do not fit.
  */
 export async function startServer(config: Config): Promise<RunningServer> {
@@ -61,7 +64,7 @@ async function start(config: Config, log: Logger, undo: Undo): Promise<RunningSe
     log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
   }
   const shards = await fixedShards(catalog, config, log);
-  checkShardDirs(dataDir, catalog);
+  checkShardDatabases(dataDir, catalog);
   await ensureDefaultTenant(catalog);
   const adminKey = findAdminKey(dataDir, config.adminKey);
   if (adminKey.createdIn !== null) {
@@ -78,18 +81,33 @@ async function start(config: Config, log: Logger, undo: Undo): Promise<RunningSe
   const doorkeeper = new Doorkeeper(adminKey.value);
   const curation = new Curation(catalog, cluster, limits);
   const slowQueries = new SlowQueryLog(config.slowQueryMs, recorder, log);
-  const scrape = new Scrape(catalog, cluster, lifecycle, dataDir);
+  const unsent = new UnsentBytes(limits.unsentBytesMax);
+  const scrape = new Scrape(catalog, cluster, lifecycle, dataDir, unsent);
   const snapshots = new Snapshots({ directory: config.snapshotDir, catalog, cluster, log });
   await snapshots.clean();
   undo.push(() => snapshots.stop());
   const service = new HttpService(
-    { config, catalog, cluster, curation, lifecycle, doorkeeper, usage, snapshots, slowQueries, scrape, log },
+    {
+      config,
+      catalog,
+      cluster,
+      curation,
+      lifecycle,
+      doorkeeper,
+      usage,
+      snapshots,
+      slowQueries,
+      scrape,
+      unsent,
+      log,
+    },
     ROUTES,
   );
-  const listener = await listenOrExplain(config, service, log);
+  const listener = await listenOrExplain(config, unsent, service, log);
   undo.push(() => listener.close());
-  await lifecycle.openAll();
+  await lifecycle.begin();
   service.serve();
+  void cluster.lookAtIndexes();
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const url = `http://${host}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");
@@ -117,7 +135,7 @@ async function takeApart(undo: Undo): Promise<void> {
 
 async function lock(dataDir: string): Promise<() => Promise<void>> {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeDirectory(dataDir);
   } catch (error) {
     throw new ConfigError(
       `the data directory ${dataDir} cannot be made (${(error as NodeJS.ErrnoException).code})`,
@@ -128,6 +146,19 @@ async function lock(dataDir: string): Promise<() => Promise<void>> {
   } catch (error) {
     if (error instanceof DataDirLockedError) throw new ConfigError(error.message);
     throw error;
+  }
+}
+
+/** With its parents. Node's own recursive mkdir never returns where the system says that an existing parent does not exist (/proc). */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && !existsSync(dirname(path))) {
+      makeDirectory(dirname(path));
+      mkdirSync(path);
+    } else if (code !== "EEXIST" || !statSync(path).isDirectory()) throw error;
   }
 }
 
@@ -152,14 +183,14 @@ async function openCatalog(dataDir: string): Promise<Catalog> {
   }
 }
 
-/** A shard's directory that is gone would come back empty, without its documents. */
-function checkShardDirs(dataDir: string, catalog: Catalog): void {
+/** A shard's database that is gone would come back empty, without its documents. */
+function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   const { shards, indexes } = catalog.state;
   if (indexes.size === 0) return;
   for (let shard = 0; shard < (shards ?? 0); shard++) {
     const location = join(dataDir, "shards", String(shard));
-    if (!existsSync(location))
-      throw new ConfigError(`the directory ${location} is missing; restore it from a backup`);
+    if (!hasDatabase(location))
+      throw new ConfigError(`the database at ${location} is missing; restore it from a backup`);
   }
 }
 
@@ -197,6 +228,7 @@ async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promi
     );
   }
   await catalog.change(() => ({ type: "shards.fix", shards: wanted }));
+  fault("reshard.after-catalog");
   await finishFlip(dataDir, wanted);
   return wanted;
 }
@@ -210,9 +242,14 @@ async function ensureDefaultTenant(catalog: Catalog): Promise<void> {
   }));
 }
 
-async function listenOrExplain(config: Config, service: HttpService, log: Logger): Promise<HttpListener> {
+async function listenOrExplain(
+  config: Config,
+  unsent: UnsentBytes,
+  service: HttpService,
+  log: Logger,
+): Promise<HttpListener> {
   try {
-    return await listen(config, service.handle, log);
+    return await listen(config, unsent, service.handle, log);
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

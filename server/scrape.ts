@@ -22,14 +22,23 @@ export class Scrape {
   readonly #cluster: Cluster;
   readonly #lifecycle: Lifecycle;
   readonly #dataDir: string;
+  readonly #unsent: { readonly bytes: number };
   readonly #exposition: Exposition;
   #text: Promise<string> | null = null;
 
-  constructor(catalog: Catalog, cluster: Cluster, lifecycle: Lifecycle, dataDir: string) {
+  /** `unsent`: replies that clients have not taken. */
+  constructor(
+    catalog: Catalog,
+    cluster: Cluster,
+    lifecycle: Lifecycle,
+    dataDir: string,
+    unsent: { readonly bytes: number },
+  ) {
     this.#catalog = catalog;
     this.#cluster = cluster;
     this.#lifecycle = lifecycle;
     this.#dataDir = dataDir;
+    this.#unsent = unsent;
     this.#exposition = new Exposition(cluster.recorder);
   }
 
@@ -70,7 +79,9 @@ export class Scrape {
       shardRequestsMax: limits.shardQueueRequestsMax,
       indexes,
       otherDocuments,
+      residency: this.#cluster.indexCounts,
       statuses,
+      unsentBytes: this.#unsent.bytes,
       disk,
     };
   }
@@ -83,7 +94,7 @@ export class Scrape {
     let otherDocuments = 0;
     for (const record of this.#catalog.state.indexes.values()) {
       const documents = this.#cluster.records(record.uid);
-      const status = this.#statusOf(record);
+      const status = this.#lifecycle.status(record);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       const at = largest.findLastIndex((entry) => entry.documents >= documents) + 1;
       if (at < count) largest.splice(at, 0, { record, documents });
@@ -95,11 +106,6 @@ export class Scrape {
       }
     }
     return { largest, otherDocuments: others === 0 ? null : otherDocuments, statuses };
-  }
-
-  #statusOf(record: IndexRecord): string {
-    const status = this.#lifecycle.status(record);
-    return status === "active" && this.#cluster.progress(record.uid) === null ? "opening" : status;
   }
 }
 

@@ -1,5 +1,5 @@
-// Named points around every change of durable or shared state. Nothing happens at them unless a test arms one:
-// then the armed function runs there, and what it throws goes the way a real failure at this place would go.
+// The fault points of a shard (storage/fault-points.ts). A point that no test passes fails test/e2e/fault-points.test.ts.
+import { faultPoints } from "./storage/fault-points.js";
 
 export const FAULT_POINTS = [
   "commit.before-batch",
@@ -15,14 +15,6 @@ export const FAULT_POINTS = [
 ] as const;
 export type FaultPoint = (typeof FAULT_POINTS)[number];
 
-const armed = new Map<FaultPoint, () => void>();
-
-export function fault(point: FaultPoint): void {
-  armed.get(point)?.();
-}
-
-/** For tests: runs `action` whenever the point is passed, until disarmed with null. */
-export function armFault(point: FaultPoint, action: (() => void) | null): void {
-  if (action === null) armed.delete(point);
-  else armed.set(point, action);
-}
+const points = faultPoints<FaultPoint>();
+export const fault = points.fault;
+export const armFault = points.armFault;

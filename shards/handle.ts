@@ -2,9 +2,16 @@
 // is an error reply.
 import type { IndexShard } from "./index/index-shard.js";
 import { ByteReader } from "./protocol/bytes.js";
-import { decodeOpen, decodeUid, encodeOpenReply, encodeStatsReply } from "./protocol/control.js";
+import {
+  decodeInUse,
+  decodeOpen,
+  decodeStanding,
+  decodeUid,
+  encodeOpenReply,
+  encodeStatsReply,
+} from "./protocol/control.js";
 import { SHARD_BAD_MESSAGE, SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
-import { decodeAllSeqs, decodeExport, encodeAllSeqsReply } from "./protocol/export.js";
+import { decodeAllSeqs, decodeExport, encodeAllSeqsReply, encodeExportReply } from "./protocol/export.js";
 import { decodeFetch, decodeGet, encodeFetchReply } from "./protocol/fetch.js";
 import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/move.js";
 import { Op } from "./protocol/ops.js";
@@ -13,19 +20,26 @@ import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
 import { decodeSnapshotId, decodeSnapshotWrite, encodeSnapshotWriteReply } from "./protocol/snapshot.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
-import { decodeWrite, encodeWriteReply } from "./protocol/write.js";
+import { encodeWriteReply, UnreadWrite } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
 import { StoreReopeningError, StoreWriteError } from "./storage/store.js";
 
 export type Reply = Uint8Array<ArrayBuffer>;
 
-export async function handle(shard: Shard, message: Uint8Array): Promise<Reply> {
+/** At once for most reads, so that many of them can be answered in one turn. */
+export function handle(shard: Shard, message: Uint8Array): Reply | Promise<Reply> {
   try {
     const reader = new ByteReader(message);
-    return await answer(shard, reader.u8(), reader);
+    const op = reader.u8();
+    const reply = answerRead(shard, op, reader) ?? answer(shard, op, reader);
+    return reply instanceof Promise ? reply.catch(refusal) : reply;
   } catch (error) {
-    return encodeError(refused(error));
+    return refusal(error);
   }
+}
+
+function refusal(error: unknown): Reply {
+  return encodeError(refused(error));
 }
 
 function refused(error: unknown): unknown {
@@ -54,6 +68,8 @@ async function answer(shard: Shard, op: number, reader: ByteReader): Promise<Rep
     case Op.DROP:
       await shard.dropIndex(decodeUid(reader));
       return encodeEmptyReply();
+    case Op.STANDING:
+      return encodeOpenReply(await shard.standing(decodeStanding(reader)));
     case Op.SNAPSHOT_TAKE:
       shard.snapshots.take(decodeSnapshotId(reader));
       return encodeEmptyReply();
@@ -71,15 +87,9 @@ async function answer(shard: Shard, op: number, reader: ByteReader): Promise<Rep
   }
 }
 
-async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promise<Reply> {
-  const on = async (uid: number, work: (index: IndexShard) => Reply | Promise<Reply>): Promise<Reply> => {
-    const index = shard.index(uid);
-    try {
-      return await work(index);
-    } catch (error) {
-      throw shard.failure(uid, index, error);
-    }
-  };
+/** Null when it is none of the reads. */
+function answerRead(shard: Shard, op: number, reader: ByteReader): Reply | Promise<Reply> | null {
+  const on = (uid: number, work: (index: IndexShard) => Reply | Promise<Reply>) => onIndex(shard, uid, work);
   switch (op) {
     case Op.SEARCH: {
       const request = decodeProgram(reader);
@@ -95,18 +105,26 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
     }
     case Op.SEARCH_PAGE: {
       const request = decodePage(reader);
-      return on(request.uid, async (index) => encodePageReply(await index.searchPage(request)));
+      return on(request.uid, (index) => whenReady(index.searchPage(request), encodePageReply));
     }
     case Op.FETCH: {
       const request = decodeFetch(reader);
-      return on(request.uid, async (index) => encodeFetchReply(await index.fetch(request)));
+      return on(request.uid, (index) => whenReady(index.fetch(request), encodeFetchReply));
     }
     case Op.GET: {
       const request = decodeGet(reader);
       return on(request.uid, (index) => encodeOk(index.get(request)));
     }
+    default:
+      return null;
+  }
+}
+
+async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promise<Reply> {
+  const on = (uid: number, work: (index: IndexShard) => Reply | Promise<Reply>) => onIndex(shard, uid, work);
+  switch (op) {
     case Op.WRITE: {
-      const request = decodeWrite(reader);
+      const request = new UnreadWrite(reader);
       return on(request.uid, async (index) => encodeWriteReply(await index.write(request)));
     }
     case Op.ADOPT: {
@@ -122,7 +140,7 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
     }
     case Op.EXPORT: {
       const request = decodeExport(reader);
-      return on(request.uid, async (index) => encodeOk(await index.exportLines(request.seqs)));
+      return on(request.uid, async (index) => encodeExportReply(await index.exportLines(request.seqs)));
     }
     case Op.ALL_SEQS: {
       const request = decodeAllSeqs(reader);
@@ -132,6 +150,13 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
       const { uid, schema } = decodeOpen(reader);
       return on(uid, async (index) => {
         await index.changeSchema(schema);
+        return encodeEmptyReply();
+      });
+    }
+    case Op.IN_USE: {
+      const { uid, oldestGeneration } = decodeInUse(reader);
+      return on(uid, (index) => {
+        index.seen(oldestGeneration);
         return encodeEmptyReply();
       });
     }
@@ -145,4 +170,26 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
     default:
       throw new ShardError(SHARD_BAD_MESSAGE, `unknown op ${op}`);
   }
+}
+
+/** Work on an open index; the shard judges what it throws. */
+function onIndex(
+  shard: Shard,
+  uid: number,
+  work: (index: IndexShard) => Reply | Promise<Reply>,
+): Reply | Promise<Reply> {
+  const index = shard.index(uid);
+  const failed = (error: unknown): never => {
+    throw shard.failure(uid, index, error);
+  };
+  try {
+    const reply = work(index);
+    return reply instanceof Promise ? reply.catch(failed) : reply;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function whenReady<T>(value: T | Promise<T>, encode: (value: T) => Reply): Reply | Promise<Reply> {
+  return value instanceof Promise ? value.then(encode) : encode(value);
 }

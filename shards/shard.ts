@@ -4,11 +4,13 @@
 import type { Engine } from "../engine-wasm/host/engine.js";
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Workbench } from "../engine-wasm/host/workbench.js";
+import { DroppedIndexes } from "./dropped-indexes.js";
 import { fault } from "./fault.js";
+import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import { Lane } from "./index/lane.js";
 import { Turns } from "./index/turns.js";
-import type { OpenReply, OpenRequest, ShardSchema } from "./protocol/control.js";
+import type { OpenReply, OpenRequest, ShardSchema, StandingRequest } from "./protocol/control.js";
 import {
   SHARD_BAD_MESSAGE,
   SHARD_DAMAGED,
@@ -21,7 +23,9 @@ import {
   ShardError,
 } from "./protocol/errors.js";
 import type { StoredPage, StoredRequest } from "./protocol/move.js";
+import { DocumentCache } from "./segments/document-cache.js";
 import { storedDocuments } from "./segments/stored-documents.js";
+import { storedStanding } from "./segments/stored-standing.js";
 import { SnapshotViews } from "./snapshot-views.js";
 import { EnvelopeError, OtherVersionError } from "./storage/envelope.js";
 import {
@@ -37,6 +41,7 @@ import { type Store, StoreDamagedError } from "./storage/store.js";
 export interface ShardOptions {
   store: Store;
   sync: boolean;
+  /** Length of one slice of merging and other long work, between which requests are answered. */
   mergeSliceMs: number;
   documentBytesMax: number;
   /** A fresh engine instance. */
@@ -51,7 +56,9 @@ const FAULTS_MAX = 3;
 
 export class Shard {
   readonly #options: ShardOptions;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
+  readonly #builder: Builder;
+  readonly #documents = new DocumentCache();
   /** What backups are written from. */
   readonly snapshots: SnapshotViews;
   readonly #indexes = new Map<number, IndexShard>();
@@ -59,12 +66,16 @@ export class Shard {
   readonly #faults = new Map<number, number>();
   /** Indexes whose stored data is known to be damaged; one that did not open for it answers nothing else. */
   readonly #damaged = new Map<number, ShardError>();
+  readonly #dropped: DroppedIndexes;
   /** Damage that the log has already. */
   readonly #reported = new Set<string>();
   #closed = false;
 
   private constructor(options: ShardOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.mergeSliceMs);
+    this.#dropped = new DroppedIndexes(options.store);
+    this.#builder = new Builder(options.workbench.another(), this.#turns);
     this.snapshots = new SnapshotViews(options.store, this.#turns);
   }
 
@@ -97,17 +108,29 @@ export class Shard {
     });
   }
 
+  /** What opening the index would tell, without opening it. */
+  async standing(request: StandingRequest): Promise<OpenReply> {
+    try {
+      return await storedStanding(this.#options.store, request);
+    } catch (error) {
+      throw isDamage(error) ? this.#damage(request.uid, error) : error;
+    }
+  }
+
   /** Unloads the index from memory. */
   closeIndex(uid: number): Promise<void> {
     return this.#lane(uid).run(() => this.#unload(uid));
   }
 
   /** Deletes everything of the index. */
-  dropIndex(uid: number): Promise<void> {
-    return this.#lane(uid).run(async () => {
+  async dropIndex(uid: number): Promise<void> {
+    const lane = this.#lane(uid);
+    await lane.run(async () => {
       await this.#unload(uid);
-      const { store, sync } = this.#options;
+      const { store, sync, report } = this.#options;
       this.#damaged.delete(uid);
+      this.#faults.delete(uid);
+      this.#documents.clear();
       await store.batch(
         [
           { type: "del", key: manifestKey(uid) },
@@ -117,7 +140,11 @@ export class Shard {
       );
       fault("drop.after-manifest");
       await store.clear(indexRange(uid));
+      this.#dropped
+        .add(uid)
+        .catch((error: unknown) => report(`index ${uid}: its disk space is not given back yet`, error));
     });
+    if (lane.empty) this.#lanes.delete(uid);
   }
 
   /** A page of the documents of an index that is not open. */
@@ -172,9 +199,16 @@ export class Shard {
 
   async #load(uid: number, schema: ShardSchema): Promise<IndexShard> {
     if (this.#closed) throw new ShardError(SHARD_UNAVAILABLE, "the shard is closing");
-    const { store, sync, mergeSliceMs, documentBytesMax, engine, workbench } = this.#options;
+    const { store, sync, documentBytesMax, engine, workbench } = this.#options;
     const options: IndexOptions = {
-      home: { store, sync, mergeSliceMs, documentBytesMax, workbench: () => workbench },
+      home: {
+        store,
+        sync,
+        documentBytesMax,
+        builder: this.#builder,
+        documents: this.#documents,
+        workbench: () => workbench,
+      },
       engine: engine(),
       turns: this.#turns,
       onFault: (error) => this.#onBackgroundFault(uid, index, error),

@@ -1,14 +1,15 @@
 // The Piscina entry of a shard's thread: opens the shard named by workerData with the first message and hands
-// messages through. No logic.
+// messages through, those of Piscina and those of the line of reads. No logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { workerData } from "node:worker_threads";
+import { MessagePort, workerData } from "node:worker_threads";
 import { move } from "piscina";
-import { discardBuffer } from "../engine-wasm/host/discards.js";
+import { collectWhenIdle, discardBuffer } from "../engine-wasm/host/discards.js";
 import { EngineModule, type EngineParts } from "../engine-wasm/host/engine-module.js";
+import { answerLine } from "./answer-line.js";
 import { handle } from "./handle.js";
-import { SHARD_DAMAGED, ShardError } from "./protocol/errors.js";
-import { encodeError } from "./protocol/reply.js";
+import { SHARD_DAMAGED, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
+import { encodeEmptyReply, encodeError } from "./protocol/reply.js";
 import { Shard } from "./shard.js";
 import { LevelStore } from "./storage/level-store.js";
 import { StoreDamagedError } from "./storage/store.js";
@@ -67,23 +68,43 @@ function beat(): void {
   Atomics.add(beats, 0, 1);
 }
 setInterval(beat, BEAT_MS).unref();
+collectWhenIdle();
 
 let opening: Promise<Shard> | null = null;
+let shard: Shard | null = null;
 
-export default async function answer(message: Uint8Array): Promise<unknown> {
+/** Opens the shard unless it is open; after a failure the next message tries again. */
+async function opened(): Promise<Shard> {
+  opening ??= openShard(checked(workerData as ShardWorkerData));
+  try {
+    shard = await opening;
+    return shard;
+  } catch (error) {
+    opening = null;
+    throw error instanceof StoreDamagedError
+      ? new ShardError(SHARD_DAMAGED, error.message, { cause: error })
+      : error;
+  }
+}
+
+function answerRead(request: Uint8Array): Uint8Array | Promise<Uint8Array> {
   beat();
+  if (shard !== null) return handle(shard, request);
+  return encodeError(new ShardError(SHARD_UNAVAILABLE, "the shard is not open"));
+}
+
+/** A request, or the thread's end of its line of reads. */
+export default async function answer(message: Uint8Array | MessagePort): Promise<unknown> {
+  beat();
+  if (message instanceof MessagePort) {
+    answerLine(message, answerRead);
+    return move(encodeEmptyReply());
+  }
   let reply: Uint8Array<ArrayBuffer>;
   try {
-    opening ??= openShard(checked(workerData as ShardWorkerData));
-    const opened = opening;
-    reply = await handle(await opened, message);
+    reply = await handle(await opened(), message);
   } catch (error) {
-    opening = null; // only opening throws; the next message tries again
-    reply = encodeError(
-      error instanceof StoreDamagedError
-        ? new ShardError(SHARD_DAMAGED, error.message, { cause: error })
-        : error,
-    );
+    reply = encodeError(error);
   }
   discardBuffer(message.byteLength);
   return move(reply);

@@ -1,64 +1,94 @@
-// The cost of HTTP itself: a trivial query on a small index beside a bare uWebSockets.js handler that parses the same
-// JSON and sends the same number of bytes, one after the other with the same client.
+// The cost of HTTP itself: trivial queries on a small index beside a bare uWebSockets.js handler that parses the same
+// JSON and sends the same number of bytes, one after the other with the same client. The same query again and again is
+// answered from memory; queries with different filters are not.
 
 import { fileURLToPath } from "node:url";
+import type { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/index-setup.js";
 import { Connection, requestBytes } from "./connection.js";
 import { drive } from "./drive.js";
 import type { Target } from "./measure.js";
+import { meter } from "./server-meter.js";
 import { ServerProcess } from "./server-process.js";
 
 const INDEX = "bench-baseline";
 const DOCUMENTS = 100;
 const CLIENTS = 32;
 const BODY = { q: "*", per_page: 1, fields: ["id"] };
+/** More than are remembered when they come round. */
+const DIFFERENT = 100_000;
 
 export interface Baseline {
   readonly replyBytes: number;
-  readonly skein: Side;
+  readonly repeated: Side;
+  readonly different: Side;
   readonly bare: Side;
 }
 
-interface Side {
+export interface Side {
   readonly perSecond: number;
   /** null where there is no /proc. */
   readonly perCpuSecond: number | null;
+  /** Share that was answered from memory; null of the bare handler. */
+  readonly remembered: number | null;
 }
 
 export async function measureBaseline(target: Target, seconds: number): Promise<Baseline> {
   const { client, url, key } = target;
-  await createIndex(client, INDEX, { fields: [{ name: "title", type: "string" }] });
-  const documents = Array.from({ length: DOCUMENTS }, (_, i) => ({ id: `d${i}`, title: `number ${i}` }));
+  const fields = [
+    { name: "title", type: "string" },
+    { name: "n", type: "int32" },
+  ];
+  await createIndex(client, INDEX, { fields });
+  const documents = Array.from({ length: DOCUMENTS }, (_, n) => ({ id: `d${n}`, title: `number ${n}`, n }));
   await client.json("POST", `/v1/indexes/${INDEX}/documents/batch`, { action: "upsert", documents });
   const path = `/v1/indexes/${INDEX}/query`;
-  const request = requestBytes(url, path, key, BODY);
+  // all documents pass
+  const request = (n: number): Buffer => requestBytes(url, path, key, { ...BODY, filter_by: `n:>=-${n}` });
   const connection = await Connection.open(url.hostname, Number(url.port));
-  const { bodyBytes } = await connection.ask(request);
+  const { bodyBytes } = await connection.ask(request(0));
   connection.close();
-  const skein = await measure(url, request, seconds, target.server);
+  const skein = { url, server: target.server, client };
+  const repeated = await measure(skein, [request(DIFFERENT)], seconds);
+  const different = await measure(
+    skein,
+    Array.from({ length: DIFFERENT }, (_, n) => request(n)),
+    seconds,
+  );
   const program = fileURLToPath(new URL("./baseline-server.js", import.meta.url));
   const server = await ServerProcess.run([program, String(bodyBytes)]);
   try {
-    const bare = await measure(server.url, requestBytes(server.url, path, key, BODY), seconds, server);
-    return { replyBytes: bodyBytes, skein, bare };
+    const bare = await measure({ url: server.url, server, client: null }, [request(DIFFERENT)], seconds);
+    return { replyBytes: bodyBytes, repeated, different, bare };
   } finally {
     await server.stop();
     await client.json("DELETE", `/v1/indexes/${INDEX}`);
   }
 }
 
+interface Measured {
+  readonly url: URL;
+  readonly server: ServerProcess | null;
+  /** null: it has no metrics. */
+  readonly client: ApiClient | null;
+}
+
 async function measure(
-  url: URL,
-  request: Buffer,
+  { url, server, client }: Measured,
+  requests: readonly Buffer[],
   seconds: number,
-  server: ServerProcess | null,
 ): Promise<Side> {
-  const queries = [{ kind: "trivial", request }];
-  await drive(url, queries, CLIENTS, seconds / 4);
+  const queries = requests.map((request) => ({ kind: "trivial", request }));
+  const warm = await drive(url, queries, CLIENTS, seconds / 4);
+  const stop = client === null ? null : await meter(client, server);
   const before = server?.cpuSeconds() ?? null;
-  const load = await drive(url, queries, CLIENTS, seconds);
+  const load = await drive(url, queries, CLIENTS, seconds, warm.queries);
   const after = server?.cpuSeconds() ?? null;
   if (load.failed > 0) throw new Error(`${load.failed} requests of the baseline failed`);
   const cpu = before === null || after === null ? null : after - before;
-  return { perSecond: load.perSecond, perCpuSecond: cpu === null ? null : load.queries / cpu };
+  return {
+    perSecond: load.perSecond,
+    perCpuSecond: cpu === null ? null : load.queries / cpu,
+    remembered: stop === null ? null : (await stop()).remembered,
+  };
 }

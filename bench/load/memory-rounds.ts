@@ -26,10 +26,20 @@ export interface ManyIndexes {
   readonly indexes: number;
   readonly documentsPerIndex: number;
   readonly seconds: number;
+  /** Of making and filling one: no more than one in twenty takes longer. */
+  readonly slowFillMs: number;
   readonly before: Memory;
   readonly after: Memory;
-  /** Milliseconds of the first query on indexes that were not used since they were filled, ascending. */
+  /** Indexes that are loaded `after`. */
+  readonly loaded: number;
+  /** Milliseconds of the first query on indexes that were unloaded, ascending. */
   readonly firstQueryMs: readonly number[];
+  /** Indexes that had to be loaded for these queries. */
+  readonly openings: number;
+  /** From the start of another server on the same data to its first answer. */
+  readonly restartMs: number;
+  /** That server's memory and loaded indexes when it has looked at all of them. */
+  readonly restarted: Memory & { readonly loaded: number };
 }
 
 export async function measureRounds(
@@ -50,28 +60,87 @@ export async function measureRounds(
   return { rounds, documentsPerRound: body.count, first, last: await settled(server) };
 }
 
+/**
+ * Indexes are asked in the order in which they were made: that is the order in which they are unloaded, so with more
+ * than a server keeps each has to be loaded. `restart` starts another server on the same data and gives a client of it.
+ */
 export async function measureManyIndexes(
   client: ApiClient,
   server: ServerProcess,
   file: DocumentsFile,
   indexes: number,
+  restart: () => Promise<{ client: ApiClient; server: ServerProcess }>,
 ): Promise<ManyIndexes> {
   const body = await firstLines(file, DOCUMENTS_PER_SMALL_INDEX);
   const before = await settled(server);
-  const started = performance.now();
-  for (let i = 0; i < indexes; i++) await fill(client, `bench-small-${i}`, file.schema, body.lines);
-  const seconds = (performance.now() - started) / 1000;
+  const fillMs: number[] = [];
+  for (let i = 0; i < indexes; i++) {
+    const started = performance.now();
+    await fill(client, smallIndex(i), file.schema, body.lines);
+    fillMs.push(performance.now() - started);
+  }
   const after = await settled(server);
+  const loaded = await metric(client, "skein_indexes_loaded");
+  const openedBefore = await metric(client, "skein_index_openings_total");
   const firstQueryMs: number[] = [];
-  const step = Math.max(1, Math.floor(indexes / QUERIED));
-  for (let i = 0; i < indexes; i += step) {
+  for (let i = 0; i < Math.min(indexes, QUERIED); i++) {
     const asked = performance.now();
-    await client.json("POST", `/v1/indexes/bench-small-${i}/query`, { q: "the", per_page: 10 });
+    await query(client, i);
     firstQueryMs.push(performance.now() - asked);
   }
-  for (let i = 0; i < indexes; i++) await client.json("DELETE", `/v1/indexes/bench-small-${i}`);
-  firstQueryMs.sort((a, b) => a - b);
-  return { indexes, documentsPerIndex: body.count, seconds, before, after, firstQueryMs };
+  const openings = (await metric(client, "skein_index_openings_total")) - openedBefore;
+  await server.stop();
+  const stopped = performance.now();
+  const next = await restart();
+  await query(next.client, indexes >> 1);
+  const restartMs = performance.now() - stopped;
+  await lookedAtAll(next.client);
+  const memory = await settled(next.server);
+  const restarted = { ...memory, loaded: await metric(next.client, "skein_indexes_loaded") };
+  next.client.close();
+  await next.server.stop();
+  return {
+    indexes,
+    documentsPerIndex: body.count,
+    seconds: fillMs.reduce((sum, ms) => sum + ms, 0) / 1000,
+    slowFillMs: ascending(fillMs)[Math.floor(indexes * 0.95)] as number,
+    before,
+    after,
+    loaded,
+    firstQueryMs: ascending(firstQueryMs),
+    openings,
+    restartMs,
+    restarted,
+  };
+}
+
+function smallIndex(i: number): string {
+  return `bench-small-${i}`;
+}
+
+function ascending(values: readonly number[]): number[] {
+  return [...values].sort((a, b) => a - b);
+}
+
+async function query(client: ApiClient, i: number): Promise<void> {
+  await client.json("POST", `/v1/indexes/${smallIndex(i)}/query`, { q: "the", per_page: 10 });
+}
+
+/** A metric without labels. */
+async function metric(client: ApiClient, name: string): Promise<number> {
+  const { body } = await client.exchange("GET", "/metrics");
+  const value = new RegExp(`^${name} (\\S+)$`, "m").exec(body.toString())?.[1];
+  if (value === undefined) throw new Error(`the server does not tell ${name}`);
+  return Number(value);
+}
+
+/** Resolves when every index was opened once since the start. */
+async function lookedAtAll(client: ApiClient): Promise<void> {
+  for (;;) {
+    const { body } = await client.exchange("GET", "/health/ready");
+    if (JSON.parse(body.toString()).data.unseen === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 async function fill(client: ApiClient, name: string, schema: Schema, lines: Uint8Array): Promise<void> {

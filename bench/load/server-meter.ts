@@ -7,6 +7,7 @@ import type { ServerProcess } from "./server-process.js";
 const PREFIX = "skein_";
 const PHASE = "query_phase_duration_seconds";
 const QUERIES = "query_duration_seconds_count";
+const answers = (result: string): string => `cache_requests_total{cache="answer",result="${result}"}`;
 
 export interface Usage {
   readonly seconds: number;
@@ -15,6 +16,8 @@ export interface Usage {
   readonly cpuSeconds: number | null;
   /** Milliseconds a query, by phase. */
   readonly phases: Readonly<Record<string, number>>;
+  /** Share of the searches that were answered from memory, without asking a shard. */
+  readonly remembered: number;
   /** Messages to all shards together, for each query. */
   readonly messagesPerQuery: number;
   /** Share of the time in which the HTTP thread was not waiting. */
@@ -68,6 +71,7 @@ function difference(before: Reading, after: Reading): Usage {
   const grown = (name: string): number => total(after.page, name) - total(before.page, name);
   const seconds = (after.ms - before.ms) / 1000;
   const queries = grown(QUERIES);
+  const [hits, misses] = [grown(answers("hit")), grown(answers("miss"))];
   const phases: Record<string, number> = {};
   const shardsBusy: number[] = [];
   for (const [key, value] of after.page) {
@@ -82,6 +86,7 @@ function difference(before: Reading, after: Reading): Usage {
     cpuSeconds:
       before.cpuSeconds === null || after.cpuSeconds === null ? null : after.cpuSeconds - before.cpuSeconds,
     phases,
+    remembered: hits / Math.max(1, hits + misses),
     messagesPerQuery: grown("shard_requests_total") / Math.max(1, queries),
     httpBusy: grown("http_thread_active_seconds_total") / seconds,
     shardsBusy,

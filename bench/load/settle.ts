@@ -4,9 +4,12 @@ import type { ApiClient } from "../../server/cli/api.js";
 
 const SECONDS_MAX = 300;
 const PAUSE_MS = 100;
+/** Threads with nothing to do collect their garbage within so long. */
+const COLLECTED_MS = 5_000;
 
 interface Stats {
   readonly merging?: boolean;
+  readonly maintenance_due?: boolean;
   readonly shards: number;
 }
 
@@ -14,13 +17,19 @@ export async function statsOf(client: ApiClient, index: string): Promise<Stats> 
   return ((await client.json("GET", `/v1/indexes/${index}/stats`)) as { data: Stats }).data;
 }
 
-/** The seconds until no shard merged any more. Null when the statistics do not tell or it takes too long. */
+/**
+ * The seconds until no shard merged or meant to any more; returns some seconds later. Null when the statistics do not
+ * tell or it takes too long.
+ */
 export async function settle(client: ApiClient, index: string): Promise<number | null> {
   const started = performance.now();
   for (;;) {
-    const { merging } = await statsOf(client, index);
+    const { merging, maintenance_due: due = false } = await statsOf(client, index);
     const seconds = (performance.now() - started) / 1000;
-    if (merging === false) return seconds;
+    if (merging === false && !due) {
+      await new Promise((resolve) => setTimeout(resolve, COLLECTED_MS));
+      return seconds;
+    }
     if (merging === undefined || seconds > SECONDS_MAX) return null;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

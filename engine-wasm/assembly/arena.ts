@@ -12,7 +12,9 @@ const ALIGN: usize = 15;
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;
 let top: usize = (__heap_base + ALIGN) & ~ALIGN;
+let inside: usize = 0; // addresses that are known to be inside the memory
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
+let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
 
 /** Ends the kernel before anything has changed here, so that the instance stays good for further calls. */
 function full(): void {
@@ -20,13 +22,21 @@ function full(): void {
   unreachable();
 }
 
-/** Grows the memory until `end` is inside. */
+/** Brings everything up to `end` into use. */
 function ensure(end: usize): void {
+  if (end <= reached) return;
+  if (end > inside) grow(end);
+  reached = end;
+}
+
+/** Grows the memory until `end` is inside. What it grows beyond that takes no room of the machine's until it is reached. */
+function grow(end: usize): void {
   const pages = <i32>((<u64>end + 0xffff) >>> 16);
   const missing = pages - memory.size();
   if (missing > 0 && memory.grow(max(missing, min(memory.size() >> 3, 256))) < 0) {
     if (memory.grow(missing) < 0) full();
   }
+  inside = <usize>min<u64>(<u64>memory.size() << 16, 0xffff0000);
 }
 
 /** A region of `bytes`, 16-aligned, contents undefined. Ends all scratch. */
@@ -115,6 +125,12 @@ export function scratchZeroed(bytes: usize): usize {
 
 export function scratchMark(): usize { return scratchTop; }
 export function scratchRewind(mark: usize): void { scratchTop = mark; }
+
+/** Bytes of a region, a few more than were asked for. */
+export function sizeOf(at: usize): usize { return <usize>Mem.u32At(at - HEADER); }
+
+/** The end of all that was ever in use: what the memory takes of the machine's. */
+export function reachedBytes(): usize { return reached; }
 
 /** Bytes in regions, free ones included. */
 export function regionBytes(): usize { return top - START; }

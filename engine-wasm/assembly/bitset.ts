@@ -20,7 +20,7 @@ export abstract class Bits {
 }
 
 /** The bits of the last word that stand for rows. */
-function lastMask(rows: u32): u64 {
+export function lastMask(rows: u32): u64 {
   const used = rows & 63;
   return used == 0 ? ~(<u64>0) : ((<u64>1) << used) - 1;
 }
@@ -104,14 +104,6 @@ export function bitsNext(bits: usize, from: u32, rows: u32): u32 {
     rest = Bits.word(bits, word);
   }
   return (word << 6) + <u32>ctz(rest);
-}
-
-/** Rows set in [from, to); `from` is a multiple of 64, `to` as well unless no row is set from it on. */
-export function bitsCountIn(bits: usize, from: u32, to: u32): u32 {
-  const end = Bits.words(to);
-  let count: u64 = 0;
-  for (let word = from >> 6; word < end; word++) count += popcnt(Bits.word(bits, word));
-  return <u32>count;
 }
 
 /** One more than the last set row < `end`, or 0. */

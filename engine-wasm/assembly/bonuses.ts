@@ -4,7 +4,6 @@ import { Bits, bitsNone, bitsOr } from "./bitset";
 import { termIs, termLowerBound, termPrefixEnd } from "./dictionary";
 import { Mem } from "./mem";
 import { scratch } from "./arena";
-import { decodeNorm } from "./norm";
 import { RUN_BYTES, nearRuns, nearRunBuffers } from "./near-lists";
 import { positionsAt, positionsReset } from "./positions";
 import {
@@ -12,14 +11,19 @@ import {
 } from "./postings";
 import { termAt } from "./program-terms";
 import { slotCount, wordAt, wordCount } from "./query";
-import { BonusTerm, bonusTermAt, bonusTermCount, startsBonus, wholeBonus } from "./rank-program";
+import { BONUS_LINE, BonusTerm, bonusTermAt, bonusTermCount, startsBonus, wholeBonus } from "./rank-program";
 import { Field, Seg, findField } from "./segment";
 import { slotAt } from "./slots";
+import {
+  lengthIsWords, mayBeWhole, mayStart, startsIn, startsKnown, startsSetUp, startsUse,
+} from "./starts";
 import { failed } from "./status";
 
 let segment: usize = 0;
 let rows: u32 = 0;
 let withTerm: usize = 0; // rows with any bonus term, 0 = none
+let lifted: usize = 0; // rows with a bonus that lifts over everything, 0 = none
+let termMost: f64 = 0; // the most that other bonus terms can give a row
 let cursor: Cursor = changetype<Cursor>(0);
 let buffer: usize = 0;
 let norms: usize = 0; // u32 address by slot index, 0 = no document has a value
@@ -27,6 +31,7 @@ let reached: usize = 0; // u32 by slot index: words that stand at their places s
 
 /** Takes the scratch that every segment of a query shares. */
 export function bonusesSetUp(): void {
+  startsSetUp();
   norms = scratch(<usize>slotCount << 2);
   reached = scratch(<usize>slotCount << 2);
   if (bonusTermCount == 0) return;
@@ -38,7 +43,10 @@ export function bonusesSetUp(): void {
 export function bonusesUse(used: usize): void {
   segment = used;
   rows = Seg.rows(used);
+  startsUse(used);
   withTerm = 0;
+  lifted = 0;
+  termMost = 0;
   for (let i: u32 = 0; i < slotCount; i++) {
     const field = findField(used, slotAt(i));
     Mem.putU32(norms + (<usize>i << 2), field == 0 ? 0 : <u32>Field.norms(used, field));
@@ -49,8 +57,27 @@ export function bonusesUse(used: usize): void {
     if (one.bits == 0) continue;
     if (withTerm == 0) withTerm = bitsNone(rows);
     bitsOr(withTerm, one.bits, rows);
+    if (one.bonus >= BONUS_LINE) lift(one.bits);
+    else termMost += one.bonus; // more than one of a group, perhaps
   }
 }
+
+function lift(bits: usize): void {
+  if (lifted == 0) lifted = bitsNone(rows);
+  bitsOr(lifted, bits, rows);
+}
+
+/** Rows of the segment with a bonus term that lifts over all others, 0 = none. */
+export function liftedRows(): usize { return lifted; }
+
+/** Rows of a word of a bitset that may get a bonus; starts.ts must know them when there are bonuses of place. */
+export function rowsWithBonus(word: u32): u64 {
+  const placed = startsBonus + wholeBonus > 0 ? startsIn(word) : 0;
+  return withTerm == 0 ? placed : placed | Bits.word(withTerm, word);
+}
+
+/** The most that `termBonusOf` can answer for other rows. */
+export function termBonusMost(): f64 { return termMost; }
 
 function addRows(one: BonusTerm): void {
   one.bits = 0;
@@ -99,7 +126,8 @@ export function groupEnd(i: u32): u32 {
 
 /** The most that `placeBonusOf` can answer; it reads no positions. */
 export function placeBonusBound(row: u32, isExact: bool): f64 {
-  if (!isExact || wholeBonus <= startsBonus) return startsBonus;
+  if (!mayStart(row)) return 0;
+  if (!isExact || wholeBonus <= startsBonus || !mayBeWhole(row)) return startsBonus;
   for (let i: u32 = 0; i < slotCount; i++) if (isWhole(i, row)) return wholeBonus;
   return startsBonus;
 }
@@ -107,7 +135,7 @@ export function placeBonusBound(row: u32, isExact: bool): f64 {
 /** The slot with this index has as many tokens as the query has words. */
 function isWhole(index: u32, row: u32): bool {
   const lengths = <usize>Mem.u32At(norms + (<usize>index << 2));
-  return lengths != 0 && decodeNorm(Mem.u8At(lengths + row)) == wordCount;
+  return lengths != 0 && lengthIsWords(Mem.u8At(lengths + row));
 }
 
 /**
@@ -115,6 +143,7 @@ function isWhole(index: u32, row: u32): bool {
  * when such a slot has no further tokens and the row has every word as written. The row has every word.
  */
 export function placeBonusOf(row: u32, isExact: bool): f64 {
+  if (wordCount == 1 && startsKnown(row)) return placeBonusBound(row, isExact);
   const runs = nearRunBuffers();
   Mem.fill(reached, 0, <usize>slotCount << 2);
   positionsReset(false);

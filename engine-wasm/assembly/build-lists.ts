@@ -14,12 +14,15 @@ import { TERM_WRITER_BYTES, TermWriter, termAdd, termBufferBytes, termsBegin, te
 import { putVarintU32, varintAt, varintCursor, varintU64 } from "./varint";
 
 let records: usize = 0;
+let next: u32 = 0; // of the records
+let previous: usize = 0; // entry written last, 0 = none
+let lists: u32 = 0; // offset of the section
 let stream: usize = 0;
 let buffer: usize = 0;
 let list: ListWriter = changetype<ListWriter>(0);
 let writer: TermWriter = changetype<TermWriter>(0);
 
-/** Sorts the entries by (term, column) and takes all scratch that `putLists` needs. */
+/** Sorts the entries by (term, column) and takes all scratch that writing the lists needs. */
 export function orderTerms(terms: KeyTable): void {
   const count = <usize>terms.count;
   const entries = scratch(count << 2);
@@ -62,13 +65,19 @@ function readStream(at: usize, end: usize): void {
   }
 }
 
-/** Writes lists, then terms. */
-export function putLists(terms: KeyTable, sink: Sink): void {
-  const lists = sinkSection(sink, 0);
+/** Begins the section of the lists. */
+export function listsBegin(sink: Sink): void {
+  lists = sinkSection(sink, 0);
   Mem.putU32(sink.base + SEG_LISTS, lists);
-  let previous: usize = 0;
-  for (let i: u32 = 0; i < terms.count; i++) {
-    const entry = <usize>Mem.u32At(records + <usize>i * RECORD_BYTES + RECORD_ENTRY);
+  next = 0;
+  previous = 0;
+}
+
+/** Writes the lists of so many more terms; behind the last one the terms. Returns true when all is written. */
+export function listsSlice(terms: KeyTable, sink: Sink, count: u32): bool {
+  const end = min(terms.count, next + count);
+  for (; next < end; next++) {
+    const entry = <usize>Mem.u32At(records + <usize>next * RECORD_BYTES + RECORD_ENTRY);
     const term = <usize>Mem.u32At(entry + ENTRY_KEY);
     const length = Mem.u32At(entry + ENTRY_KEY + 4);
     if (previous == 0 || compareSpans(previous, entry, ENTRY_KEY) != 0) {
@@ -80,5 +89,7 @@ export function putLists(terms: KeyTable, sink: Sink): void {
     readStream(stream, termStream(entry, stream));
     listEnd(list, column.slot, sink);
   }
+  if (end < terms.count) return false;
   termsEnd(writer, sink.at - lists, sink);
+  return true;
 }

@@ -11,7 +11,7 @@ import { PREFIX_TERMS_LISTED, PROGRAM_EXPAND, WORD_EXACT, WORD_PREFIX, WORD_TYPO
 import { typoDistance, typoIsPrefix, typoNext, typoStart, typoTerm, typoWord } from "./levenshtein";
 import { Mem } from "./mem";
 import {
-  countWithin, programBad, programEnd, programOpen, readLength, readTerm, readU16, readU8,
+  countWithin, programBad, programEnd, programOpen, readBytes, readLength, readTerm, readU16, readU32, readU8,
 } from "./program";
 import {
   putResultBytes, putResultF64, putResultU16, putResultU32, putResultU8, resultClose, resultOpen,
@@ -37,8 +37,18 @@ const TERMS_A_CHECK: u32 = 255;
   typoCount: u32;
 }
 
+/** A word of which near terms are looked up, by what the snapshot holds for other words of the program. */
+@unmanaged class Suspect extends Word {
+  few: u32;
+  rare: u32;
+  witnesses: usize; // u16 word of the program ...
+  witnessCount: u32;
+}
+
 const WORD_BYTES: usize = 40;
 const WORD_LEAST: usize = 4; // fewest bytes of a word in a program
+const SUSPECT_BYTES: usize = 56;
+const SUSPECT_LEAST: usize = 15;
 
 let snapshot: usize = 0;
 let slotCount: u32 = 0;
@@ -57,16 +67,25 @@ export function expand(at: usize, program: usize, bytes: usize): i32 {
   if (failed()) return -status();
   const words = scratch(<usize>wordCount * WORD_BYTES);
   for (let i: u32 = 0; i < wordCount; i++) readWord(wordAt(words, i));
+  const suspectCount = countWithin(readU16(), SUSPECT_LEAST);
+  if (failed()) return -status();
+  const suspects = scratch(<usize>suspectCount * SUSPECT_BYTES);
+  for (let i: u32 = 0; i < suspectCount; i++) readSuspect(suspectAt(suspects, i), wordCount);
   programEnd();
   if (failed()) return -status();
   entriesSetUp(slotCount);
   frequencies = scratch(<usize>slotCount << 2);
   for (let i: u32 = 0; i < wordCount && !failed(); i++) lookUp(wordAt(words, i));
+  for (let i: u32 = 0; i < suspectCount && !failed(); i++) findSuspected(suspectAt(suspects, i), words);
   if (failed()) return -status();
-  return write(words, wordCount);
+  return write(words, wordCount, suspects, suspectCount);
 }
 
 function wordAt(words: usize, index: u32): Word { return changetype<Word>(words + <usize>index * WORD_BYTES); }
+
+function suspectAt(suspects: usize, index: u32): Suspect {
+  return changetype<Suspect>(suspects + <usize>index * SUSPECT_BYTES);
+}
 
 function readWord(word: Word): void {
   word.flags = readU8();
@@ -75,6 +94,18 @@ function readWord(word: Word): void {
   word.length = readLength();
   if (word.typos > TYPOS_MAX) programBad();
 }
+
+function readSuspect(suspect: Suspect, wordCount: u32): void {
+  readWord(suspect);
+  suspect.few = readU32();
+  suspect.rare = readU32();
+  suspect.witnessCount = countWithin(readU16(), 2);
+  suspect.witnesses = readBytes(<usize>suspect.witnessCount << 1);
+  if (suspect.typos == 0 || failed()) programBad();
+  else for (let i: u32 = 0; i < suspect.witnessCount; i++) if (witness(suspect, i) >= wordCount) programBad();
+}
+
+function witness(suspect: Suspect, index: u32): u32 { return Mem.u16At(suspect.witnesses + (<usize>index << 1)); }
 
 function lookUp(word: Word): void {
   if ((word.flags & WORD_EXACT) != 0) findExact(word);
@@ -149,7 +180,25 @@ function findTypos(word: Word): void {
   }
 }
 
-function write(words: usize, wordCount: u32): i32 {
+/** Looks near terms up as far as the counts of its witnesses give reason; `typos` says afterwards how far that is. */
+function findSuspected(suspect: Suspect, words: usize): void {
+  let most: f64 = 0;
+  for (let i: u32 = 0; i < suspect.witnessCount; i++) most = max(most, documentsOf(wordAt(words, witness(suspect, i))));
+  if (most > <f64>suspect.few) suspect.typos = most > <f64>suspect.rare ? 0 : 1;
+  if (suspect.typos > 0) findTypos(suspect);
+}
+
+/** Documents of the slot that has most with the word, or most with terms that start with it. */
+function documentsOf(word: Word): f64 {
+  let most: f64 = 0;
+  for (let slot: usize = 0; slot < <usize>slotCount; slot++) {
+    if ((word.flags & WORD_EXACT) != 0) most = max(most, <f64>Mem.u32At(word.exact + (slot << 2)));
+    if ((word.flags & WORD_PREFIX) != 0) most = max(most, Mem.f64At(word.prefixSums + (slot << 3)));
+  }
+  return most;
+}
+
+function write(words: usize, wordCount: u32, suspects: usize, suspectCount: u32): i32 {
   resultOpen();
   const segments = Snap.count(snapshot);
   let liveRows: f64 = 0;
@@ -161,6 +210,11 @@ function write(words: usize, wordCount: u32): i32 {
   putResultF64(liveRows);
   for (let slot: u32 = 0; slot < slotCount; slot++) writeLengths(slotAt(slot));
   for (let i: u32 = 0; i < wordCount; i++) writeWord(wordAt(words, i));
+  for (let i: u32 = 0; i < suspectCount; i++) {
+    const suspect = suspectAt(suspects, i);
+    putResultU8(suspect.typos);
+    if (suspect.typos > 0) writeTypos(suspect);
+  }
   return <i32>resultClose();
 }
 
@@ -187,7 +241,11 @@ function writeWord(word: Word): void {
       for (let i: u32 = 0; i < word.prefixCount; i++) writeTerm(entryAt(word.prefixTerms, i));
     }
   }
-  if (word.typos == 0) return;
+  if (word.typos > 0) writeTypos(word);
+}
+
+function writeTypos(word: Word): void {
+  const slotBytes = <usize>slotCount << 2;
   putResultU32(word.typoCount);
   for (let i: u32 = 0; i < word.typoCount; i++) {
     const entry = entryAt(word.typoTerms, i);

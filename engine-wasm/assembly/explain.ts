@@ -1,5 +1,5 @@
 // The explain kernel: for single rows of a search, everything that their place in the result is made of. It does
-// for one row what score.ts does for windows of rows, in the same order of operations, so that the numbers are
+// for one row what score-words.ts does for many rows at once, in the same order of operations, so that the numbers are
 // equal to the bit. The bytes of question and answer are drawn in docs/FORMATS.md.
 import { scratch } from "./arena";
 import { Bits } from "./bitset";
@@ -11,7 +11,7 @@ import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMA
 import { NOT_FOUND, rowOfSeq } from "./lookup";
 import { listAt, matchRows, matchSetUp } from "./match";
 import { Mem } from "./mem";
-import { nearUse } from "./near-lists";
+import { nearAsk, nearUse } from "./near-lists";
 import { BLOCK_BUFFER_BYTES, Cursor, cursorRestart, cursorSeek, cursorUseBuffer } from "./postings";
 import { termAt } from "./program-terms";
 import { proximityOf } from "./proximity";
@@ -92,14 +92,14 @@ export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
   }
   queryRead(seqs + seqBytes, bytes - 4 - seqBytes);
   if (failed()) return -status();
-  matchSetUp();
+  matchSetUp(false);
   bonusesSetUp();
   buffer = scratch(BLOCK_BUFFER_BYTES);
   const rows = scratch(<usize>count << 2); // addresses of RowParts
   Mem.fill(rows, 0, <usize>count << 2);
   const segments = Snap.count(snapshot);
   for (let i: u32 = 0; i < segments && !failed(); i++) {
-    explainSegment(Snap.segment(snapshot, i), Snap.live(snapshot, i), seqs, count, rows);
+    explainSegment(Snap.segment(snapshot, i), Snap.summary(snapshot, i), Snap.live(snapshot, i), seqs, count, rows);
   }
   if (failed()) return -status();
   resultOpen();
@@ -109,16 +109,17 @@ export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
 
 function seqAt(seqs: usize, i: u32): f64 { return Mem.f64At(seqs + <usize>i * SEQ_BYTES); }
 
-function explainSegment(used: usize, live: usize, seqs: usize, count: u32, rows: usize): void {
+function explainSegment(used: usize, summary: usize, live: usize, seqs: usize, count: u32, rows: usize): void {
   segment = used;
   let bits: usize = 0;
   for (let i: u32 = 0; i < count && !failed(); i++) {
     const row = rowOfSeq(used, <u64>seqAt(seqs, i));
     if (row == NOT_FOUND) continue;
     if (bits == 0) {
-      bits = matchRows(used, live);
+      bits = matchRows(used, summary, live);
       bonusesUse(used);
-      nearUse(bits, Seg.rows(used));
+      nearUse();
+      nearAsk(bits, 0, Seg.rows(used));
     }
     if (Bits.has(bits, row)) Mem.putU32(rows + (<usize>i << 2), <u32>explainRow(row));
   }

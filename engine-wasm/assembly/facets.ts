@@ -3,47 +3,45 @@
 //
 //   entry: | u32 count, u32 raw address, u32 raw length, u32 folded address, u32 folded length, u32 0 |  strings
 //          | u32 count, u32 0, u64 bits of the value, u64 0 |                                            numbers
-import { scratch, scratchZeroed } from "./arena";
-import { bitsNext } from "./bitset";
+import { scratch } from "./arena";
 import { Dict } from "./dictionary";
 import { checkDeadline } from "./env";
+import { countElements, countOthers, countRows, countRowsOnce, countsOf, countsSum } from "./facet-counts";
+import { countSets, countsOfSets } from "./facet-sets";
 import { heapRise, heapSink, heapSort } from "./heap";
-import { NO_ORDINAL } from "./layout";
 import { Mem } from "./mem";
 import { compareBytes, floatKey, intKey } from "./order";
 import { Facet } from "./query";
 import { putResultBytes, putResultU32, putResultU64 } from "./result";
 import { Field, Seg, findField, isArrayType } from "./segment";
 import { KIND_FLOAT, KIND_STRING } from "./sort-keys";
+import {
+  SUMMARY_SET_NUMBERS, SUMMARY_SET_ROWS, SUMMARY_TOTALS, hasNoRepeats, setsOf, summaryOfSlot, summaryTable,
+} from "./summaries";
+
+const SHARE_LEAST: u32 = 64; // values of which a share leaves out none
 
 const ENTRY_BYTES: usize = 24;
 const ENTRY_RAW: usize = 4;
 const ENTRY_VALUE: usize = 8;
 const ENTRY_FOLDED: usize = 12;
 
-/** Adds the matching rows of one segment to a facet's counts. */
-export function facetAdd(facet: Facet, segment: usize, bits: usize): void {
+/** Adds the matching rows of one segment, `found` of them, to a facet's counts; `summary`: that of the segment, or 0. */
+export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usize, found: u32): void {
   checkDeadline();
   const field = findField(segment, facet.slot);
-  if (field == 0) return;
-  const ordinals = Field.ordinals(segment, field);
-  if (ordinals == 0) return;
+  if (field == 0 || Field.ordinals(segment, field) == 0) return;
   const dictionary = Field.dictionary(segment, field);
   const values = Dict.count(dictionary);
-  const rows = Seg.rows(segment);
-  const isArray = isArrayType(Field.type(field));
-  const counts = isArray
-    ? countElements(ordinals, Field.offsets(segment, field), values, bits, rows)
-    : countRows(ordinals, values, bits, rows);
-  const step: usize = isArray ? 8 : 4;
+  const counts = countField(segment, field, summary, facet.slot, bits, found);
   let occurring: u32 = 0;
   for (let ordinal: u32 = 0; ordinal < values; ordinal++) {
-    occurring += <u32>(Mem.u32At(counts + <usize>ordinal * step) != 0);
+    occurring += <u32>(Mem.u32At(counts + (<usize>ordinal << 2)) != 0);
   }
   const entries = scratch(<usize>occurring * ENTRY_BYTES);
   let count: u32 = 0;
   for (let ordinal: u32 = 0; count < occurring; ordinal++) {
-    const times = Mem.u32At(counts + <usize>ordinal * step);
+    const times = Mem.u32At(counts + (<usize>ordinal << 2));
     if (times != 0) putEntry(entryAt(entries, count++), facet.kind, dictionary, ordinal, times);
   }
   if (facet.entryCount == 0) {
@@ -54,30 +52,35 @@ export function facetAdd(facet: Facet, segment: usize, bits: usize): void {
   }
 }
 
-/** u32 by ordinal. */
-function countRows(ordinals: usize, values: u32, bits: usize, rows: u32): usize {
-  const counts = scratchZeroed(<usize>values << 2);
-  for (let row = bitsNext(bits, 0, rows); row < rows; row = bitsNext(bits, row + 1, rows)) {
-    const ordinal = Mem.u32At(ordinals + (<usize>row << 2));
-    if (ordinal == <u32>NO_ORDINAL) continue;
-    const count = counts + (<usize>ordinal << 2);
-    Mem.putU32(count, Mem.u32At(count) + 1);
-  }
-  return counts;
-}
-
-/** {u32 count, u32 last row + 1} by ordinal: a row counts once, however often it has the value. */
-function countElements(ordinals: usize, offsets: usize, values: u32, bits: usize, rows: u32): usize {
-  const counts = scratchZeroed(<usize>values << 3);
-  for (let row = bitsNext(bits, 0, rows); row < rows; row = bitsNext(bits, row + 1, rows)) {
-    const end = Mem.u32At(offsets + (<usize>row << 2) + 4);
-    for (let i = Mem.u32At(offsets + (<usize>row << 2)); i < end; i++) {
-      const count = counts + (<usize>Mem.u32At(ordinals + (<usize>i << 2)) << 3);
-      if (Mem.u32At(count + 4) == row + 1) continue;
-      Mem.putU32(count, Mem.u32At(count) + 1);
-      Mem.putU32(count + 4, row + 1);
+/** u32 by ordinal. When most rows match, the others are counted. */
+function countField(segment: usize, field: usize, summary: usize, slot: u32, bits: usize, found: u32): usize {
+  const ordinals = Field.ordinals(segment, field);
+  const values = Dict.count(Field.dictionary(segment, field));
+  const rows = Seg.rows(segment);
+  const known = summaryOfSlot(summary, slot);
+  const table = summaryTable(summary, known, SUMMARY_TOTALS);
+  const others = table != 0 && found > rows >> 1;
+  const counted = others ? rows - found : found;
+  const flip: u64 = others ? ~(<u64>0) : 0;
+  const sets = setsOf(known);
+  let counts: usize = 0;
+  if (sets > 0 && sets < counted) {
+    const numbers = summaryTable(summary, known, SUMMARY_SET_NUMBERS);
+    const firstRows = summaryTable(summary, known, SUMMARY_SET_ROWS);
+    const times = countSets(numbers, sets, counted, bits, flip, rows);
+    counts = countsOfSets(ordinals, Field.offsets(segment, field), times, firstRows, sets, values);
+  } else {
+    counts = countsOf(values, counted);
+    if (!isArrayType(Field.type(field))) {
+      countRows(ordinals, bits, flip, rows, counts);
+    } else {
+      const offsets = Field.offsets(segment, field);
+      if (hasNoRepeats(known)) countElements(ordinals, offsets, bits, flip, rows, counts);
+      else countRowsOnce(ordinals, offsets, values, bits, flip, rows, counts);
     }
+    countsSum(counts, values);
   }
+  if (others) countOthers(counts, table, values);
   return counts;
 }
 
@@ -145,9 +148,50 @@ function before(a: usize, b: usize): bool {
   return (orderKind == KIND_STRING ? compareSpans(a, b, ENTRY_RAW) : compareNumbers(a, b, orderKind)) < 0;
 }
 
-/** Best entries of a limited facet: u32 addresses, best first. Call before the result is opened. */
+/** Chooses the entries of a limited facet. Call before the result is opened. */
 export function facetFinish(facet: Facet): void {
-  if (facet.limit == 0) return;
+  if (facet.share != 0) chooseShare(facet);
+  else if (facet.limit > 0) chooseBest(facet);
+}
+
+function moreOften(a: usize, b: usize): bool { return Mem.u32At(a) > Mem.u32At(b); }
+
+/** The count of the entry that comes `rank`-th by count; there are more entries than that. */
+function countOfRank(facet: Facet, rank: u32): u32 {
+  const heap = scratch(<usize>rank << 2);
+  for (let i: u32 = 0; i < facet.entryCount; i++) {
+    const entry = entryAt(facet.entries, i);
+    if (i < rank) {
+      Mem.putU32(heap + (<usize>i << 2), <u32>entry);
+      heapRise(heap, i + 1, moreOften);
+    } else if (moreOften(entry, <usize>Mem.u32At(heap))) {
+      Mem.putU32(heap, <u32>entry);
+      heapSink(heap, rank, moreOften);
+    }
+  }
+  return Mem.u32At(<usize>Mem.u32At(heap));
+}
+
+/**
+ * Leaves out values that are too rare here to be among the first of all shards, unless chance has spread their
+ * documents very unevenly: the coordinator finds out whether it has.
+ */
+function chooseShare(facet: Facet): void {
+  if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;
+  const last = <f64>countOfRank(facet, facet.limit);
+  const least = last / 2 - 2 * sqrt(last);
+  let kept: u32 = 0;
+  for (let i: u32 = 0; i < facet.entryCount; i++) {
+    const entry = entryAt(facet.entries, i);
+    const times = Mem.u32At(entry);
+    if (<f64>times < least) facet.bound = max(facet.bound, times);
+    else Mem.copy(entryAt(facet.entries, kept++), entry, ENTRY_BYTES);
+  }
+  facet.entryCount = kept;
+}
+
+/** u32 addresses of the best entries, best first. */
+function chooseBest(facet: Facet): void {
   const wanted = min(facet.limit, facet.entryCount);
   const heap = scratch(<usize>wanted << 2);
   orderKind = facet.kind;
@@ -169,8 +213,10 @@ export function facetFinish(facet: Facet): void {
 /** Writes a finished facet. */
 export function facetWrite(facet: Facet): void {
   putResultU32(facet.entryCount);
+  if (facet.share != 0) putResultU32(facet.bound);
+  const inOrder = facet.limit == 0 || facet.share != 0; // of the dictionary
   for (let i: u32 = 0; i < facet.entryCount; i++) {
-    const entry = facet.limit == 0 ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + (<usize>i << 2));
+    const entry = inOrder ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + (<usize>i << 2));
     putResultU32(Mem.u32At(entry));
     if (facet.kind != KIND_STRING) {
       putResultU64(Mem.u64At(entry + ENTRY_VALUE));

@@ -3,28 +3,41 @@
 import { scratch } from "./arena";
 import { Bits, bitsAnd, bitsFill, bitsNot, bitsOr, bitsCopy } from "./bitset";
 import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "./columns";
+import { floatValueKey, scanCodes, summarisedColumn } from "./column-summary";
 import { foldedBound } from "./dictionary";
+import {
+  elementsUse, scanFloatElements, scanHashElements, scanInt32Elements, scanOrdinalElements,
+} from "./element-scans";
 import { checkDeadline } from "./env";
 import { Filter, Operation, operationAt } from "./filter-program";
 import { hash64 } from "./hash";
 import {
-  OP_ALL, OP_AND, OP_EQUALS, OP_FLOAT_RANGE, OP_IDS, OP_INT_RANGE, OP_NOT, OP_OR, STATUS_BAD_PROGRAM, TYPE_BOOL,
+  FIELD_SLOT, OP_ALL, OP_AND, OP_EQUALS, OP_FLOAT_RANGE, OP_IDS, OP_INT_RANGE, OP_NOT, OP_OR, STATUS_BAD_PROGRAM, TYPE_BOOL,
   TYPE_INT32, TYPE_INT32S, TYPE_STRINGS,
 } from "./layout";
 import { idFirst } from "./lookup";
 import { Mem } from "./mem";
+import { intKey } from "./order";
 import { addTokens } from "./phrase";
 import { Field, Seg, findField, isArrayType, isFloatType, isStringType } from "./segment";
 import { fail, failed } from "./status";
+import { SUMMARY_CODES, SUMMARY_CODE_RANGES, summaryOfSlot, summaryTable } from "./summaries";
 
 let segment: usize = 0;
+let summary: usize = 0;
+let among: usize = 0; // bitset: other rows do not count, 0 = all count
 let rows: u32 = 0;
 let field: usize = 0; // entry of the operation's slot, 0 = no document has a value
 
-/** Bitset of the rows that pass, in scratch; 0 when the filter is empty. */
-export function filterRows(filtered: usize, filter: Filter): usize {
+/**
+ * Bitset of the rows that pass, in scratch; 0 when the filter is empty. `itsSummary`: that of the segment, or 0.
+ * `someRows`: a bitset of the only rows whose answer counts, 0 for all.
+ */
+export function filterRows(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
   const operationCount = filter.count;
   segment = filtered;
+  summary = itsSummary;
+  among = someRows;
   rows = Seg.rows(filtered);
   if (operationCount == 0) return 0;
   let stack: usize = 0; // the bitsets lie one behind the other
@@ -84,6 +97,17 @@ function runLeaf(operation: Operation, to: usize): void {
 
 function onlyPresent(to: usize): void { bitsAnd(to, Field.present(segment, field), rows); }
 
+/** Sets the rows with keys in [low, high] with the help of the field's codes; false when it has none. */
+function scanSummary(type: u32, low: u64, high: u64, to: usize): bool {
+  const entry = summaryOfSlot(summary, Mem.u16At(field + FIELD_SLOT));
+  const codes = summaryTable(summary, entry, SUMMARY_CODES);
+  if (codes == 0) return false;
+  const ranges = summaryTable(summary, entry, SUMMARY_CODE_RANGES);
+  const column = summarisedColumn(segment, field);
+  scanCodes(type, column, Field.present(segment, field), rows, codes, ranges, low, high, among, to);
+  return true;
+}
+
 function addIntRange(operation: Operation, type: u32, to: usize): void {
   const values = Field.values(segment, field);
   const low = operation.lowInt;
@@ -93,6 +117,7 @@ function addIntRange(operation: Operation, type: u32, to: usize): void {
     scanBool(values, rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
     return onlyPresent(to);
   }
+  if (!isArrayType(type) && scanSummary(type, intKey(low), intKey(high), to)) return;
   if (type != TYPE_INT32 && type != TYPE_INT32S) {
     scanInt64(values, rows, low, high, to);
     return onlyPresent(to);
@@ -104,39 +129,20 @@ function addIntRange(operation: Operation, type: u32, to: usize): void {
     scanInt32(values, rows, least, most, to);
     return onlyPresent(to);
   }
-  const offsets = Field.offsets(segment, field);
-  for (let row: u32 = 0; row < rows; row++) {
-    const end = elementEnd(offsets, row);
-    for (let i = elementStart(offsets, row); i < end; i++) {
-      const value = Mem.i32At(values + (<usize>i << 2));
-      if (value < least || value > most) continue;
-      Bits.add(to, row);
-      break;
-    }
-  }
+  scanInt32Elements(values, elementsUse(Field.offsets(segment, field), rows, to), least, most);
 }
-
-function elementStart(offsets: usize, row: u32): u32 { return Mem.u32At(offsets + (<usize>row << 2)); }
-function elementEnd(offsets: usize, row: u32): u32 { return Mem.u32At(offsets + (<usize>row << 2) + 4); }
 
 function addFloatRange(operation: Operation, type: u32, to: usize): void {
   const values = Field.values(segment, field);
   const low = operation.lowFloat;
   const high = operation.highFloat;
   if (!isArrayType(type)) {
+    if (!(low <= high)) return;
+    if (scanSummary(type, floatValueKey(low), floatValueKey(high), to)) return;
     scanFloat(values, rows, low, high, to);
     return onlyPresent(to);
   }
-  const offsets = Field.offsets(segment, field);
-  for (let row: u32 = 0; row < rows; row++) {
-    const end = elementEnd(offsets, row);
-    for (let i = elementStart(offsets, row); i < end; i++) {
-      const value = Mem.f64At(values + (<usize>i << 3));
-      if (!(value >= low && value <= high)) continue;
-      Bits.add(to, row);
-      break;
-    }
-  }
+  scanFloatElements(values, elementsUse(Field.offsets(segment, field), rows, to), low, high);
 }
 
 function addEqual(operation: Operation, type: u32, to: usize): void {
@@ -147,18 +153,11 @@ function addEqual(operation: Operation, type: u32, to: usize): void {
   if (first >= end) return;
   const ordinals = Field.ordinals(segment, field);
   if (!isArrayType(type)) {
+    if (scanSummary(type, <u64>first, <u64>end - 1, to)) return;
     scanOrdinals(ordinals, rows, first, end, to);
     return onlyPresent(to);
   }
-  const offsets = Field.offsets(segment, field);
-  for (let row: u32 = 0; row < rows; row++) {
-    const last = elementEnd(offsets, row);
-    for (let i = elementStart(offsets, row); i < last; i++) {
-      if (Mem.u32At(ordinals + (<usize>i << 2)) - first >= end - first) continue;
-      Bits.add(to, row);
-      break;
-    }
-  }
+  scanOrdinalElements(ordinals, elementsUse(Field.offsets(segment, field), rows, to), first, end);
 }
 
 function addEqualHash(operation: Operation, type: u32, to: usize): void {
@@ -169,15 +168,7 @@ function addEqualHash(operation: Operation, type: u32, to: usize): void {
     scanHashes(hashes, rows, hash, to);
     return onlyPresent(to);
   }
-  const offsets = Field.offsets(segment, field);
-  for (let row: u32 = 0; row < rows; row++) {
-    const last = elementEnd(offsets, row);
-    for (let i = elementStart(offsets, row); i < last; i++) {
-      if (Mem.u64At(hashes + (<usize>i << 3)) != hash) continue;
-      Bits.add(to, row);
-      break;
-    }
-  }
+  scanHashElements(hashes, elementsUse(Field.offsets(segment, field), rows, to), hash);
 }
 
 function addIds(operation: Operation, to: usize): void {

@@ -8,7 +8,8 @@ const EXACT_BONUS: f64 = 70368744177664; // 2^46
 
 const BONUS_LINE: f64 = 4503599627370496; // 2^52
 const BONUS_MOST: f64 = 70368744177663; // 2^46 - 1
-const RELEVANCE_SCALE: f64 = 16777216; // 2^24
+/** What a score of 1 is worth in a text match. */
+export const RELEVANCE_SCALE: f64 = 16777216; // 2^24
 const WITHOUT_WORDS: f64 = RELEVANCE_SCALE; // what a boost multiplies when nothing is scored
 const RELEVANCE_MOST: f64 = 144115188075855872; // 2^57
 

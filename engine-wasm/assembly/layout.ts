@@ -89,11 +89,12 @@ export const TERM_TEXT = 0x20; // first byte of the terms that are tokens of a t
 export const TERM_LANGUAGE = 0x20;
 export const LANGUAGE_NUMBER_MAX = 0x5f; // 0: the field has no language
 
-// --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live}. live = 0: all rows live,
-// else -> u64 bitset.
+// --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live, u32 summary}. live = 0: all rows
+// live, else -> u64 bitset. summary = 0: none, else -> what `summarise` made.
 export const SNAP_COUNT = 0;
 export const SNAP_ENTRIES = 4;
-export const SNAP_ENTRY_BYTES = 8;
+export const SNAP_ENTRY_BYTES = 12;
+export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries
 
 // --- Programs and results start with these.
 export const PROGRAM_VERSION = 2;
@@ -144,6 +145,8 @@ export const OP_FLOAT_RANGE = 5; // u16 slot, f64 low, f64 high, u8 bits: 1 low 
 export const OP_EQUALS = 6; // u16 slot, u32 length, folded bytes
 export const OP_TOKENS = 7; // u16 slot, u16 count, count x {u16 length, bytes}: in this order in one element
 export const OP_IDS = 8; // u32 count, count x u64 id hash
+
+export const FACET_SHARE = 0x80000000; // with the limit of a facet: a shard's share of it
 
 export const SORT_RELEVANCE = 0;
 export const SORT_FIELD = 1;

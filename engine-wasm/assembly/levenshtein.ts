@@ -6,7 +6,8 @@
 // are at most e edits away (k = largest distance, i = 0..2k). Five lanes of 12 bits share one u64, so a step
 // costs some twenty operations. Terms are walked in order; the state is kept per character, a shared prefix
 // is never walked twice, and when the automaton has died the terms that share the dead prefix are skipped by
-// their shared-prefix bytes, 16 at a time.
+// their shared-prefix bytes, 16 at a time. All characters that the word does not have near a place lead to the same
+// state, which is kept: where it is dead, most of the prefixes beside a dead one are skipped by a look at their last byte.
 import { scratch, scratchZeroed } from "./arena";
 import { termLowerBound } from "./dictionary";
 import { SEG_TERM_LCP, TERM_BYTES_MAX, TERM_TEXT } from "./layout";
@@ -18,6 +19,7 @@ const LANE: u64 = 12;
 const MASK_BYTES: usize = 32; // one bit for each character of the word, behind a margin for the band
 const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
+const UNKNOWN: u64 = 0xffffffffffffffff; // no state: it has unused bits
 const NEVER: u32 = 255; // a distance beyond all limits
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
 const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
@@ -38,6 +40,7 @@ let lanes: u64 = 0; // bit 0 of every lane
 // The path to the current term.
 let states: usize = 0; // u64 by depth in characters
 let masks: usize = 0; // address of the mask of the character that led to the depth
+let plains: usize = 0; // u64 by depth: the state after a character that the word does not have nearby, or UNKNOWN
 let bests: usize = 0; // u8: smallest distance of the word to a non-empty prefix up to the depth
 let depths: usize = 0; // u8: depth by byte offset
 // The walk.
@@ -69,6 +72,7 @@ export function typoWord(word: usize, bytes: u32, maxTypos: u32, matchPrefixes: 
   otherCount = 0;
   wordPoints = 0;
   states = scratchZeroed((DEPTHS + 1) << 3);
+  plains = scratchZeroed((DEPTHS + 1) << 3);
   masks = scratchZeroed((DEPTHS + 1) << 2);
   bests = scratchZeroed(DEPTHS + 1);
   depths = scratchZeroed(DEPTHS + 1);
@@ -122,6 +126,7 @@ export function typoStart(walked: usize): void {
     start |= (bits << limit) << (LANE * <u64>e);
   }
   Mem.putU64(states, start);
+  Mem.putU64(plains, UNKNOWN);
   Mem.putU8(bests, NEVER);
   Mem.putU8(depths, 0);
 }
@@ -147,10 +152,33 @@ export function typoNext(): bool {
   return false;
 }
 
-/** Skips the terms that share the dead prefix. */
+/** Skips the terms that share the dead prefix, and those beside it that die of a character the word does not have nearby. */
 function skipDead(): void {
   const lcps = Seg.at(segment, SEG_TERM_LCP);
+  const parent = deadBytes - 1;
+  const depth = Mem.u8At(depths + parent);
+  const othersDie = walkedBytes == parent && Mem.u64At(plains + (<usize>depth << 3)) == 0;
+  do {
+    skipPrefix(lcps);
+    if (!othersDie || term >= terms || Mem.u8At(lcps + term) != parent || Seg.termLength(segment, term) <= parent) return;
+    const byte = Mem.u8At(Seg.termAt(segment, term) + <usize>parent);
+    if (byte >= ASCII || windows(asciiMasks + <usize>byte * MASK_BYTES, depth + 1) != 0) return;
+    term++;
+  } while (true);
+}
+
+/** To the next term that does not share the dead prefix. */
+function skipPrefix(lcps: usize): void {
   const dead = i8x16.splat(<i8>deadBytes);
+  if (term + 16 <= terms) {
+    const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
+    if (alive != 0) {
+      term += ctz(alive);
+      return;
+    }
+    term += 16;
+  }
+  while (term + 64 <= terms && !anyLess(lcps + term, dead)) term += 64;
   while (term + 16 <= terms) {
     const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
     if (alive != 0) {
@@ -160,6 +188,13 @@ function skipDead(): void {
     term += 16;
   }
   while (term < terms && Mem.u8At(lcps + term) >= deadBytes) term++;
+}
+
+/** Of 64 bytes, whether one is less. */
+function anyLess(at: usize, than: v128): bool {
+  const first = i8x16.min_u(Mem.v128At(at), Mem.v128At(at + 16));
+  const second = i8x16.min_u(Mem.v128At(at + 32), Mem.v128At(at + 48));
+  return v128.any_true(i8x16.lt_u(i8x16.min_u(first, second), than));
 }
 
 /** Walks one term whose first `shared` bytes have states already; true when it is within the distance. */
@@ -172,18 +207,25 @@ function walk(number: u32, shared: u32): bool {
   let at = start + shared;
   deadBytes = 0;
   while (at < end) {
-    const mask = maskOf(characterAt(at, end));
-    at += pointBytes;
+    const byte = Mem.u8At(at);
+    let mask = asciiMasks + <usize>byte * MASK_BYTES;
+    let width: u32 = 1;
+    if (byte >= ASCII) {
+      mask = maskOf(characterAt(at, end));
+      width = pointBytes;
+    }
+    at += width;
     const state = step(depth, mask);
     if (state == 0) {
       deadBytes = <u32>(at - start);
       deadBest = Mem.u8At(bests + depth);
-      walkedBytes = deadBytes - pointBytes;
+      walkedBytes = deadBytes - width;
       return report(NEVER, deadBest);
     }
     const previousBest = Mem.u8At(bests + depth);
     depth++;
     Mem.putU64(states + (<usize>depth << 3), state);
+    Mem.putU64(plains + (<usize>depth << 3), UNKNOWN);
     Mem.putU32(masks + (<usize>depth << 2), <u32>mask);
     Mem.putU8(bests + depth, min(previousBest, distance(state, depth)));
     Mem.putU8(depths + (at - start), depth);
@@ -208,24 +250,33 @@ function distance(state: u64, depth: u32): u32 {
   return accepting == 0 ? NEVER : <u32>(ctz(accepting) / LANE);
 }
 
-/** The bits of a character's mask from word index (depth - limit) + shift on, for one band. */
-function window(mask: usize, depth: u32, shift: u32): u64 {
-  const bit = MASK_MARGIN + depth - limit - shift;
-  return (<u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7))) & band;
+/** The bits of a character's mask from word index (depth - limit) - 2 on: for two bands, the second a bit further on. */
+function windows(mask: usize, depth: u32): u64 {
+  const bit = MASK_MARGIN + depth - limit - 2;
+  return <u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7)) & (band | (band << 1));
 }
 
 /** State after one more character: 0 when every alignment costs more than the limit. */
 function step(depth: u32, mask: usize): u64 {
+  const near = windows(mask, depth + 1);
+  if (near != 0) return stepOf(depth, near);
+  const plain = plains + (<usize>depth << 3);
+  if (Mem.u64At(plain) == UNKNOWN) Mem.putU64(plain, stepOf(depth, 0));
+  return Mem.u64At(plain);
+}
+
+/** `near`: `windows` of the character. */
+function stepOf(depth: u32, near: u64): u64 {
   const next = depth + 1;
   const valid = <i32>(wordPoints + limit) - <i32>next; // highest bit that is a prefix of the word
   if (valid < 0) return 0;
   const before = Mem.u64At(states + (<usize>depth << 3));
   const spread = band * lanes;
-  let state = before & (window(mask, next, 1) * lanes); // the same character
+  let state = before & ((near >> 1) * lanes); // the same character
   let cheaper = ((before >> 1) & ((band >> 1) * lanes)) | before; // inserted, substituted
   if (depth > 0) {
     const previous = <usize>Mem.u32At(masks + (<usize>depth << 2));
-    const swapped = window(mask, next, 2) & window(previous, next, 1);
+    const swapped = near & (windows(previous, next) >> 1) & band;
     cheaper |= Mem.u64At(states + (<usize>(depth - 1) << 3)) & (swapped * lanes);
   }
   state |= (cheaper << LANE) & spread;

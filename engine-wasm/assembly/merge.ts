@@ -6,8 +6,8 @@ import { release, reserve, scratchReset, shrink } from "./arena";
 import { DICTIONARY_WRITER_BYTES, DictionaryWriter } from "./dictionary-writer";
 import { hasDictionary, hasHashes, hasNorms, hasOffsets, hasValues } from "./field-sections";
 import {
-  FIELD_ELEMENTS, FIELD_ENTRY_BYTES, FIELD_FLAGS, FIELD_SLOT, FIELD_TYPE, SEG_BYTES, SEG_FIELDS,
-  SEG_FIELD_TABLE, SNAP_COUNT, SNAP_ENTRIES, SNAP_ENTRY_BYTES, STATUS_BAD_PROGRAM,
+  FIELD_ELEMENTS, FIELD_ENTRY_BYTES, FIELD_FLAGS, FIELD_SLOT, FIELD_TYPE, MERGE_ENTRY_BYTES, SEG_BYTES, SEG_FIELDS,
+  SEG_FIELD_TABLE, SNAP_COUNT, SNAP_ENTRIES, STATUS_BAD_PROGRAM,
 } from "./layout";
 import {
   hashesBegin, hashesSlice, idsBegin, idsSlice, markSlice, normsBegin, normsSlice, offsetsBegin,
@@ -100,9 +100,9 @@ export function mergeBegin(entries: usize): i32 {
   if (count == 0) return -STATUS_BAD_PROGRAM;
   const structs = (offsetof<Merge>() + WRITER_BYTES + 15) & ~15;
   const pairs = structs + LIST_BLOCK_BYTES + BLOCK_BUFFER_BYTES + <usize>count * INPUT_BYTES;
-  const state = reserve(pairs + <usize>count * SNAP_ENTRY_BYTES);
+  const state = reserve(pairs + <usize>count * MERGE_ENTRY_BYTES);
   // Scratch begins where the region's own header may now be: its first 8 bytes were read above.
-  Mem.copy(state + pairs, entries + SNAP_ENTRIES, <usize>count * SNAP_ENTRY_BYTES);
+  Mem.copy(state + pairs, entries + SNAP_ENTRIES, <usize>count * MERGE_ENTRY_BYTES);
   Mem.putU32(state + pairs, first);
   Mem.fill(state, 0, pairs);
   const m = changetype<Merge>(state);

@@ -1,41 +1,56 @@
 // The posting lists whose positions count for closeness, as copies of the cursors that scoring moves on. Reads
-// positions, so it is asked only about rows that may be among the best; rows come in ascending order within a
-// segment.
+// positions, so it is asked only about rows that may be among the best, in any order.
 import { scratch, scratchZeroed } from "./arena";
-import { Bits } from "./bitset";
 import { checkDeadline } from "./env";
 import { listAt } from "./match";
 import { Mem } from "./mem";
+import { Numbered, numberRows, numberedNew, numberedRows } from "./numbered";
 import { positionsRead, positionsReset, positionsUsed } from "./positions";
 import {
-  BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, cursorNextBlock, cursorRestart, cursorSeek, cursorUseBuffer,
+  BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, TERMINATED, cursorFind, cursorNextBlock, cursorRestart, cursorSeek, cursorUseBuffer,
 } from "./postings";
 import { Word, alternativeAt, wordAt, wordCount } from "./query";
 
 export const RUN_BYTES: usize = 12; // u32 slot index, u32 first and end of the positions
 
 const LISTS_PROBED: u32 = 8; // a word with more lists notes which of them each row is in
+const SEEK_ABOVE: u32 = 12; // with so many postings for each row that may be asked about, rows are sought in a list
+const LISTS_A_CHECK: u32 = 63; // of the deadline
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
 const LINKS_BYTES: usize = 0x4000; // links are taken from scratch by so much
 
-let bits: usize = 0; // the rows that may be asked about
-let rows: u32 = 0;
+let asked: Numbered = changetype<Numbered>(0); // the rows that may be asked about, numbered when that is needed
+let bits: usize = 0;
+let from: u32 = 0;
+let to: u32 = 0;
 let opened: bool = false; // near lists of the segment at hand
+let linked: bool = false; // for the rows that may be asked about
 let buffers: usize = 0; // room for the runs of two words
+let linkBuffer: usize = 0;
+let freeLink: usize = 0;
+let linksEnd: usize = 0;
 
 /** Room that the runs of one word take at most; good once `nearRunBuffers` was called for the segment. */
 export let nearRunBytes: usize = 0;
 
-/** Names the matching rows of a new segment of `count` rows; the lists of the words must be open. */
-export function nearUse(matching: usize, count: u32): void {
-  bits = matching;
-  rows = count;
+/** Begins with a new segment; the lists of the words must be open. */
+export function nearUse(): void {
   opened = false;
+  linked = false;
+}
+
+/** Names the rows that may be asked about from now on: those of `some` in [first, end), bounds as for `numberRows`. */
+export function nearAsk(some: usize, first: u32, end: u32): void {
+  bits = some;
+  from = first;
+  to = end;
+  linked = false;
 }
 
 /** Opens the lists; returns room for the runs of two words, `nearRunBytes` each. */
 export function nearRunBuffers(): usize {
   if (!opened) open();
+  if (!linked) link();
   return buffers;
 }
 
@@ -53,10 +68,6 @@ function open(): void {
     }
     most = max(most, word.nearCount);
   }
-  for (let i: u32 = 0; i < wordCount; i++) {
-    wordAt(i).nearLinks = 0;
-    if (wordAt(i).nearCount > LISTS_PROBED) linkRows(wordAt(i));
-  }
   nearRunBytes = <usize>most * RUN_BYTES;
   buffers = scratch(2 * nearRunBytes);
   positionsReset(true);
@@ -71,42 +82,79 @@ function copyCursor(word: Word, from: Cursor): void {
   word.nearCount++;
 }
 
-/** Makes a chain for every row to score of the word's lists that have it: asking each list would take too long. */
+/** Links the lists of the words that have many. */
+function link(): void {
+  let numbered = false;
+  for (let i: u32 = 0; i < wordCount; i++) {
+    wordAt(i).nearLinks = 0;
+    if (wordAt(i).nearCount <= LISTS_PROBED) continue;
+    if (!numbered) {
+      asked = numberedNew();
+      numberRows(asked, bits, from, to);
+      linkBuffer = scratch(BLOCK_BUFFER_BYTES);
+      freeLink = 0;
+      linksEnd = 0;
+      numbered = true;
+    }
+    linkRows(wordAt(i));
+  }
+  linked = true;
+}
+
+/** Makes a chain for every row that may be asked about of the word's lists that have it: to ask each takes too long. */
 function linkRows(word: Word): void {
-  const heads = scratchZeroed(<usize>rows << 2);
-  const buffer = scratch(BLOCK_BUFFER_BYTES);
-  let link: usize = 0;
-  let linksEnd: usize = 0;
+  word.nearLinks = scratchZeroed(<usize>asked.count << 2);
   for (let i: u32 = 0; i < word.nearCount; i++) {
     const cursor = listAt(word.nearLists, i);
-    checkDeadline();
-    cursorUseBuffer(cursor, buffer);
-    while (cursorNextBlock(cursor)) {
-      for (let j: u32 = 0; j < cursor.held; j++) {
-        const row = cursor.rowAt(j);
-        if (!Bits.has(bits, row)) continue;
-        if (link == linksEnd) {
-          link = scratch(LINKS_BYTES);
-          linksEnd = link + LINKS_BYTES;
-        }
-        const head = heads + (<usize>row << 2);
-        Mem.putU32(link, Mem.u32At(head));
-        Mem.putU32(link + 4, <u32>changetype<usize>(cursor));
-        Mem.putU32(head, <u32>link);
-        link += LINK_BYTES;
-      }
-    }
+    if ((i & LISTS_A_CHECK) == 0) checkDeadline();
+    cursorUseBuffer(cursor, linkBuffer);
+    cursorRestart(cursor);
+    if (cursor.count / SEEK_ABOVE > asked.count) seekLinks(word, cursor);
+    else scanLinks(word, cursor);
     cursorRestart(cursor);
     cursor.rowBuffer = 0;
   }
-  word.nearLinks = heads;
+}
+
+function seekLinks(word: Word, cursor: Cursor): void {
+  const list = numberedRows(asked);
+  for (let i: u32 = 0; i < asked.count; i++) {
+    const row = Mem.u32At(list + (<usize>i << 2));
+    const reached = cursorSeek(cursor, row);
+    if (reached == TERMINATED) return;
+    if (reached == row) addLink(word, cursor, i);
+  }
+}
+
+function scanLinks(word: Word, cursor: Cursor): void {
+  let reached = cursorSeek(cursor, from);
+  while (reached < to) {
+    const held = cursor.held;
+    for (let i = cursor.at; i < held; i++) {
+      const row = cursor.rowAt(i);
+      if (row < to && asked.has(row)) addLink(word, cursor, asked.numberOf(row));
+    }
+    reached = cursorNextBlock(cursor) ? cursor.row() : TERMINATED;
+  }
+}
+
+function addLink(word: Word, cursor: Cursor, number: u32): void {
+  if (freeLink == linksEnd) {
+    freeLink = scratch(LINKS_BYTES);
+    linksEnd = freeLink + LINKS_BYTES;
+  }
+  const head = word.nearLinks + (<usize>number << 2);
+  Mem.putU32(freeLink, Mem.u32At(head));
+  Mem.putU32(freeLink + 4, <u32>changetype<usize>(cursor));
+  Mem.putU32(head, <u32>freeLink);
+  freeLink += LINK_BYTES;
 }
 
 /** Reads the positions of a word in the row, one run for each list that has it. Returns the number of runs. */
 export function nearRuns(word: Word, row: u32, runs: usize): u32 {
   let count: u32 = 0;
   if (word.nearLinks != 0) {
-    let link = <usize>Mem.u32At(word.nearLinks + (<usize>row << 2));
+    let link = <usize>Mem.u32At(word.nearLinks + (<usize>asked.numberOf(row) << 2));
     for (; link != 0; link = <usize>Mem.u32At(link)) {
       count += readRun(changetype<Cursor>(<usize>Mem.u32At(link + 4)), row, runs + <usize>count * RUN_BYTES);
     }
@@ -120,7 +168,7 @@ export function nearRuns(word: Word, row: u32, runs: usize): u32 {
 
 /** Reads the positions of one list in the row into a run; 0 when it has none. */
 function readRun(cursor: Cursor, row: u32, run: usize): u32 {
-  if (cursorSeek(cursor, row) != row) return 0;
+  if (!cursorFind(cursor, row)) return 0;
   Mem.putU32(run, cursor.slotIndex);
   Mem.putU32(run + 4, positionsUsed());
   positionsRead(cursor);

@@ -168,12 +168,21 @@ export function cursorNextBlock(cursor: Cursor): bool {
   return decode(cursor, cursor.block + 1);
 }
 
+/** `cursorNextBlock` that leaves out the frequencies of a packed block: only for who never asks for them. */
+function nextRows(cursor: Cursor): bool {
+  const block = cursor.block + 1;
+  if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
+  cursor.block = block;
+  cursor.at = 0;
+  return decodePacked(cursor, block, false);
+}
+
 function decode(cursor: Cursor, block: u32): bool {
   if (cursor.rowBuffer == 0 && cursor.count > 0) ownBuffer(cursor);
   cursor.block = block;
   cursor.at = 0;
   cursor.positionIndex = 0;
-  if (block < cursor.blocks) return decodePacked(cursor, block);
+  if (block < cursor.blocks) return decodePacked(cursor, block, true);
   if (block > cursor.blocks || cursor.count % BLOCK_ROWS == 0) {
     cursor.block = cursor.blocks;
     cursor.held = 0;
@@ -182,7 +191,7 @@ function decode(cursor: Cursor, block: u32): bool {
   return decodeTail(cursor);
 }
 
-function decodePacked(cursor: Cursor, block: u32): bool {
+function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
   const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
   const before = block == 0 ? <u32>-1 : Mem.u32At(entry - BLOCK_ENTRY_BYTES + BLOCK_LAST_ROW);
   const last = Mem.u32At(entry + BLOCK_LAST_ROW);
@@ -196,7 +205,7 @@ function decodePacked(cursor: Cursor, block: u32): bool {
   if (<usize>position > cursor.positionsEnd - cursor.positions) return damaged(cursor) != 0;
   const from = cursor.data + <usize>offset;
   unpackRows(from, rowBits, before, cursor.rowBuffer);
-  unpackFrequencies(from + <usize>(rowBits << 4), tfBits, cursor.tfBuffer);
+  if (frequencies) unpackFrequencies(from + <usize>(rowBits << 4), tfBits, cursor.tfBuffer);
   if (cursor.rowAt(BLOCK_ROWS - 1) != last) return damaged(cursor) != 0;
   if (rowBits > SAFE_ROW_BITS && !rowsAscend(cursor, before)) return damaged(cursor) != 0;
   cursor.held = BLOCK_ROWS;
@@ -227,8 +236,13 @@ function decodeTail(cursor: Cursor): bool {
   varintEnd = cursor.dataEnd;
   varintOk = true;
   for (let i: usize = 0; i < <usize>count; i++) {
-    const head = boundedVarint(at);
-    at = varintCursor;
+    let head: u64 = at < varintEnd ? Mem.u8At(at) : 0x80;
+    if (head < 0x80) {
+      at++;
+    } else {
+      head = boundedVarint(at);
+      at = varintCursor;
+    }
     let tf: u64 = 1;
     if ((head & 1) != 0) {
       tf = boundedVarint(at) + 2;
@@ -262,6 +276,32 @@ export function cursorSeek(cursor: Cursor, target: u32): u32 {
   return seekInBlock(cursor, target);
 }
 
+/** To the first posting of the block at hand if the row can be in it, else before the first of the list. */
+function goBack(cursor: Cursor, row: u32): void {
+  if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
+  cursor.at = 0;
+  cursor.positionIndex = 0;
+  cursor.positionAt = cursor.tailPositions;
+  if (cursor.block == cursor.blocks) return;
+  const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
+  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked when it was decoded
+}
+
+/** Moves to a row, forward or back; false when the list does not have it: the cursor then stands anywhere. */
+export function cursorFind(cursor: Cursor, row: u32): bool {
+  if (cursor.at >= cursor.held || cursor.row() > row) goBack(cursor, row);
+  return cursorSeek(cursor, row) == row;
+}
+
+/** The first block that can have a row >= target. */
+export function cursorBlockOf(cursor: Cursor, target: u32): u32 { return blockOf(cursor, 0, target); }
+
+/** One more than the row before the block. */
+export function cursorBlockFrom(cursor: Cursor, block: u32): u32 { return block == 0 ? 0 : lastRow(cursor, block - 1) + 1; }
+
+/** Decodes a block and stands on its first posting; false when the list has none of that number. */
+export function cursorGoToBlock(cursor: Cursor, block: u32): bool { return decode(cursor, block); }
+
 /** The first block >= `from` whose last row is >= target; the tail when there is none. */
 function blockOf(cursor: Cursor, from: u32, target: u32): u32 {
   let low = from;
@@ -286,11 +326,10 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  let high = cursor.held;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (cursor.rowAt(middle) < target) low = middle + 1;
-    else high = middle;
+  for (let left = cursor.held - low; left > 0; ) { // no branch on the rows: none could be foreseen
+    const half = (left + 1) >> 1;
+    low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
+    left -= half;
   }
   cursor.at = low;
   return low < cursor.held ? cursor.rowAt(low) : TERMINATED;
@@ -298,16 +337,16 @@ function seekInBlock(cursor: Cursor, target: u32): u32 {
 
 /** Adds every row of the list to `bits`. Leaves the cursor at the end. */
 export function cursorAddTo(cursor: Cursor, bits: usize): void {
-  while (cursorNextBlock(cursor)) {
-    const held = cursor.held;
-    for (let i: u32 = 0; i < held; i++) Bits.add(bits, cursor.rowAt(i));
+  while (nextRows(cursor)) {
+    const end = cursor.rowBuffer + (<usize>cursor.held << 2);
+    for (let at = cursor.rowBuffer; at < end; at += 4) Bits.add(bits, Mem.u32At(at));
   }
 }
 
 /** Rows of the list that are set in `live`. Leaves the cursor at the end. */
 export function cursorCountIn(cursor: Cursor, live: usize): u32 {
   let count: u32 = 0;
-  while (cursorNextBlock(cursor)) {
+  while (nextRows(cursor)) {
     const held = cursor.held;
     for (let i: u32 = 0; i < held; i++) count += <u32>Bits.has(live, cursor.rowAt(i));
   }

@@ -2,7 +2,7 @@
 // failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
 import { scratch } from "./arena";
 import {
-  ALTERNATIVE_EXACT, ALTERNATIVE_NEAR, ALTERNATIVE_SEQUENCE, ALT_SPLIT, MATCH_ANY, PROGRAM_SEARCH, SORT_CLASS,
+  ALTERNATIVE_EXACT, ALTERNATIVE_NEAR, ALTERNATIVE_SEQUENCE, ALT_SPLIT, FACET_SHARE, MATCH_ANY, PROGRAM_SEARCH, SORT_CLASS,
   SORT_FIELD, TERM_PREFIX,
 } from "./layout";
 import { Mem } from "./mem";
@@ -26,16 +26,32 @@ import { failed } from "./status";
   termCount: u32;
   lists: usize; // cursors in the segment at hand, in scoring order
   listCount: u32;
+  tier: u32; // TIER_*: how good a row can be that has it
 }
+
+/**
+ * A row is in the first tier of a word when it has the best that the word has alternatives for: the word as written,
+ * or, without such an alternative, the fewest typos. In the second it has the fewest typos, in the third it has more.
+ */
+export const TIER_BEST: u32 = 0;
+export const TIER_FEWEST_TYPOS: u32 = 1;
+export const TIER_MORE_TYPOS: u32 = 2;
 
 @unmanaged export class Word {
   weight: f64;
+  most: f64; // no row scores more for the word
+  mostBehind: f64; // the same from alternatives of lower tiers than TIER_BEST
   alternatives: usize;
   alternativeCount: u32;
   nearLists: usize; // cursors of the segment at hand, for closeness
   nearCount: u32;
   nearLinks: usize; // u32 by row: chain of the near lists that have it; 0 = none made
-  padding: u32;
+  leastTypos: u32; // of all alternatives
+  canBeExact: u32; // some alternative is
+  tiers: u32; // the last TIER_* that some alternative is in
+  cost: u32; // postings of the lists of the segment at hand
+  behind: usize; // bitset of the segment at hand: only in these rows lower tiers may score more; 0 = none of them
+  rows: usize; // the same: the rows that have the word, when one matching word is enough
 }
 
 @unmanaged export class Phrase {
@@ -53,24 +69,30 @@ import { failed } from "./status";
   values: usize; // numbers
   ordinals: usize; // strings
   dictionary: usize;
-  padding: u32;
+  zones: usize; // numbers and strings of the segment at hand (column-summary.ts), 0 = none
+  codes: usize; // the same
+  codeBounds: usize;
 }
 
 @unmanaged export class Facet {
   slot: u32;
   limit: u32;
+  share: u32; // other shards have counts, too
+  bound: u32; // of a finished share: the largest count that is left out
   kind: u32; // KIND_* over the whole snapshot
   entries: usize;
   entryCount: u32;
 }
 
-const ALTERNATIVE_BYTES: usize = 48;
-const WORD_BYTES: usize = 32;
+const ALTERNATIVE_BYTES: usize = (offsetof<Alternative>() + 7) & ~7;
+const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
 const PHRASE_BYTES: usize = 8;
 const SORT_KEY_BYTES: usize = 48;
 const FACET_BYTES: usize = 32;
 const NORMS: u32 = 256;
 const SLOT_BYTES: usize = 8 + (NORMS << 3);
+
+const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE;
 const SORT_KEYS_MAX: u32 = 64;
@@ -166,6 +188,30 @@ function readWords(): void {
     word.alternativeCount = countWithin(readU16(), ALTERNATIVE_LEAST);
     word.alternatives = scratch(<usize>word.alternativeCount * ALTERNATIVE_BYTES);
     for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) readAlternative(alternativeAt(word, j));
+    if (!failed()) rateTiers(word);
+  }
+}
+
+/** Says of every alternative in which tier its rows are, and what the word can score. */
+function rateTiers(word: Word): void {
+  word.leastTypos = 0xff;
+  word.canBeExact = 0;
+  word.tiers = TIER_BEST;
+  word.most = 0;
+  word.mostBehind = 0;
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const one = alternativeAt(word, i);
+    word.leastTypos = min(word.leastTypos, one.typos);
+    word.canBeExact |= one.exact;
+  }
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const one = alternativeAt(word, i);
+    if (one.typos > word.leastTypos) one.tier = TIER_MORE_TYPOS;
+    else one.tier = one.exact < word.canBeExact ? TIER_FEWEST_TYPOS : TIER_BEST;
+    word.tiers = max(word.tiers, one.tier);
+    const most = one.boost * SCORE_ROUNDING; // boost * x / (x + k1)
+    word.most = max(word.most, most);
+    if (one.tier != TIER_BEST) word.mostBehind = max(word.mostBehind, most);
   }
 }
 
@@ -223,7 +269,11 @@ function readFacets(): void {
   for (let i: u32 = 0; i < facetCount; i++) {
     const facet = facetAt(i);
     facet.slot = readU16();
-    facet.limit = readU32();
+    const limit = readU32();
+    facet.limit = limit & ~(<u32>FACET_SHARE);
+    facet.share = limit >> 31;
+    facet.bound = 0;
+    if (facet.share != 0 && facet.limit == 0) programBad();
     facet.entries = 0;
     facet.entryCount = 0;
   }

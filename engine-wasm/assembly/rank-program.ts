@@ -34,7 +34,8 @@ const RULE_LEAST: usize = 11;
 
 /** What may be added to a text match without reaching into the parts above the score. */
 const BONUS_SMALL: f64 = 1099511627776; // 2^40
-const BONUS_LINE: f64 = 4503599627370496; // 2^52
+/** A bonus from here on lifts a row over all without it. */
+export const BONUS_LINE: f64 = 4503599627370496; // 2^52
 /** No row may get as much: numbers above it are not exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
 

@@ -13,6 +13,7 @@ const CLASS_BURIED: u64 = 0;
 const CLASS_PLAIN: u64 = 1;
 
 let segment: usize = 0;
+let summary: usize = 0;
 let rows: u32 = 0;
 // Bitsets of the segment at hand, 0 = no row.
 let pinned: usize = 0; // they pass the filter
@@ -33,9 +34,10 @@ export function rulesSetUp(): void {
   pinRows = scratch(<usize>pinCount << 2);
 }
 
-/** Names the next segment; `candidates`: its live rows that pass the filter, matching or not. */
-export function rulesUse(used: usize, candidates: usize): void {
+/** Names the next segment and its summary, or 0; `candidates`: its live rows that pass the filter, matching or not. */
+export function rulesUse(used: usize, itsSummary: usize, candidates: usize): void {
   segment = used;
+  summary = itsSummary;
   rows = Seg.rows(used);
   pinned = 0;
   buried = 0;
@@ -62,7 +64,7 @@ function rowOfPin(hash: u64, candidates: usize): u32 {
 
 /** Turns the rows that match, `bits`, into the rows of the result. */
 export function rulesApply(bits: usize): void {
-  for (let i: u32 = 0; i < ruleCount; i++) ruleAt(i).bits = filterRows(segment, ruleAt(i).filter);
+  for (let i: u32 = 0; i < ruleCount; i++) ruleAt(i).bits = filterRows(segment, summary, ruleAt(i).filter, 0);
   const hidden = unite(RULE_HIDE, bits);
   if (hidden != 0) bitsRemove(bits, hidden, rows);
   if (hidden != 0 && pinned != 0) bitsRemove(pinned, hidden, rows);

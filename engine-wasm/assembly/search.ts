@@ -1,6 +1,6 @@
 // The search kernel: one program on one snapshot. Segments are visited newest first, so that among equal rows
 // the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
-import { bitsCount, bitsNext, bitsPrevious } from "./bitset";
+import { Bits, bitsCount, bitsNext, bitsPrevious } from "./bitset";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
 import { ROW_MATCHED, SORT_CLASS, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ } from "./layout";
 import { matchRows, matchSetUp } from "./match";
@@ -13,16 +13,21 @@ import { rankPlain, ruleAt, ruleCount } from "./rank-program";
 import { flagsOf, pinnedOnly, pinsApplied } from "./rules";
 import { scoreRows, scoreSetUp } from "./score";
 import { Seg, Snap } from "./segment";
+import { sieve, sieveSetUp, sieveUse } from "./sieve";
 import { KIND_STRING, kindsSetUp, numberOfKey, sortKeysUse } from "./sort-keys";
 import { failed, status, statusReset } from "./status";
 import {
-  topBonus, topCount, topFinish, topFlags, topFull, topHasKey, topKey, topOffer, topReset, topSeq, topTextMatch, topUse,
+  topBonus, topBySum, topCount, topFinish, topFlags, topFull, topHasKey, topKey, topOffer, topReset, topSeq, topTextMatch, topUse,
 } from "./topk";
 
 // The order in which browsing (no words) meets the rows.
 const BY_KEYS: u32 = 0; // any
 const NEWEST_FIRST: u32 = 1; // the sort is by descending sequence number: rows come best first
 const OLDEST_FIRST: u32 = 2; // the same, ascending
+
+// Words of rows are visited with strides that fall from the first to 1, each a power of two.
+const STRIDE_FIRST: u32 = 512;
+const STRIDE_STEP: u32 = 8;
 
 /** Runs a search program on a snapshot. Returns the address of the result, or -STATUS_*. */
 export function search(snapshot: usize, program: usize, bytes: usize): i32 {
@@ -32,8 +37,9 @@ export function search(snapshot: usize, program: usize, bytes: usize): i32 {
   kindsSetUp(snapshot);
   const order = browseOrder();
   topReset(order != BY_KEYS);
-  matchSetUp();
+  matchSetUp(topBySum());
   scoreSetUp();
+  sieveSetUp();
   const segments = Snap.count(snapshot);
   let found: u32 = 0;
   for (let i: u32 = 0; i < segments && !failed(); i++) {
@@ -60,14 +66,16 @@ function browseOrder(): u32 {
 /** Matches, counts and ranks the rows of one segment. Returns how many match. */
 function visit(snapshot: usize, entry: u32, order: u32): u32 {
   const segment = Snap.segment(snapshot, entry);
-  const bits = matchRows(segment, Snap.live(snapshot, entry));
+  const summary = Snap.summary(snapshot, entry);
+  const bits = matchRows(segment, summary, Snap.live(snapshot, entry));
   if (failed()) return 0;
   const found = bitsCount(bits, Seg.rows(segment));
   if (found == 0) return 0;
-  for (let i: u32 = 0; i < facetCount; i++) facetAdd(facetAt(i), segment, bits);
+  for (let i: u32 = 0; i < facetCount; i++) facetAdd(facetAt(i), segment, summary, bits, found);
   if (rowsWanted == 0) return found;
   topUse(segment);
-  sortKeysUse(segment);
+  sortKeysUse(segment, summary);
+  sieveUse(segment);
   if (wordCount > 0) scoreRows(segment, bits);
   else if (!rankPlain) browseRanked(segment, bits);
   else browse(bits, Seg.rows(segment), order);
@@ -81,9 +89,24 @@ function browse(bits: usize, rows: u32, order: u32): void {
     }
     return;
   }
-  for (let row = bitsNext(bits, 0, rows); row < rows; row = bitsNext(bits, row + 1, rows)) {
-    if (order == OLDEST_FIRST && topFull()) return;
+  if (order == BY_KEYS) return browseByKeys(bits, Bits.words(rows));
+  for (let row = bitsNext(bits, 0, rows); row < rows && !topFull(); row = bitsNext(bits, row + 1, rows)) {
     topOffer(row, 0, 0, ROW_MATCHED);
+  }
+}
+
+/** Rows far apart come first, so that the worst row kept is good early even where values rise with the rows. */
+function browseByKeys(bits: usize, words: u32): void {
+  for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
+    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of what was visited with larger strides
+    for (let word: u32 = 0; word < words; word += stride) {
+      if (seen != 0 && (word & seen) == 0) continue;
+      const among = Bits.word(bits, word);
+      if (among == 0) continue;
+      for (let rest = sieve(among, word << 6, 0); rest != 0; rest &= rest - 1) {
+        topOffer((word << 6) + <u32>ctz(rest), 0, 0, ROW_MATCHED);
+      }
+    }
   }
 }
 

@@ -93,6 +93,11 @@ export abstract class Snap {
   @inline static live(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 4);
   }
+
+  /** The region of `summarise`, 0 when there is none. */
+  @inline static summary(snapshot: usize, entry: u32): usize {
+    return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
+  }
 }
 
 export function isStringType(type: u32): bool { return type == TYPE_STRING || type == TYPE_STRINGS; }

@@ -10,6 +10,7 @@ import { SortKey, facetAt, facetCount, sortCount, sortKeyAt } from "./query";
 import { boostsOf, classOf } from "./rules";
 import { Field, Seg, Snap, findField, isArrayType, isFloatType, isStringType, valueBytes } from "./segment";
 import { fail } from "./status";
+import { SUMMARY_CODES, SUMMARY_CODE_BOUNDS, SUMMARY_ZONES, summaryOfSlot, summaryTable } from "./summaries";
 
 /** What the values of a slot are; the same in all segments of an index. */
 const KIND_UNKNOWN: u32 = 0; // no segment has the field
@@ -42,12 +43,17 @@ function kindOf(snapshot: usize, slot: u32): u32 {
 
 let segment: usize = 0;
 
-/** Finds the columns of all keys in a segment. Array fields have no sort values. */
-export function sortKeysUse(used: usize): void {
+/** Finds the columns of all keys in a segment with this summary, or 0. Array fields have no sort values. */
+export function sortKeysUse(used: usize, summary: usize): void {
   segment = used;
   for (let i: u32 = 0; i < sortCount; i++) {
     const key = sortKeyAt(i);
-    if (key.by == SORT_FIELD) useColumn(key, findField(used, key.slot));
+    if (key.by != SORT_FIELD) continue;
+    useColumn(key, findField(used, key.slot));
+    const known = summaryOfSlot(summary, key.slot);
+    key.zones = summaryTable(summary, known, SUMMARY_ZONES);
+    key.codes = summaryTable(summary, known, SUMMARY_CODES);
+    key.codeBounds = summaryTable(summary, known, SUMMARY_CODE_BOUNDS);
   }
 }
 
@@ -93,7 +99,8 @@ function ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
   return by == SORT_SEQ ? Seg.seq(segment, row) : classOf(row);
 }
 
-function numberKey(key: SortKey, row: u32): u64 {
+/** The number of a row that has one, as u64 in its order. */
+export function numberKey(key: SortKey, row: u32): u64 {
   if (key.kind == KIND_FLOAT) {
     const value = Mem.f64At(key.values + (<usize>row << 3));
     return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); // -0 is 0

@@ -3,7 +3,7 @@
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 import { scratch } from "./arena";
-import { SORT_CLASS, SORT_RELEVANCE } from "./layout";
+import { SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "./layout";
 import { Mem } from "./mem";
 import { heapRise, heapSink, heapSort } from "./heap";
 import { rowsWanted, sortCount, sortKeyAt } from "./query";
@@ -26,7 +26,11 @@ let kept: u32 = 0;
 let candidate: usize = 0; // a row that is not in the heap
 let segment: usize = 0;
 let ordered: bool = false; // rows come best first already
+/** Goes up whenever the rows kept change. */
+export let topChanges: u32 = 0;
 let bySum: bool = false; // text match and bonus together decide first, larger first
+let tieKey: u32 = 0; // ... and next this key
+let tiesBySeq: bool = false; // or the sequence number, larger first
 
 /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
 export function topReset(bestFirst: bool): void {
@@ -34,12 +38,29 @@ export function topReset(bestFirst: bool): void {
   capacity = 0;
   kept = 0;
   heap = 0;
+  topChanges = 0;
   ordered = bestFirst;
   let first: u32 = 0;
   while (classPlain && first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++; // all rows have the same
   bySum = sumPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
+  tieKey = first;
+  while (tieKey < sortCount && (sortKeyAt(tieKey).by == SORT_RELEVANCE || sortKeyAt(tieKey).by == SORT_CLASS)) tieKey++;
+  tiesBySeq = bySum && classPlain
+    && (tieKey == sortCount || (sortKeyAt(tieKey).by == SORT_SEQ && sortKeyAt(tieKey).descending != 0));
   candidate = scratch(rowBytes);
 }
+
+/** Text match and bonus together decide first, larger first. */
+export function topBySum(): bool { return bySum; }
+
+/** With `topBySum`: of rows with the same sum the one with the larger sequence number comes first. */
+export function topTiesBySeq(): bool { return tiesBySeq; }
+
+/** With `topBySum`: number of the first key that orders rows with the same sum. */
+export function topTieKey(): u32 { return tieKey; }
+
+/** With `topBySum`: no row below this sum of text match and bonus can enter; 0 while any can. */
+export function topLeastSum(): f64 { return topFull() && kept > 0 ? worstSum() : 0; }
 
 /** Names the segment whose rows are offered next. */
 export function topUse(used: usize): void { segment = used; }
@@ -47,6 +68,11 @@ export function topUse(used: usize): void { segment = used; }
 /** True when a new row must displace another. */
 export function topFull(): bool { return kept == rowsWanted; }
 export function topCount(): u32 { return kept; }
+
+/** Values of the worst row kept; there is one once the rows wanted, at least one, are kept. */
+export function topWorstSeq(): u64 { return Mem.u64At(rowAt(0) + ROW_SEQ); }
+export function topWorstHas(key: u32): bool { return topHasKey(0, key); }
+export function topWorstKey(key: u32): u64 { return topKey(0, key); }
 
 function before(a: usize, b: usize): bool {
   const order = compareSortKeys(
@@ -88,6 +114,7 @@ export function topOffer(row: u32, textMatch: f64, bonus: f64, flags: u32): void
     const worst = <usize>Mem.u32At(heap);
     Mem.putU32(heap, <u32>candidate);
     candidate = worst;
+    topChanges++;
     return heapSink(heap, kept, before);
   }
   fillCandidate(row, textMatch, bonus);
@@ -95,6 +122,7 @@ export function topOffer(row: u32, textMatch: f64, bonus: f64, flags: u32): void
   if (kept == capacity) growHeap();
   Mem.putU32(heap + (<usize>kept << 2), <u32>candidate);
   kept++;
+  topChanges++;
   candidate = scratch(rowBytes);
   if (!ordered) heapRise(heap, kept, before);
 }

@@ -44,16 +44,24 @@ const FIELD_HEAD_BYTES = 7;
 const DOCUMENT_HEAD_BYTES = 12;
 const NO_SLOT = 0xffffffff;
 
-/** Input of the build kernel. Throws a RangeError when a name or a slot does not fit u16. */
-function encodeBuildInput(fields: readonly BuildField[], documents: readonly BuildDocument[]): Uint8Array {
-  const names = fields.map((field) => Buffer.from(field.name));
-  let length = 2 + 4;
-  for (const name of names) length += FIELD_HEAD_BYTES + name.length;
-  for (const document of documents) length += DOCUMENT_HEAD_BYTES + document.raw.length;
-  const out = Buffer.allocUnsafe(length);
-  let at = out.writeUInt16LE(fields.length, 0);
-  fields.forEach((field, i) => {
-    const name = names[i]!;
+/** Bytes of the build kernel's input. */
+function inputBytes(fields: readonly BuildField[], documents: readonly BuildDocument[]): number {
+  let bytes = 2 + 4;
+  for (const field of fields) bytes += FIELD_HEAD_BYTES + Buffer.byteLength(field.name);
+  for (const document of documents) bytes += DOCUMENT_HEAD_BYTES + document.raw.length;
+  return bytes;
+}
+
+/** Writes that input to `start`. Throws a RangeError when a name or a slot does not fit u16. */
+function writeInput(
+  out: Buffer,
+  start: number,
+  fields: readonly BuildField[],
+  documents: readonly BuildDocument[],
+): void {
+  let at = out.writeUInt16LE(fields.length, start);
+  for (const field of fields) {
+    const name = Buffer.from(field.name);
     at = out.writeUInt16LE(field.slot, at);
     at = out.writeUInt8(field.type, at);
     at = out.writeUInt8(field.flags, at);
@@ -61,7 +69,7 @@ function encodeBuildInput(fields: readonly BuildField[], documents: readonly Bui
     at = out.writeUInt16LE(name.length, at);
     out.set(name, at);
     at += name.length;
-  });
+  }
   at = out.writeUInt32LE(documents.length, at);
   for (const document of documents) {
     at = out.writeDoubleLE(document.seq, at);
@@ -69,7 +77,6 @@ function encodeBuildInput(fields: readonly BuildField[], documents: readonly Bui
     out.set(document.raw, at);
     at += document.raw.length;
   }
-  return out;
 }
 
 /** Reads the build kernel's result, which begins at `start` of the view; copies the segment out. */
@@ -92,16 +99,40 @@ function decodeBuildResult(view: Buffer, start: number): BuildResult {
 }
 
 /**
- * Builds a segment of `documents`, which must have different ids. Throws EngineError("program") for a schema with
- * an unknown type or language or with a slot or name twice.
+ * A build under way: its caller may do other things between two steps, but nothing else in the instance. After an
+ * error it has ended.
  */
+export class Build {
+  readonly #instance: EngineInstance;
+
+  /**
+   * Begins to build a segment of `documents`, which must have different ids. Throws EngineError("program") for a
+   * schema with an unknown type or language or with a slot or name twice.
+   */
+  constructor(instance: EngineInstance, fields: readonly BuildField[], documents: readonly BuildDocument[]) {
+    const bytes = inputBytes(fields, documents);
+    const p = instance.room(bytes);
+    writeInput(instance.view(), p, fields, documents);
+    this.#instance = instance;
+    instance.address(instance.run((kernels) => kernels.buildBegin(p, bytes)));
+  }
+
+  /** Works for a fraction of a millisecond (longer on a large document). The result once it is complete, else null. */
+  step(): BuildResult | null {
+    const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep()));
+    return result === 0 ? null : decodeBuildResult(this.#instance.view(), result);
+  }
+}
+
+/** A whole build at once; see Build. */
 export function buildSegment(
   instance: EngineInstance,
   fields: readonly BuildField[],
   documents: readonly BuildDocument[],
 ): BuildResult {
-  const input = encodeBuildInput(fields, documents);
-  const p = instance.input(input);
-  const result = instance.address(instance.run((kernels) => kernels.build(p, input.length)));
-  return decodeBuildResult(instance.view(), result);
+  const build = new Build(instance, fields, documents);
+  for (;;) {
+    const result = build.step();
+    if (result !== null) return result;
+  }
 }

@@ -2,13 +2,23 @@
 // programs and results are made of these; nothing here knows what they mean.
 
 const FIRST_BYTES = 1024;
+/** The bytes of a finished writer are used again by the next one, unless it has grown large. */
+const SPARE_BYTES_MAX = 64 * 1024;
 const encoder = new TextEncoder();
+
+let spare: Uint8Array<ArrayBuffer> | null = null;
 
 /** Appends numbers and strings to a growing buffer. `finish` hands the bytes over and ends the writer. */
 export class ByteWriter {
-  #bytes = new Uint8Array(FIRST_BYTES);
-  #view = new DataView(this.#bytes.buffer);
+  #bytes: Uint8Array<ArrayBuffer>;
+  #view: DataView;
   #length = 0;
+
+  constructor() {
+    this.#bytes = spare ?? new Uint8Array(FIRST_BYTES);
+    this.#view = new DataView(this.#bytes.buffer);
+    spare = null;
+  }
 
   u8(value: number): void {
     const at = this.#room(1);
@@ -67,9 +77,12 @@ export class ByteWriter {
     this.u16(count);
   }
 
-  /** A view of all that was written. The writer must not be used afterwards. */
+  /** All that was written. The writer must not be used afterwards. */
   finish(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+    const written = this.#bytes.subarray(0, this.#length);
+    if (this.#bytes.length > SPARE_BYTES_MAX) return written;
+    spare = this.#bytes;
+    return Buffer.from(written);
   }
 
   #room(bytes: number): number {

@@ -9,6 +9,10 @@ const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
 const MEMORY_BYTES_MAX = 16 * 1024 * 1024;
 const COLLECT_MEMORIES_AFTER_MS = 200;
 
+/** A thread that worked less than this share of an interval has nothing to do. */
+const IDLE_SHARE_MAX = 0.02;
+const IDLE_INTERVAL_MS = 2_000;
+
 /** Without options: a full collection. */
 type Collect = (options?: { type: "minor" }) => void;
 
@@ -36,6 +40,22 @@ export function discardMemory(bytes: number): void {
     gc()();
   }, COLLECT_MEMORIES_AFTER_MS);
   timer.unref();
+}
+
+/**
+ * From now on this thread collects all its garbage when it has nothing to do after some work: V8 would keep it until
+ * there is work again.
+ */
+export function collectWhenIdle(): void {
+  let since = performance.eventLoopUtilization();
+  let worked = true; // the start
+  const look = (): void => {
+    const idle = performance.eventLoopUtilization(since).utilization < IDLE_SHARE_MAX;
+    if (idle && worked) gc()();
+    worked = !idle;
+    since = performance.eventLoopUtilization();
+  };
+  setInterval(look, IDLE_INTERVAL_MS).unref();
 }
 
 /**

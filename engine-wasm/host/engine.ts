@@ -7,6 +7,7 @@ import { discardMemory } from "./discards.js";
 import { statusError } from "./engine-error.js";
 import type { EngineInstance } from "./memory.js";
 import { Merge, type MergeEntry } from "./merge.js";
+import { type Region, Renewal } from "./renewal.js";
 
 /** Address of an attached segment. */
 export type SegmentHandle = number;
@@ -24,12 +25,6 @@ export interface FoundId {
   entry: number;
   row: number;
   seq: number;
-}
-
-/** A segment or live bitset that is to survive a renewal. */
-export interface Region {
-  address: number;
-  bytes: number;
 }
 
 export interface RowLocation {
@@ -51,6 +46,8 @@ const NOT_FOUND = 0xffffffff;
 export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
+  /** Regions of summaries by segment, 0 for one that needs none; made when a snapshot first names the segment. */
+  #summaries = new Map<SegmentHandle, number>();
 
   /** `create`: makes a fresh instance, of which this engine becomes the only user. */
   constructor(create: () => EngineInstance) {
@@ -60,15 +57,34 @@ export class Engine {
 
   /** Copies a segment in. Throws EngineError("damaged") when its parts do not hold together. */
   attach(bytes: Uint8Array): SegmentHandle {
-    const segment = this.#instance.region(bytes);
-    const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes.length));
-    if (status === 0) return segment;
+    const segment = this.reserveSegment(bytes.length);
+    this.fill(segment, 0, bytes);
+    this.attachFilled(segment, bytes.length);
+    return segment;
+  }
+
+  /** Room for a segment that comes in parts: each is given to `fill`, then the whole is attached. */
+  reserveSegment(bytes: number): SegmentHandle {
+    return this.#instance.reserve(bytes);
+  }
+
+  fill(segment: SegmentHandle, at: number, part: Uint8Array): void {
+    this.#instance.view().set(part, segment + at);
+  }
+
+  /** Throws EngineError("damaged") when the segment's parts do not hold together; it is gone then. */
+  attachFilled(segment: SegmentHandle, bytes: number): void {
+    const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
+    if (status === 0) return;
     this.#instance.release(segment);
     throw statusError(-status);
   }
 
   /** Gives a segment's memory back; no snapshot may name it any more. */
   detach(segment: SegmentHandle): void {
+    const summary = this.#summaries.get(segment) ?? 0;
+    this.#summaries.delete(segment);
+    if (summary !== 0) this.#instance.release(summary);
     this.#instance.release(segment);
   }
 
@@ -77,8 +93,8 @@ export class Engine {
   }
 
   /** A view of a segment's bytes, good until the engine is called again. */
-  segmentView(segment: SegmentHandle): Uint8Array {
-    return this.#instance.view().subarray(segment, segment + this.segmentBytes(segment));
+  segmentView(segment: SegmentHandle, bytes = this.segmentBytes(segment)): Uint8Array {
+    return this.#instance.view().subarray(segment, segment + bytes);
   }
 
   segmentBytes(segment: SegmentHandle): number {
@@ -122,13 +138,39 @@ export class Engine {
    * and must outlive it. Returns its address for queries.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
+    const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
     const bytes = Buffer.alloc(SNAP_ENTRIES + entries.length * SNAP_ENTRY_BYTES);
     let at = bytes.writeUInt32LE(entries.length, 0);
-    for (const { segment, live } of entries) {
+    for (const [i, { segment, live }] of entries.entries()) {
       at = bytes.writeUInt32LE(segment, at);
       at = bytes.writeUInt32LE(live, at);
+      at = bytes.writeUInt32LE(summaries[i] as number, at);
     }
     return this.#instance.region(bytes);
+  }
+
+  /**
+   * Finds out in small steps what queries use of an attached segment beyond its bytes; `setSnapshot` does it in one go
+   * for a segment of which it is missing. The segment must stay attached until the end.
+   */
+  *summarise(segment: SegmentHandle): Generator<void> {
+    if (this.#summaries.has(segment)) return;
+    const summary = this.#instance.run((kernels) => kernels.summarise(segment)) >>> 0;
+    let more = summary !== 0;
+    try {
+      for (let step = 0; more; step++) {
+        more = this.#instance.run((kernels) => kernels.summariseStep(segment, summary, step)) === 1;
+        if (more) yield;
+      }
+      this.#summaries.set(segment, summary);
+    } finally {
+      if (more && this.usable) this.#instance.release(summary);
+    }
+  }
+
+  #summaryOf(segment: SegmentHandle): number {
+    for (const _ of this.summarise(segment));
+    return this.#summaries.get(segment) as number;
   }
 
   releaseSnapshot(snapshot: number): void {
@@ -188,7 +230,7 @@ export class Engine {
     return new Merge(this.#instance, entries);
   }
 
-  /** Size of the linear memory, which never shrinks until the engine is renewed. */
+  /** How much of the linear memory was ever in use, which never shrinks until the engine is renewed. */
   memoryBytes(): number {
     return this.#instance.memoryBytes();
   }
@@ -203,15 +245,20 @@ export class Engine {
     return this.#instance.run((kernels) => kernels.freeBytes()) >>> 0;
   }
 
+  /** For what is to be copied before `renew`. Changes nothing here. Throws EngineError("memory"). */
+  beginRenewal(): Renewal {
+    return new Renewal(this.#instance, this.#create(), this.#summaries);
+  }
+
   /**
    * Moves to a fresh instance, taking along only these regions; returns their new addresses. Every other handle
    * ends, also those of snapshots and of merges under way. Throws EngineError("memory") without effect.
    */
-  renew(regions: readonly Region[]): number[] {
-    const fresh = this.#create();
-    const addresses = this.#instance.copyRegions(fresh, regions);
+  renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {
+    const addresses = renewal.finish(regions);
     discardMemory(this.memoryBytes());
-    this.#instance = fresh;
+    this.#instance = renewal.to;
+    this.#summaries = renewal.summaries;
     return addresses;
   }
 

@@ -26,10 +26,26 @@ export interface ExpandWord {
   readonly maxTypos: number;
 }
 
+/**
+ * A word of which near terms may be wanted: each shard looks at what it holds itself and adds them at once where they
+ * probably are. Whether they are wanted is decided by whoever knows the answers of all shards.
+ */
+export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
+  /** 1 to TYPOS_MAX: looked up when no witness has more than `few` documents in one field. */
+  readonly maxTypos: number;
+  readonly few: number;
+  /** One typo is looked up when no witness has more than this. */
+  readonly rare: number;
+  /** Words of the program, by number. */
+  readonly witnesses: readonly number[];
+}
+
 export interface ExpandProgram {
   /** Queried fields, each slot once. Frequencies are reported per slot in this order. */
   readonly slots: readonly number[];
   readonly words: readonly ExpandWord[];
+  /** None when left out. */
+  readonly suspects?: readonly ExpandSuspect[];
 }
 
 /** Throws a RangeError when a count or a term does not fit the program. */
@@ -40,16 +56,27 @@ export function encodeExpand(program: ExpandProgram): Uint8Array {
   out.count16(program.slots.length, "slots");
   for (const slot of program.slots) out.u16(slot);
   out.count16(program.words.length, "words");
-  for (const word of program.words) {
-    if (word.maxTypos < 0 || word.maxTypos > TYPOS_MAX)
-      throw new RangeError(`maxTypos ${word.maxTypos}: 0 to ${TYPOS_MAX}`);
-    out.u8(
-      (word.exact ? WORD_EXACT : 0) |
-        (word.prefix ? WORD_PREFIX : 0) |
-        (word.typoPrefix ? WORD_TYPO_PREFIX : 0),
-    );
-    out.u8(word.maxTypos);
-    out.string16(word.term);
+  for (const word of program.words) putWord(out, word);
+  const suspects = program.suspects ?? [];
+  out.count16(suspects.length, "suspects");
+  for (const { few, rare, witnesses, ...word } of suspects) {
+    putWord(out, { ...word, exact: false, prefix: false });
+    out.u32(few);
+    out.u32(rare);
+    out.count16(witnesses.length, "witnesses");
+    for (const witness of witnesses) out.u16(witness);
   }
   return out.finish();
+}
+
+function putWord(out: ByteWriter, word: ExpandWord): void {
+  if (word.maxTypos < 0 || word.maxTypos > TYPOS_MAX)
+    throw new RangeError(`maxTypos ${word.maxTypos}: 0 to ${TYPOS_MAX}`);
+  out.u8(
+    (word.exact ? WORD_EXACT : 0) |
+      (word.prefix ? WORD_PREFIX : 0) |
+      (word.typoPrefix ? WORD_TYPO_PREFIX : 0),
+  );
+  out.u8(word.maxTypos);
+  out.string16(word.term);
 }

@@ -39,12 +39,21 @@ export interface WordExpansion {
   readonly typos: readonly TypoExpansion[] | null;
 }
 
+/** Near terms of a suspect. */
+export interface SuspectExpansion {
+  /** So many typos were looked up; 0: none, the shard saw no reason. */
+  readonly maxTypos: number;
+  readonly typos: readonly TypoExpansion[];
+}
+
 export interface ExpandResult {
   readonly liveRows: number;
   /** In the order of the program's slots. */
   readonly slots: readonly SlotStatistics[];
   /** In the order of the program's words. */
   readonly words: readonly WordExpansion[];
+  /** In the order of the program's suspects. */
+  readonly suspects: readonly SuspectExpansion[];
 }
 
 /** Throws a RangeError when the bytes are not the answer to `program`. */
@@ -57,8 +66,12 @@ export function decodeExpandResult(bytes: Uint8Array, program: ExpandProgram): E
     prefix: word.prefix ? decodePrefix(reader, program.slots.length) : null,
     typos: word.maxTypos > 0 ? decodeTypos(reader, program.slots.length) : null,
   }));
+  const suspects = (program.suspects ?? []).map(() => {
+    const maxTypos = reader.u8();
+    return { maxTypos, typos: maxTypos > 0 ? decodeTypos(reader, program.slots.length) : [] };
+  });
   if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the expand result`);
-  return { liveRows, slots, words };
+  return { liveRows, slots, words, suspects };
 }
 
 function decodePrefix(reader: ByteReader, slotCount: number): PrefixExpansion {
@@ -69,10 +82,14 @@ function decodePrefix(reader: ByteReader, slotCount: number): PrefixExpansion {
 }
 
 function decodeTypos(reader: ByteReader, slotCount: number): TypoExpansion[] {
-  return Array.from({ length: reader.u32() }, () => {
+  const typos: TypoExpansion[] = [];
+  for (let left = reader.u32(); left > 0; left--) {
     const distance = reader.u8();
     const isPrefix = reader.u8() === 1;
     const term = reader.string16();
-    return { term, distance, isPrefix, frequencies: Array.from({ length: slotCount }, () => reader.u32()) };
-  });
+    const frequencies: number[] = [];
+    for (let slot = 0; slot < slotCount; slot++) frequencies.push(reader.u32());
+    typos.push({ term, distance, isPrefix, frequencies });
+  }
+  return typos;
 }

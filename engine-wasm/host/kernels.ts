@@ -9,7 +9,9 @@ export interface Kernels {
   // arena
   reserve(bytes: number): Address;
   release(region: Address): void;
+  sizeOf(region: Address): number;
   scratchReset(bytes: number): Address;
+  reachedBytes(): number;
   regionBytes(): number;
   freeBytes(): number;
   // analysis
@@ -22,7 +24,8 @@ export interface Kernels {
   split(body: Address, bytes: number): Address;
   splitLines(chunk: Address, bytes: number, last: number): Address;
   topLevel(object: Address, bytes: number): Address;
-  build(input: Address, bytes: number): Address;
+  buildBegin(input: Address, bytes: number): number;
+  buildStep(): Address;
   // merging
   mergeBegin(entries: Address): Address;
   mergeStep(state: Address, microseconds: number): number;
@@ -35,6 +38,8 @@ export interface Kernels {
   liveRelease(live: Address): void;
   liveKill(live: Address, row: number): number;
   liveCount(live: Address, rows: number): number;
+  summarise(segment: Address): Address;
+  summariseStep(segment: Address, summary: Address, step: number): number;
   expand(snapshot: Address, program: Address, bytes: number): Address;
   search(snapshot: Address, program: Address, bytes: number): Address;
   explain(snapshot: Address, question: Address, bytes: number): Address;
@@ -48,7 +53,9 @@ type KernelName = keyof Kernels;
 const KERNEL_NAMES: Record<KernelName, true> = {
   reserve: true,
   release: true,
+  sizeOf: true,
   scratchReset: true,
+  reachedBytes: true,
   regionBytes: true,
   freeBytes: true,
   setUnicode: true,
@@ -59,7 +66,8 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   split: true,
   splitLines: true,
   topLevel: true,
-  build: true,
+  buildBegin: true,
+  buildStep: true,
   mergeBegin: true,
   mergeStep: true,
   mergeFinish: true,
@@ -70,6 +78,8 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   liveRelease: true,
   liveKill: true,
   liveCount: true,
+  summarise: true,
+  summariseStep: true,
   expand: true,
   search: true,
   explain: true,

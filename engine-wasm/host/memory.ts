@@ -1,6 +1,9 @@
 // One WebAssembly instance and its linear memory: the only place that makes views over it. A view is good until
 // the next kernel call, since memory may grow; whatever must last is copied out. After a trap the memory's
 // contents are unknown, so the instance refuses all further work.
+//
+// Only this thread knows the memory; it is of the shared kind all the same. Each growth of another memory counts to V8 as
+// so many new bytes as the whole of it has, which makes it mark and sweep the heap after every few batches of documents.
 import { EngineError, statusError } from "./engine-error.js";
 import { type Kernels, kernelsOf } from "./kernels.js";
 import { stem } from "./stemmer.js";
@@ -26,7 +29,7 @@ export class EngineInstance {
     const pages = Math.floor(bytesMax / PAGE_BYTES);
     const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
     try {
-      this.#memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum });
+      this.#memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum, shared: true });
     } catch (cause) {
       throw new EngineError("memory", "No room for another WebAssembly memory", { cause });
     }
@@ -53,9 +56,9 @@ export class EngineInstance {
     return !this.#trapped;
   }
 
-  /** Size of the linear memory, which never shrinks. */
+  /** How much of the linear memory was ever in use, which never shrinks; the system gives room for no more. */
   memoryBytes(): number {
-    return this.#memory.buffer.byteLength;
+    return this.#trapped ? this.#memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }
 
   /** The whole memory. The view is valid until the next kernel call. */
@@ -80,26 +83,28 @@ export class EngineInstance {
     }
   }
 
+  /** Fresh scratch for the input of one kernel call, to be filled in the view. Returns its address. */
+  room(bytes: number): number {
+    return this.run((kernels) => kernels.scratchReset(bytes)) >>> 0;
+  }
+
   /** Copies bytes into fresh scratch, the input of one kernel call. Returns their address. */
   input(bytes: Uint8Array): number {
-    const p = this.run((kernels) => kernels.scratchReset(bytes.length)) >>> 0;
+    const p = this.room(bytes.length);
     this.view().set(bytes, p);
     return p;
+  }
+
+  /** A region that lives until `release`, to be filled in the view. Ends all scratch. Returns the address. */
+  reserve(bytes: number): number {
+    return this.run((kernels) => kernels.reserve(bytes)) >>> 0;
   }
 
   /** Copies bytes into a region that lives until `release`. Ends all scratch. Returns the address. */
   region(bytes: Uint8Array): number {
-    const p = this.run((kernels) => kernels.reserve(bytes.length)) >>> 0;
+    const p = this.reserve(bytes.length);
     this.view().set(bytes, p);
     return p;
-  }
-
-  /**
-   * Copies regions of this instance, each {address, bytes}, into another one of the same module, one after the
-   * other. Returns their addresses there.
-   */
-  copyRegions(to: EngineInstance, regions: readonly { address: number; bytes: number }[]): number[] {
-    return regions.map(({ address, bytes }) => to.region(this.view().subarray(address, address + bytes)));
   }
 
   /** Gives a region back. */
@@ -117,7 +122,7 @@ export class EngineInstance {
   result(answer: number): Uint8Array {
     const p = this.address(answer);
     const view = this.view();
-    return new Uint8Array(view.buffer.slice(p + 4, p + 4 + view.readUInt32LE(p)));
+    return new Uint8Array(view.subarray(p + 4, p + 4 + view.readUInt32LE(p)));
   }
 
   /** Does the work; kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`. */

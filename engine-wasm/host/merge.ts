@@ -1,6 +1,6 @@
 // A merge of adjacent segments that are attached to one engine instance, in steps between which the instance may
 // answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at the start.
-import { SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../assembly/layout.js";
+import { MERGE_ENTRY_BYTES, SNAP_ENTRIES } from "../assembly/layout.js";
 import { statusError } from "./engine-error.js";
 import type { EngineInstance } from "./memory.js";
 
@@ -20,7 +20,7 @@ export class Merge {
    * two of them give one slot different types or flags: then the documents must be indexed again.
    */
   constructor(instance: EngineInstance, entries: readonly MergeEntry[]) {
-    const input = Buffer.alloc(SNAP_ENTRIES + entries.length * SNAP_ENTRY_BYTES);
+    const input = Buffer.alloc(SNAP_ENTRIES + entries.length * MERGE_ENTRY_BYTES);
     let at = input.writeUInt32LE(entries.length, 0);
     for (const entry of entries) {
       at = input.writeUInt32LE(entry.segment, at);

@@ -12,6 +12,7 @@ import {
   ALTERNATIVE_NEAR,
   ALTERNATIVE_SEQUENCE,
   BONUS_TERMS_MAX,
+  FACET_SHARE,
   MATCH_ALL,
   MATCH_ANY,
   OP_ALL,
@@ -123,6 +124,11 @@ export interface FacetRequest {
   readonly type: number;
   /** 0: every value in dictionary order; otherwise the first by (count descending, value ascending). */
   readonly limit: number;
+  /**
+   * The first `limit` values over several shards are wanted: the answer has the values that are likely to be among
+   * them, and a bound for the others.
+   */
+  readonly share?: boolean;
 }
 
 /** Integers >= 0; all that one row can get is below 2^53 together. */
@@ -213,9 +219,10 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
   if (program.facets.length > 0xff)
     throw new RangeError(`${program.facets.length} facets: at most 255 fit a program`);
   out.u8(program.facets.length);
-  for (const { slot, limit } of program.facets) {
+  for (const { slot, limit, share } of program.facets) {
     out.u16(slot);
-    out.u32(limit);
+    if (limit >= FACET_SHARE) throw new RangeError(`a facet with a limit of ${limit}`);
+    out.u32(share === true ? FACET_SHARE + limit : limit);
   }
   encodeBonuses(out, program.bonuses);
   encodeRules(out, program.rules);

@@ -48,6 +48,8 @@ export interface SearchResult {
   readonly rows: readonly SearchRow[];
   /** In the order of the program's facets. */
   readonly facets: readonly (readonly FacetCount[])[];
+  /** By facet: no value that is missing from it has a larger count. 0 for facets that are no share. */
+  readonly facetBounds: readonly number[];
   /** In the order of the program's rules: it hid a row that matches, or buried or boosted a row of the result. */
   readonly applied: readonly boolean[];
   /** A row of the result is pinned. */
@@ -91,11 +93,16 @@ export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): S
       keys,
     };
   });
-  const facets = program.facets.map((facet) => decodeFacet(reader, facet));
+  const facetBounds: number[] = [];
+  const facets = program.facets.map((facet) => {
+    const values = reader.u32();
+    facetBounds.push(facet.share === true ? reader.u32() : 0);
+    return decodeFacet(reader, facet, values);
+  });
   const applied = program.rules.map(() => reader.u8() === 1);
   const pinsApplied = reader.u8() === 1;
   if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the search result`);
-  return { found, pinnedOnly, rows, facets, applied, pinsApplied };
+  return { found, pinnedOnly, rows, facets, facetBounds, applied, pinsApplied };
 }
 
 function decodeSortValue(reader: ByteReader, key: SortKey): SortValue {
@@ -106,8 +113,8 @@ function decodeSortValue(reader: ByteReader, key: SortKey): SortValue {
   return decodeNumber(reader, key.type);
 }
 
-function decodeFacet(reader: ByteReader, facet: FacetRequest): FacetCount[] {
-  const counts: FacetCount[] = new Array(reader.u32());
+function decodeFacet(reader: ByteReader, facet: FacetRequest, values: number): FacetCount[] {
+  const counts: FacetCount[] = new Array(values);
   for (let i = 0; i < counts.length; i++) {
     const count = reader.u32();
     counts[i] = { count, value: isString(facet.type) ? reader.string32() : decodeNumber(reader, facet.type) };

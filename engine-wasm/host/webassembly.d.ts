@@ -5,8 +5,8 @@ declare namespace WebAssembly {
     private constructor();
   }
   class Memory {
-    constructor(descriptor: { initial: number; maximum: number });
-    readonly buffer: ArrayBuffer;
+    constructor(descriptor: { initial: number; maximum: number; shared: boolean });
+    readonly buffer: ArrayBufferLike;
   }
   type Imports = Record<string, Record<string, Memory | ((...numbers: number[]) => number | undefined)>>;
   type Exports = Readonly<Record<string, unknown>>;

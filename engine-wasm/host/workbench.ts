@@ -11,7 +11,7 @@ import {
   TOKEN_TERM,
   TOKEN_TERM_BYTES,
 } from "../assembly/layout.js";
-import { type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
+import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 import { discardMemory } from "./discards.js";
 import { EngineError } from "./engine-error.js";
 import type { EngineInstance } from "./memory.js";
@@ -149,6 +149,16 @@ export class Workbench {
    */
   build(schema: BuildSchema, documents: readonly BuildDocument[]): BuildResult {
     return buildSegment(this.ready(schema.analysis), schema.fields, documents);
+  }
+
+  /** The same in steps, see Build: until it ends nothing else may be asked of this workbench. */
+  beginBuild(schema: BuildSchema, documents: readonly BuildDocument[]): Build {
+    return new Build(this.ready(schema.analysis), schema.fields, documents);
+  }
+
+  /** Another workbench with an instance of its own. */
+  another(): Workbench {
+    return new Workbench(this.#create, this.#foldTable);
   }
 
   /**

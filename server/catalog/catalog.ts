@@ -1,5 +1,6 @@
 // The catalog on disk: loads the state at start, runs commands one after the other, each durable before its
 // state becomes visible. Its database is also the lock on the data directory. Knows no record's meaning.
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pack, unpack } from "msgpackr";
 import {
@@ -9,7 +10,7 @@ import {
   seal,
   unseal,
 } from "../../shards/storage/envelope.js";
-import { levelDamage } from "../../shards/storage/level-files.js";
+import { hasDatabase, levelDamage } from "../../shards/storage/level-files.js";
 import { LevelStore } from "../../shards/storage/level-store.js";
 import {
   type Store,
@@ -19,6 +20,7 @@ import {
   StoreWriteError,
 } from "../../shards/storage/store.js";
 import { SkeinError } from "../errors.js";
+import { fault } from "../fault.js";
 import {
   apply,
   byIndex,
@@ -50,6 +52,12 @@ export interface CatalogDamage {
   indexes: number;
 }
 
+/** The catalog is made before any shard. */
+function hasShards(dataDir: string): boolean {
+  const folder = join(dataDir, "shards");
+  return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
+}
+
 export class Catalog {
   /** Records that are damaged, one sentence each, and how many of them are of indexes. They stay stored as they are. */
   readonly damage: CatalogDamage;
@@ -69,9 +77,14 @@ export class Catalog {
    * are damaged, or any is of another version.
    */
   static async open(dataDir: string): Promise<Catalog> {
-    const [damage] = levelDamage(join(dataDir, "catalog"), true);
-    if (damage !== undefined) throw new StoreDamagedError(join(dataDir, "catalog"), damage);
-    const store = await LevelStore.open(join(dataDir, "catalog"), {
+    const location = join(dataDir, "catalog");
+    const [damage] = levelDamage(location, true);
+    if (damage !== undefined) throw new StoreDamagedError(location, damage);
+    // a new one would know no index and give the documents of the old ones away
+    if (!hasDatabase(location) && hasShards(dataDir)) {
+      throw new StoreDamagedError(location, "it is missing, and the shards are there");
+    }
+    const store = await LevelStore.open(location, {
       cacheBytes: 1024 * 1024,
       writeBufferBytes: 1024 * 1024,
     });
@@ -123,6 +136,7 @@ export class Catalog {
   async #run(decide: (state: CatalogState) => Command): Promise<CatalogState> {
     const { state, changes } = apply(this.#state, decide(this.#state));
     try {
+      fault("catalog.before-batch");
       await this.#store.batch([...changes.map(storeOp), put(META_KEY, metaOf(state))], { sync: true });
     } catch (cause) {
       if (!(cause instanceof StoreWriteError)) throw cause;
@@ -131,6 +145,7 @@ export class Catalog {
         cause,
       });
     }
+    fault("catalog.after-batch");
     this.#state = state;
     return state;
   }

@@ -74,7 +74,7 @@ async function examination(task: "check" | "repair", options: Options): Promise<
   }
 }
 
-function isDamaged({ catalog, shards, across }: Findings): boolean {
+function isDamaged({ catalog, shards, across }: Omit<Findings, "unfinished">): boolean {
   const broken = ({ problems, indexes }: ShardReport): boolean =>
     problems.length > 0 || indexes.some((index) => index.problems.length > 0);
   return catalog.length > 0 || across.length > 0 || shards.some(broken);
@@ -86,9 +86,10 @@ function print(findings: Findings, { json }: Options): void {
   );
 }
 
-function asJson({ catalog, shards, across, names }: Findings) {
+function asJson({ unfinished, catalog, shards, across, names }: Findings) {
   return {
     damaged: isDamaged({ catalog, shards, across, names }),
+    unfinished,
     catalog,
     across_shards: across,
     shards: shards.map(({ shard, location, problems, filesRepaired, indexes }) => ({
@@ -112,8 +113,11 @@ function asJson({ catalog, shards, across, names }: Findings) {
   };
 }
 
-function asText({ catalog, shards, across, names }: Findings): string[] {
-  const lines = catalog.map((found) => `catalog: ${found}; restore the catalog from a backup`);
+function asText({ unfinished, catalog, shards, across, names }: Findings): string[] {
+  const lines = [
+    ...unfinished.map((left) => `unfinished: ${left}`),
+    ...catalog.map((found) => `catalog: ${found}; restore the catalog from a backup`),
+  ];
   for (const { shard, problems, filesRepaired, indexes } of shards) {
     lines.push(...few(problems.map((found) => `shard ${shard}: ${found}`)));
     if (filesRepaired)

@@ -2,6 +2,7 @@
 // environment, is the configuration's business.
 
 import { Command } from "commander";
+import { collectWhenIdle } from "../../engine-wasm/host/discards.js";
 import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../config.js";
 import { CliError } from "./failure.js";
 
@@ -35,6 +36,7 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   const { startServer } = await import("../main.js");
   try {
     const server = await startServer(loadConfig(flags));
+    collectWhenIdle();
     await stopSignal();
     await server.stop();
   } catch (error) {

@@ -4,23 +4,15 @@ import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT, ALT_STEM, ALT_TYPO } from "../../engi
 import type { PrefixExpansion, TypoExpansion } from "../../engine-wasm/host/expand-result.js";
 import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/search-program.js";
 import type { QueryWord } from "./query-text.js";
-import { TypoCosts } from "./typo-cost.js";
+import { compareBytes, largest, type RankedTypo, type WordTypos } from "./ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
 const PREFIX_FACTOR = 0.8;
 /** By number of typos, 1 to 4. */
 const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15] as const;
-const TYPOS_MAX = 4;
-/** The price of the first typo and of each further one; the dearest single edits are still one typo. */
-const TYPO_COST = 100;
-const TYPO_COST_MARGIN = 10;
-/** A term with twice the documents is as likely as one that costs this less. */
-const FREQUENCY_DISCOUNT = 5;
 /** Of the typos of fewest edits: the likeliest, those that cost this more, the rest; and what they are worth. */
 const LIKELY_COST = 25;
 const LIKELIHOOD_FACTORS = [1, 0.85, 0.7] as const;
-/** So many of the nearest terms are priced. */
-const PRICED_MAX = 500;
 
 /** A word with at most this many documents is "few": none in small indexes, 1 from 1,000, 2 from 2,000 on. */
 const FEW_DOCUMENTS_MAX = 2;
@@ -45,16 +37,8 @@ export interface WordFindings {
   readonly prefix: PrefixExpansion | null;
   /** Documents with the word or one that starts with it. */
   readonly literal: number;
-  /** Limited by `limitTypos`. */
+  /** Limited and in order, see ranked-typos.ts. */
   readonly typos: readonly RankedTypo[];
-}
-
-/** A typo with what it costs. */
-export interface RankedTypo extends TypoExpansion {
-  /** 1 to 4, from what the edits cost (typo-cost.ts). */
-  readonly typos: number;
-  /** The cost less a discount for frequency: what is more likely meant is smaller. */
-  readonly cost: number;
 }
 
 /** Typos that are worth the same. */
@@ -66,8 +50,13 @@ interface TypoGroup {
 
 /** Documents with the word in a form that is as good as the word: the count that tells whether it looks misspelt. */
 export function knownFrequency(i: number, findings: WordFindings, variants: readonly FoundVariant[]): number {
-  const covering = variants.filter(({ variant }) => variant.covers.includes(i) && !variant.sequence);
-  return Math.max(findings.literal, ...covering.map(({ frequency }) => frequency));
+  const covering = variants.filter(({ variant }) => isEvidence(variant, i));
+  return largest([findings.literal, ...covering.map(({ frequency }) => frequency)]);
+}
+
+/** Documents with the variant have the word in a form that is as good as the word. */
+export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
+  return !sequence && covers.includes(i);
 }
 
 export function isMissing(frequency: number): boolean {
@@ -75,19 +64,25 @@ export function isMissing(frequency: number): boolean {
 }
 
 export function isFew(frequency: number, documents: number): boolean {
-  return frequency <= Math.min(FEW_DOCUMENTS_MAX, Math.floor(documents * FEW_SHARE));
+  return frequency <= fewMax(documents);
+}
+
+export function fewMax(documents: number): number {
+  return Math.min(FEW_DOCUMENTS_MAX, Math.floor(documents * FEW_SHARE));
 }
 
 /** Rare enough that a far more frequent neighbour would make it look misspelt. */
 export function isRare(frequency: number, documents: number): boolean {
-  return frequency <= documents * RARE_SHARE;
+  return frequency <= rareMax(documents);
 }
 
-export function hasFrequentNeighbour(frequency: number, typos: readonly TypoExpansion[]): boolean {
-  return typos.some(
-    (typo) =>
-      typo.distance === 1 && !typo.isPrefix && largest(typo.frequencies) >= NEIGHBOUR_RATIO * frequency,
-  );
+export function rareMax(documents: number): number {
+  return documents * RARE_SHARE;
+}
+
+/** `frequency` is at least one document. */
+export function hasFrequentNeighbour(frequency: number, { neighbourFrequency }: WordTypos): boolean {
+  return neighbourFrequency >= NEIGHBOUR_RATIO * frequency;
 }
 
 /** Inverse document frequency of BM25 in the form that is never negative. */
@@ -133,7 +128,7 @@ function wordWeight(
   if (stems !== undefined) return idf(stems.frequency);
   if (findings.exact > 0) return idf(findings.exact);
   if (findings.literal > 0) return idf(findings.literal);
-  const best = Math.max(0, ...covering.map(({ frequency }) => frequency));
+  const best = largest(covering.map(({ frequency }) => frequency));
   if (best > 0) return idf(best);
   const likeliest = typoGroups(findings.typos)[0];
   return likeliest === undefined ? 0 : idf(frequencyOf(likeliest.members));
@@ -242,66 +237,6 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** The typos worth searching: fewest first, then the likeliest, frequent before rare. */
-export function limitTypos(
-  word: Pick<QueryWord, "terms" | "prefix">,
-  typos: readonly TypoExpansion[],
-  max: number,
-): RankedTypo[] {
-  const costs = new TypoCosts(word.terms[0] as string, word.prefix);
-  return nearest(typos)
-    .map((typo) => {
-      const cost = costs.of(typo.term);
-      const count = Math.ceil((cost - TYPO_COST_MARGIN) / TYPO_COST);
-      const doublings = Math.floor(Math.log2(Math.max(1, largest(typo.frequencies))));
-      return {
-        ...typo,
-        typos: Math.max(1, Math.min(TYPOS_MAX, count)),
-        cost: cost - FREQUENCY_DISCOUNT * doublings,
-      };
-    })
-    .sort((a, b) => a.typos - b.typos || a.cost - b.cost || byFrequency(a, b))
-    .slice(0, max);
-}
-
-/** By whole edits, which the dictionary has counted; only these are priced. */
-function nearest(typos: readonly TypoExpansion[]): readonly TypoExpansion[] {
-  if (typos.length <= PRICED_MAX) return typos;
-  const steps: TypoExpansion[][] = [];
-  for (const typo of typos) {
-    const step = typo.distance * 2 + Number(typo.isPrefix);
-    const list = steps[step];
-    if (list === undefined) steps[step] = [typo];
-    else list.push(typo);
-  }
-  const kept: TypoExpansion[] = [];
-  for (const step of steps) {
-    if (step === undefined) continue;
-    const room = PRICED_MAX - kept.length;
-    kept.push(...(step.length <= room ? step : step.sort(byFrequency).slice(0, room)));
-  }
-  return kept;
-}
-
-function byFrequency(a: TypoExpansion, b: TypoExpansion): number {
-  return largest(b.frequencies) - largest(a.frequencies) || compareBytes(a.term, b.term);
-}
-
-/** The order of the UTF-8 bytes, which is that of the code points; far faster than making buffers. */
-function compareBytes(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const difference = codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
-}
-
-/** Of a UTF-16 unit: surrogates stand for code points beyond all other units. */
-function codePointRank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
-}
-
 /** The fewest typos in up to three groups by likelihood, more typos in one each; ordered as limitTypos leaves them. */
 function typoGroups(typos: readonly RankedTypo[]): TypoGroup[] {
   const best = typos[0];
@@ -326,10 +261,6 @@ function inByteOrder(terms: readonly string[]): string[] {
 
 function frequencyOf(group: readonly TypoExpansion[]): number {
   return largest(sumLists(group.map((typo) => typo.frequencies)));
-}
-
-export function largest(frequencies: readonly number[]): number {
-  return frequencies.reduce((most, frequency) => Math.max(most, frequency), 0);
 }
 
 /** Element-wise sum; null lists count as zeros. */

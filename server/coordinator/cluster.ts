@@ -1,23 +1,10 @@
-// All shards and all open indexes: the coordinator's one mutable root. Opens, changes and drops indexes,
-// sends writes under a new generation and publishes it, hands out snapshots to read from, and brings a
-// restarted shard back. Knows nothing of HTTP and nothing of what a query or a document means.
+// All shards and all indexes: the coordinator's one mutable root. Sends writes under a new generation and publishes
+// it, and hands out snapshots to read from; whatever touches an index has it open meanwhile (open-indexes.ts). Knows
+// nothing of HTTP and nothing of what a query or a document means.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/workbench.js";
-import {
-  decodeOpenReply,
-  decodeStatsReply,
-  encodeClose,
-  encodeDrop,
-  encodeOpen,
-  encodePing,
-  encodeSchema,
-  encodeShutdown,
-  encodeStats,
-  type IndexStats,
-  type OpenReply,
-} from "../../shards/protocol/control.js";
-import { isUnreadable, type ShardError } from "../../shards/protocol/errors.js";
+import { encodePing, encodeShutdown, type IndexStats } from "../../shards/protocol/control.js";
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../shards/protocol/program.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import {
@@ -30,18 +17,20 @@ import {
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
+import { fault } from "../fault.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { IndexReading, ShardReading } from "../metrics/readings.js";
 import type { Recorder } from "../metrics/recorder.js";
+import { AnswerCache } from "./answer-cache.js";
 import { loadEngine } from "./engine-files.js";
-import { IndexState } from "./index-state.js";
-import { sumStats } from "./index-stats.js";
+import type { IndexScale, IndexState } from "./index-state.js";
 import { viewOf } from "./index-view.js";
+import { type IndexUse, OpenIndexes } from "./open-indexes.js";
 import type { Subject } from "./quarantine.js";
-import { followRebuild } from "./rebuild.js";
-import { damageSentence, decodeReply } from "./shard-errors.js";
+import { QuietWrites } from "./quiet-writes.js";
+import { decodeReply } from "./shard-errors.js";
 import { type Message, ShardPool } from "./shard-pool.js";
 import { ShardReads, searchDeadline } from "./shard-reads.js";
 import { ShardSurvey } from "./shard-survey.js";
@@ -58,6 +47,13 @@ export interface ClusterOptions {
   readonly recorder: Recorder;
 }
 
+/** What became of a write, document by document. */
+export interface WriteOutcome {
+  readonly failures: readonly WriteFailure[];
+  /** Shards that have kept nothing of their part, or may have kept it all, as the error says. */
+  readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
+}
+
 export class Cluster {
   readonly limits: Limits;
   readonly log: Logger;
@@ -66,10 +62,9 @@ export class Cluster {
   readonly workbench: Workbench;
   readonly engine: EngineModule;
   readonly #pool: ShardPool;
-  readonly #indexes = new Map<number, IndexState>();
+  readonly #indexes: OpenIndexes;
   readonly #gate = new WriteGate();
-  /** By uid: what is damaged in an index, as the first shard that met it says. */
-  readonly #damage = new Map<number, string>();
+  readonly #quiet: QuietWrites;
   readonly #beforeStop: (() => Promise<void>)[] = [];
   readonly #reads: ShardReads;
   readonly #survey: ShardSurvey;
@@ -97,11 +92,18 @@ export class Cluster {
       checkPing: decodeEmptyReply,
       limits,
       log: options.log,
-      recover: (shard, ask) => this.#reopenAll(shard, ask),
+      recover: (shard, ask) => this.#indexes.recover(shard, ask),
     });
     const ask = (shard: number, request: Message) => this.#pool.ask(shard, request);
-    this.#reads = new ShardReads(options.shards, ask, this.log);
+    const answers = new AnswerCache(limits.rememberedAnswersBytesMax, options.recorder.answerCache);
+    this.#indexes = new OpenIndexes({ ...options, ask, answers });
+    this.#reads = new ShardReads(this.#pool, this.log);
     this.#survey = new ShardSurvey(options.shards, ask);
+    this.#quiet = new QuietWrites({
+      generations: (uid) => this.#indexes.find(uid)?.generations,
+      everywhere: (encode, decode) => this.#everywhere(encode, decode),
+      log: this.log,
+    });
   }
 
   /** Starts the shards; no index is open yet. Throws what stopped one of them. */
@@ -120,64 +122,70 @@ export class Cluster {
     return this.#pool.count;
   }
 
-  /** Loads an index in every shard, or creates it there. */
-  async openIndex(record: IndexRecord): Promise<void> {
-    const schema = viewOf(record).shardSchema;
-    let replies: OpenReply[];
+  /** Learns where stored indexes stand. They are opened when they are needed. */
+  adoptIndexes(records: readonly IndexRecord[]): Promise<void> {
+    return this.#indexes.adopt(records);
+  }
+
+  /** Opens every adopted index once, see OpenIndexes. Never rejects. */
+  lookAtIndexes(): Promise<void> {
+    return this.#indexes.lookAtAll();
+  }
+
+  /** Runs work that `betweenWrites` sees as a whole or not at all. It must not write documents. */
+  async asOneWrite<T>(work: () => Promise<T>): Promise<T> {
+    await this.#gate.enter();
     try {
-      replies = await this.#everywhere(() => encodeOpen({ uid: record.uid, schema }), decodeOpenReply);
-    } catch (error) {
-      await this.#closeEverywhere(record.uid);
-      throw error;
+      return await work();
+    } finally {
+      this.#gate.leave();
     }
-    const state = new IndexState(record, replies, this.recorder.expansionCache);
-    this.#indexes.set(record.uid, state);
-    await this.#followRebuild(state);
+  }
+
+  /** Makes a new index in every shard. */
+  createIndex(record: IndexRecord): Promise<void> {
+    return this.#indexes.create(record);
   }
 
   /** Removes the index and all its stored data. */
-  async dropIndex(uid: number): Promise<void> {
-    this.#indexes.delete(uid);
-    await this.#everywhere(() => encodeDrop(uid), decodeEmptyReply);
-    this.#damage.delete(uid);
+  dropIndex(uid: number): Promise<void> {
+    return this.#indexes.drop(uid);
   }
 
   /** The fields or the analysis settings changed; the shards re-index in the background. */
-  async applySchema(record: IndexRecord): Promise<void> {
-    const state = this.#state(record.uid);
-    const schema = viewOf(record).shardSchema;
-    state.rebuilding = true;
-    try {
-      await this.#everywhere(() => encodeSchema({ uid: record.uid, schema }), decodeEmptyReply);
-      state.record = record;
-    } finally {
-      await this.#followRebuild(state);
-    }
+  applySchema(record: IndexRecord): Promise<void> {
+    return this.#indexes.applySchema(record);
   }
 
-  /** Live documents of an open index; 0 for one that is not open. */
+  /** Live documents; 0 for an index that cannot be opened. */
   records(uid: number): number {
-    return this.#indexes.get(uid)?.documents ?? 0;
+    return this.#indexes.find(uid)?.documents ?? 0;
   }
 
   rebuilding(uid: number): boolean {
-    return this.#indexes.get(uid)?.rebuilding ?? false;
+    return this.#indexes.find(uid)?.rebuilding ?? false;
   }
 
-  /** What is known to be damaged in the index, in one sentence. An open index goes on serving what is whole. */
-  damage(uid: number): string | undefined {
-    return this.#damage.get(uid);
+  /** Damage was met in the index, or it did not open when it was last needed. */
+  failing(uid: number): boolean {
+    return this.#indexes.isFailing(uid);
   }
 
-  /** Indexes in which damage was met, open or not. */
-  get damaged(): readonly number[] {
-    return [...this.#damage.keys()];
+  /** Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is whole. */
+  unopenable(uid: number): string | undefined {
+    return this.#indexes.find(uid) === undefined ? this.#indexes.damage(uid) : undefined;
+  }
+
+  /** Numbers of indexes. */
+  get indexCounts() {
+    const { failing, unseen, residency } = this.#indexes;
+    const { loaded, openings, unloads } = residency;
+    return { failing, unseen, loaded, openings, unloads };
   }
 
   /** Summed over the shards. */
-  async stats(record: IndexRecord): Promise<IndexStats> {
-    const stats = await this.#everywhere(() => encodeStats(record.uid), decodeStatsReply);
-    return sumStats(stats);
+  stats(record: IndexRecord): Promise<IndexStats> {
+    return this.#indexes.stats(record.uid);
   }
 
   /** What the shards say about themselves and these indexes within the time. Never rejects. */
@@ -190,9 +198,9 @@ export class Cluster {
     return { shards, stats };
   }
 
-  /** How far an open index is, null for one that is not open. */
+  /** How far an index is, null for one that cannot be opened. */
   progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
-    const state = this.#indexes.get(uid);
+    const state = this.#indexes.find(uid);
     if (state === undefined) return null;
     const { published, pending } = state.generations;
     return { documents: state.documents, generation: published, pendingWrites: pending };
@@ -218,7 +226,7 @@ export class Cluster {
   /** Waits for the requests inside, closes the storage and ends the threads. */
   async stop(): Promise<void> {
     await Promise.all(this.#beforeStop.map((end) => end()));
-    this.#indexes.clear();
+    this.#indexes.stop();
     await this.#pool.close(encodeShutdown);
   }
 
@@ -226,50 +234,67 @@ export class Cluster {
     return textAnalyser(this.workbench, viewOf(record));
   }
 
-  /** See IndexState.documentsMax. */
-  documentsMax(uid: number): number {
-    return this.#state(uid).documentsMax;
+  /** How large an index is, for the plan of a query. */
+  scale(uid: number): IndexScale {
+    const { documents, documentsMax } = this.#indexes.state(uid);
+    return { shards: this.shards, documents, documentsMax };
   }
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
-  snapshot(uid: number, trace?: QueryTrace): Snapshot {
-    const call: CallShard = (shard, request, decode, subject) => this.read(shard, request, decode, subject);
-    return new Snapshot(this.#state(uid), this.shards, call, searchDeadline(this.limits), trace);
+  async snapshot(uid: number, trace?: QueryTrace): Promise<Snapshot> {
+    const { state, end } = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    const call: CallShard = (shard, request, decode, subject) => this.#read(shard, request, decode, subject);
+    return new Snapshot(state, this.shards, call, searchDeadline(this.limits), end, trace);
   }
 
-  /** One read from one shard, see ShardReads. Throws SkeinError for what the shard or its thread refuses. */
-  read<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T, subject?: Subject): Promise<T> {
-    const decoded = (reply: Uint8Array): T =>
-      decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
-    return this.#reads.read(shard, request, decoded, subject);
+  async #opened(uid: number, trace: QueryTrace | undefined): Promise<IndexUse> {
+    trace?.enter("open");
+    const use = await this.#indexes.use(uid);
+    trace?.enter("plan");
+    return use;
+  }
+
+  /** One read of the newest state from one shard. Throws SkeinError for what the shard or its thread refuses. */
+  async read<T>(uid: number, shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
+    const { end } = await this.#indexes.use(uid);
+    try {
+      return await this.#read(shard, request, decode);
+    } finally {
+      end();
+    }
   }
 
   /**
    * Sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when it is durable there and
    * visible to reads. The messages are made and sent in the same turn, so writes reach every shard in the
-   * order of their generations. Rejects when a shard failed; its part may be stored all the same.
+   * order of their generations. Rejects when all of them refused it, or one failed in a way that nobody foresaw.
    */
   async write(
     uid: number,
     seqs: number,
     encode: (stamp: WriteStamp) => ReadonlyMap<number, Message>,
-  ): Promise<WriteFailure[]> {
-    const state = this.#state(uid);
-    const replies = await this.#publish(state, (generation, oldestGeneration) => {
+  ): Promise<WriteOutcome> {
+    const replies = await this.#publish(uid, (state, generation, oldestGeneration) => {
       const stamp = { uid, generation, oldestGeneration, firstSeq: state.takeSeqs(seqs) };
       return Array.from(encode(stamp), async ([shard, message]) => {
-        const reply = await this.#call(shard, message, decodeWriteReply);
-        state.setLiveDocs(shard, reply.liveDocs);
-        return reply.failures;
+        try {
+          const reply = await this.#call(shard, message, decodeWriteReply);
+          state.setLiveDocs(shard, reply.liveDocs);
+          return reply.failures;
+        } catch (error) {
+          if (error instanceof SkeinError) return { shard, error };
+          throw error;
+        }
       });
     });
-    return replies.flat();
+    const refused = replies.filter((reply) => "error" in reply);
+    if (refused.length > 0 && refused.length === replies.length) throw refused[0]!.error;
+    return { failures: replies.flatMap((reply) => ("error" in reply ? [] : reply)), refused };
   }
 
   /** Deletes the documents that match a search program; the number deleted, visible when resolved. */
   async deleteWhere(uid: number, program: Uint8Array): Promise<number> {
-    const state = this.#state(uid);
-    const deleted = await this.#publish(state, (generation, oldestGeneration) =>
+    const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
       Array.from({ length: this.shards }, async (_, shard) => {
         const request = encodeDeleteWhere({ uid, generation, oldestGeneration, program });
         const reply = await this.#call(shard, request, decodeDeleteWhereReply);
@@ -308,18 +333,33 @@ export class Cluster {
 
   /** Runs a write under a new generation, which is finished in every case: later ones must become visible. */
   async #publish<T>(
+    uid: number,
+    send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
+  ): Promise<T[]> {
+    const { state, end } = await this.#indexes.use(uid);
+    try {
+      return await this.#publishOpen(state, send);
+    } finally {
+      end();
+    }
+  }
+
+  async #publishOpen<T>(
     state: IndexState,
-    send: (generation: number, oldestGeneration: number) => Promise<T>[],
+    send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
   ): Promise<T[]> {
     await this.#gate.enter();
     const { generations } = state;
     const generation = generations.begin();
     let results: PromiseSettledResult<T>[];
     try {
-      results = await Promise.allSettled(send(generation, generations.oldest));
+      fault("write.before-shards");
+      results = await Promise.allSettled(send(state, generation, generations.oldest));
+      fault("write.after-shards");
     } finally {
       generations.finish(generation);
       this.#gate.leave();
+      this.#quiet.written(state.record.uid);
     }
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
@@ -327,64 +367,22 @@ export class Cluster {
     return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
+  /** See ShardReads. */
+  #read<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T, subject?: Subject): Promise<T> {
+    const decoded = (reply: Uint8Array): T =>
+      decodeReply(reply, decode, (error) => this.#indexes.onDamage(shard, error));
+    return this.#reads.read(shard, request, decoded, subject);
+  }
+
   /** Sent at once, in the order of the calls. */
   async #call<T>(shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
     const reply = await this.#pool.ask(shard, request);
-    return decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
-  }
-
-  #onDamage(shard: number, error: ShardError): void {
-    const { uid, message } = error;
-    if (uid === undefined || this.#damage.has(uid)) return;
-    this.#damage.set(uid, damageSentence(error));
-    const index = this.#indexes.get(uid)?.record.name;
-    this.log.error({ index, uid, shard, found: message }, "stored data of an index cannot be read");
-  }
-
-  /** Gives back what some shards have loaded of an index that another one could not open. */
-  async #closeEverywhere(uid: number): Promise<void> {
-    try {
-      await this.#everywhere(() => encodeClose(uid), decodeEmptyReply);
-    } catch (error) {
-      this.log.debug({ err: error, uid }, "an index that did not open could not be unloaded");
-    }
-  }
-
-  #state(uid: number): IndexState {
-    const state = this.#indexes.get(uid);
-    if (state !== undefined) return state;
-    const damage = this.#damage.get(uid);
-    if (damage !== undefined) throw new SkeinError("SK-SE-503", damage, { retryAfter: 60 });
-    throw new SkeinError("SK-SE-503", "The index is not open; retry in a moment.", { retryAfter: 1 });
+    return decodeReply(reply, decode, (error) => this.#indexes.onDamage(shard, error));
   }
 
   #everywhere<T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<T[]> {
     return Promise.all(
       Array.from({ length: this.shards }, (_, shard) => this.#call(shard, encode(), decode)),
     );
-  }
-
-  async #reopenAll(shard: number, ask: (request: Message) => Promise<Uint8Array>): Promise<void> {
-    for (const state of this.#indexes.values()) {
-      const { uid } = state.record;
-      const reply = await ask(encodeOpen({ uid, schema: viewOf(state.record).shardSchema }));
-      try {
-        state.setLiveDocs(shard, decodeOpenReply(reply).liveDocs);
-      } catch (error) {
-        // the shard answers every request for it with what is damaged; the other indexes go on
-        if (!isUnreadable(error)) throw error;
-        this.#onDamage(shard, error);
-      }
-    }
-  }
-
-  /** Sets `rebuilding` from the shards and keeps looking until nothing is stale. */
-  #followRebuild(state: IndexState): Promise<void> {
-    const { uid } = state.record;
-    return followRebuild(state, {
-      staleSegments: async () => (await this.stats(state.record)).staleSegments,
-      wanted: () => this.#indexes.get(uid) === state && !this.#damage.has(uid),
-      log: this.log,
-    });
   }
 }

@@ -1,23 +1,25 @@
 // Looks query words and their variants up in the dictionaries of all shards and adds the answers up, so that every
 // decision about a word rests on global counts and is the same for any number of shards.
-import type { ExpandProgram, ExpandWord } from "../../engine-wasm/host/expand-program.js";
-import type { ExpandResult, TypoExpansion, WordExpansion } from "../../engine-wasm/host/expand-result.js";
+import type { ExpandProgram, ExpandSuspect, ExpandWord } from "../../engine-wasm/host/expand-program.js";
 import type { SearchWord } from "../../engine-wasm/host/search-program.js";
 import {
   type FoundVariant,
+  fewMax,
   hasFrequentNeighbour,
+  isEvidence,
   isFew,
   isMissing,
   isRare,
   knownFrequency,
-  largest,
-  limitTypos,
+  rareMax,
   searchWords,
   sumLists,
   type WordFindings,
 } from "./alternatives.js";
+import type { IndexScale } from "./index-state.js";
 import type { Plan } from "./plan.js";
 import type { QueryWord } from "./query-text.js";
+import { type KnownWord, type KnownWords, largest, type WordTypos } from "./ranked-typos.js";
 import { looseSplits, type Variant } from "./variants.js";
 
 /** The query's words as the index knows them. */
@@ -41,17 +43,30 @@ interface Literal {
   readonly variants: readonly FoundVariant[];
   /** By word; see knownFrequency. */
   readonly known: readonly number[];
+  /** Further variants, made by cutting words that are missing. */
+  readonly cuts: Promise<readonly FoundVariant[]>;
 }
 
-type Typos = ReadonlyMap<number, readonly TypoExpansion[]>;
+type SuspicionLimits = Pick<ExpandSuspect, "few" | "rare">;
+
+type Typos = ReadonlyMap<number, WordTypos>;
+
+const ALL_DOCUMENTS = 2 ** 32 - 1;
+const NO_TYPOS: WordTypos = { ranked: [], neighbourFrequency: 0 };
+
+/** Global answers. `suspects`: those of the program, needed only when something has to be asked for. */
+type AskDictionaries = (
+  program: ExpandProgram,
+  suspects?: () => readonly ExpandSuspect[],
+) => Promise<KnownWords>;
 
 /** Global dictionary answers for one query and snapshot; remembers nothing between queries. */
 export class WordExpander {
   readonly #plan: Plan;
-  readonly #ask: (program: ExpandProgram) => Promise<ExpandResult>;
+  readonly #ask: AskDictionaries;
   #literal: Promise<Literal> | null = null;
 
-  constructor(plan: Plan, ask: (program: ExpandProgram) => Promise<ExpandResult>) {
+  constructor(plan: Plan, ask: AskDictionaries) {
     this.#plan = plan;
     this.#ask = ask;
   }
@@ -59,16 +74,22 @@ export class WordExpander {
   /** The words with typos where the policy sees a reason for them. */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
-    return this.#choose(literal, await this.#atLast(literal, await this.#suspectedTypos(literal)));
+    return this.#withTypos(literal, this.#suspectedTypos(literal));
   }
 
   /** The words with all the typos that their lengths allow. */
   async withAllTypos(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
-    return this.#choose(
+    return this.#withTypos(
       literal,
-      await this.#atLast(literal, await this.#lookUpTypos((word) => word.typosMax)),
+      this.#lookUpTypos((word) => word.typosMax),
     );
+  }
+
+  async #withTypos(literal: Literal, found: Promise<Typos>): Promise<ExpandedWords> {
+    const [typos, cuts] = await Promise.all([found, literal.cuts]);
+    const all = await this.#atLast(literal, typos);
+    return this.#choose({ ...literal, variants: [...literal.variants, ...cuts] }, all);
   }
 
   #lookUp(): Promise<Literal> {
@@ -79,7 +100,7 @@ export class WordExpander {
   async #lookUpLiteral(): Promise<Literal> {
     const { words } = this.#plan.text;
     const found = new Dictionary(this.#plan.slots, words, this.#plan.variants);
-    const answer = await this.#ask(found.program);
+    const answer = await this.#ask(found.program, () => this.#suspects(found));
     const variants = found.variants(this.#plan.variants, answer);
     const literal = {
       liveRows: answer.liveRows,
@@ -91,14 +112,41 @@ export class WordExpander {
     const known = words.map((_, i) =>
       knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants),
     );
-    const loose = words.flatMap((word, i) => (isMissing(known[i] as number) ? looseSplits(word, i) : []));
-    if (loose.length === 0) return { ...literal, variants, known };
-    const cuts = new Dictionary(this.#plan.slots, [], loose);
-    return {
-      ...literal,
-      variants: [...variants, ...cuts.variants(loose, await this.#ask(cuts.program))],
-      known,
-    };
+    return { ...literal, variants, known, cuts: this.#lookUpCuts(known) };
+  }
+
+  /**
+   * Words of which typos will be wanted unless other shards know better. Asked for along with the words themselves, to
+   * save a round; `#lookUpTypos` finds the answers where the asker keeps what it was told.
+   */
+  #suspects(dictionary: Dictionary): ExpandSuspect[] {
+    const { text, variants, typoPolicy, scale } = this.#plan;
+    const { few, rare } = suspicion(typoPolicy, scale);
+    return text.words.flatMap((word, i) =>
+      word.typosMax === 0
+        ? []
+        : [
+            {
+              term: word.terms[0] as string,
+              typoPrefix: word.prefix,
+              maxTypos: word.typosMax,
+              few,
+              rare,
+              witnesses: dictionary.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
+            },
+          ],
+    );
+  }
+
+  /** Asked for together with the typos, which do not depend on it. */
+  async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
+    const { text, slots } = this.#plan;
+    const loose = text.words.flatMap((word, i) =>
+      isMissing(known[i] as number) ? looseSplits(word, i) : [],
+    );
+    if (loose.length === 0) return [];
+    const cuts = new Dictionary(slots, [], loose);
+    return cuts.variants(loose, await this.#ask(cuts.program));
   }
 
   async #suspectedTypos(literal: Literal): Promise<Typos> {
@@ -123,7 +171,9 @@ export class WordExpander {
   /** A word that no document has in any form, not even with its typos, may have more of them. */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>
-      isMissing(literal.known[i] as number) && typos.get(i)?.length === 0 && word.typosAtLast > word.typosMax;
+      isMissing(literal.known[i] as number) &&
+      typos.get(i)?.ranked.length === 0 &&
+      word.typosAtLast > word.typosMax;
     const more = await this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
     return more.size === 0 ? typos : new Map([...typos, ...more]);
   }
@@ -144,14 +194,14 @@ export class WordExpander {
       }),
     );
     const result = await this.#ask({ slots: this.#plan.slots, words });
-    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? []]));
+    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? NO_TYPOS]));
   }
 
   #choose(literal: Literal, typos: Typos): ExpandedWords {
-    const { text, languages, typosPerWordMax } = this.#plan;
+    const { text, languages } = this.#plan;
     const findings = literal.words.map((word, i) => ({
       ...word,
-      typos: limitTypos(text.words[i] as QueryWord, typos.get(i) ?? [], typosPerWordMax),
+      typos: typos.get(i)?.ranked ?? [],
     }));
     return {
       words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
@@ -166,6 +216,13 @@ export class WordExpander {
       ),
     };
   }
+}
+
+/** So many documents in one field of one shard let a word pass for few or rare: its share of the global limit. */
+function suspicion(policy: Plan["typoPolicy"], { documents, shards }: IndexScale): SuspicionLimits {
+  if (policy === "always") return { few: ALL_DOCUMENTS, rare: ALL_DOCUMENTS };
+  if (policy === "missing") return { few: 0, rare: 0 };
+  return { few: fewMax(documents), rare: Math.floor(rareMax(documents) / shards) };
 }
 
 /** The terms of words and variants as one request, each once, and the answer read back by term. */
@@ -188,7 +245,12 @@ class Dictionary {
     this.program = { slots, words: wanted };
   }
 
-  word({ terms, prefix }: QueryWord, answer: ExpandResult): Omit<WordFindings, "typos"> {
+  /** Where the terms of words and variants stand in the program, each once. */
+  numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
+    return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
+  }
+
+  word({ terms, prefix }: QueryWord, answer: KnownWords): Omit<WordFindings, "typos"> {
     const found = this.#found(terms[0] as string, answer);
     const range = prefix ? (found.prefix ?? null) : null;
     return {
@@ -202,13 +264,13 @@ class Dictionary {
   }
 
   /** Those variants that some document may have. */
-  variants(variants: readonly Variant[], answer: ExpandResult): FoundVariant[] {
+  variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
     return variants
       .map((variant) => ({ variant, frequency: this.#frequency(variant, answer) }))
       .filter(({ frequency }) => frequency > 0);
   }
 
-  #frequency({ terms, sequence, prefix }: Variant, answer: ExpandResult): number {
+  #frequency({ terms, sequence, prefix }: Variant, answer: KnownWords): number {
     if (sequence) return this.#rarest(terms, answer);
     const lists = terms.flatMap((term) => {
       const found = this.#found(term, answer);
@@ -218,11 +280,11 @@ class Dictionary {
   }
 
   /** No more documents can have all the terms side by side. */
-  #rarest(terms: readonly string[], answer: ExpandResult): number {
+  #rarest(terms: readonly string[], answer: KnownWords): number {
     return Math.min(...terms.map((term) => largest(this.#found(term, answer).exact ?? [])));
   }
 
-  #found(term: string, answer: ExpandResult): WordExpansion {
-    return answer.words[this.#at.get(term) as number] as WordExpansion;
+  #found(term: string, answer: KnownWords): KnownWord {
+    return answer.words[this.#at.get(term) as number] as KnownWord;
   }
 }

@@ -9,6 +9,8 @@ import type { Logger } from "../log.js";
 import { compileFilter } from "./filter-compile.js";
 import { parseFilter } from "./filter-parser.js";
 import type { IndexView } from "./index-view.js";
+import { recordTerms } from "./record-terms.js";
+import { Stretches } from "./stretches.js";
 import type { TextAnalyser } from "./text-analyser.js";
 
 /** What the fired rules do; `rules` in the order of priority. */
@@ -31,8 +33,11 @@ const PINS_MAX = 250;
 
 /** `terms`: of the original query; empty when browsing, where only rules without a condition fire. */
 export function curationOf(compiled: readonly CompiledRule[], terms: readonly string[]): Curation {
+  if (compiled.length === 0) return NO_CURATION;
+  const stretches = new Stretches(terms);
+  // An entry without any term can never be in a query.
   const fired = compiled
-    .filter(({ entries }) => entries.every((entry) => containsInOrder(terms, entry)))
+    .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
   if (fired.length === 0) return NO_CURATION;
   const pins = fired.filter(({ rule }) => rule.type === "pin").flatMap(({ hashes }) => hashes);
@@ -60,18 +65,37 @@ export function compileRules(
     .filter((rule) => rule.enabled)
     .sort((a, b) => b.priority - a.priority || a.id - b.id)
     .flatMap((rule) => {
-      const filter = ruleFilter(rule.effect, view, analyser, limits);
-      if (filter instanceof SkeinError) {
-        log.warn(
-          { rule: rule.id, problem: filter.message },
-          "ranking rule skipped: its filter does not fit the schema",
-        );
-        return [];
+      let known = compiledRules.get(rule);
+      if (known?.view !== view) {
+        known = { view, compiled: compileRule(rule, view, analyser, limits, log) };
+        compiledRules.set(rule, known);
       }
-      const entries = rule.conditions.query_contains.map((entry) => analyser.terms(entry));
-      const hashes = (rule.effect.documents ?? []).map((id) => analyser.hash(id));
-      return [{ rule, entries, filter, hashes }];
+      return known.compiled ?? [];
     });
+}
+
+/** As of the last view of its index: a change of one rule does not cost the others. */
+const compiledRules = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
+
+/** Null when it is to be skipped. */
+function compileRule(
+  rule: RankingRule,
+  view: IndexView,
+  analyser: TextAnalyser,
+  limits: Limits,
+  log: Logger,
+): CompiledRule | null {
+  const filter = ruleFilter(rule.effect, view, analyser, limits);
+  if (filter instanceof SkeinError) {
+    log.warn(
+      { rule: rule.id, problem: filter.message },
+      "ranking rule skipped: its filter does not fit the schema",
+    );
+    return null;
+  }
+  const entries = recordTerms(rule, rule.conditions.query_contains, analyser);
+  const hashes = (rule.effect.documents ?? []).map((id) => analyser.hash(id));
+  return { rule, entries, filter, hashes };
 }
 
 /** The compiled filter of a rule, or why it does not fit the schema. */
@@ -88,13 +112,4 @@ export function ruleFilter(
     if (error instanceof SkeinError) return error;
     throw error;
   }
-}
-
-/** An entry without any term can never be in a query. */
-function containsInOrder(terms: readonly string[], entry: readonly string[]): boolean {
-  if (entry.length === 0) return false;
-  for (let first = 0; first + entry.length <= terms.length; first++) {
-    if (entry.every((term, i) => terms[first + i] === term)) return true;
-  }
-  return false;
 }

@@ -12,6 +12,7 @@ export function sumStats(stats: readonly IndexStats[]): IndexStats {
     terms: total((one) => one.terms),
     staleSegments: total((one) => one.staleSegments),
     merging: stats.some((one) => one.merging),
+    maintenanceDue: stats.some((one) => one.maintenanceDue),
     queuedBytes: total((one) => one.queuedBytes),
   };
 }

@@ -1,7 +1,7 @@
 // Finds the documents of a query: as written, then with all possible typos, then relaxed to "any word" - each
 // step only when the one before found too little. Every decision rests on global counts.
 import type { SearchProgram } from "../../engine-wasm/host/search-program.js";
-import type { SearchResult, SearchRow } from "../../engine-wasm/host/search-result.js";
+import type { SearchResult } from "../../engine-wasm/host/search-result.js";
 import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { type Plan, programOf } from "./plan.js";
@@ -32,7 +32,9 @@ export async function matchQuery(plan: Plan, snapshot: Snapshot, pageOf: PageOf)
       : runProgram(program, words, snapshot, pageOf);
   };
   if (plan.text.words.length === 0) return runProgram(plan.program, null, snapshot, pageOf);
-  const expander = new WordExpander(plan, (program) => snapshot.expand(program));
+  const expander = new WordExpander(plan, (program, suspects) =>
+    snapshot.expand(program, plan.typosPerWordMax, suspects),
+  );
   let words = await expander.asWritten();
   let best = await attempt("all", words);
   if (plan.typoPolicy === "auto" && !words.exhausted && matches(best) < Math.max(1, plan.dropThreshold)) {
@@ -49,26 +51,13 @@ export function matches({ results }: Matched): number {
   return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
 }
 
-/** With one shard the best rows are known there, so that their documents come along. */
 async function runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,
   snapshot: Snapshot,
   pageOf: PageOf,
 ): Promise<Matched> {
-  if (snapshot.shards > 1) {
-    return { program, words, results: await snapshot.search(program), documents: new Map() };
-  }
-  const page = pageOf(program);
-  const { result, documents } = await snapshot.searchPage(program, page);
-  return {
-    program,
-    words,
-    results: [result],
-    documents: new Map(
-      documents.map((document, i) => [(result.rows[page.offset + i] as SearchRow).seq, document]),
-    ),
-  };
+  return { program, words, ...(await snapshot.searchPage(program, pageOf(program))) };
 }
 
 function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapshot): Matched {
@@ -77,6 +66,7 @@ function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapsho
     pinnedOnly: 0,
     rows: [],
     facets: program.facets.map(() => []),
+    facetBounds: program.facets.map(() => 0),
     applied: program.rules.map(() => false),
     pinsApplied: false,
   };

@@ -1,15 +1,9 @@
-// The answers of the shards -> one global answer: rows in one total order, summed counts, top facet values.
+// The answers of the shards -> one global answer: rows in one total order, summed counts; facets are in facets.ts.
 // Pure functions. The order here must be the engine's own: sort keys in turn, a missing value last in both
 // directions, then the larger sequence number first.
 
 import type { SortKey } from "../../engine-wasm/host/search-program.js";
-import type {
-  FacetCount,
-  FacetValue,
-  SearchResult,
-  SearchRow,
-  SortValue,
-} from "../../engine-wasm/host/search-result.js";
+import type { SearchResult, SearchRow, SortValue } from "../../engine-wasm/host/search-result.js";
 
 /** A row of the page and where its document lives. */
 export interface Winner {
@@ -25,8 +19,6 @@ export interface Winner {
 export interface MergedResult {
   readonly found: number;
   readonly winners: readonly Winner[];
-  /** In the order of the program's facets: count descending, then value ascending. */
-  readonly facets: readonly (readonly FacetCount[])[];
   /** In the order of the program's rules: it changed the result of some shard. */
   readonly applied: readonly boolean[];
   /** A row of the result is pinned. */
@@ -38,7 +30,6 @@ export interface MergeWindow {
   readonly offset: number;
   /** Rows wanted after them. */
   readonly count: number;
-  readonly facetValuesMax: number;
 }
 
 /** `results` by shard number, all answers to programs with these sort keys. */
@@ -47,16 +38,9 @@ export function mergeResults(
   keys: readonly SortKey[],
   window: MergeWindow,
 ): MergedResult {
-  const facetCount = results[0]?.facets.length ?? 0;
   return {
     found: results.reduce((sum, result) => sum + result.found, 0),
     winners: mergeRows(results, keys, window),
-    facets: Array.from({ length: facetCount }, (_, i) =>
-      mergeFacet(
-        results.map((result) => result.facets[i] ?? []),
-        window.facetValuesMax,
-      ),
-    ),
     applied: (results[0]?.applied ?? []).map((_, i) => results.some((result) => result.applied[i] === true)),
     pinsApplied: results.some((result) => result.pinsApplied),
   };
@@ -104,21 +88,4 @@ export function compareRows(a: SearchRow, b: SearchRow, keys: readonly SortKey[]
 function compareValues(a: NonNullable<SortValue>, b: NonNullable<SortValue>): number {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** Sums counts by value; the first `max` by count, then value (strings by their UTF-8 bytes). */
-export function mergeFacet(lists: readonly (readonly FacetCount[])[], max: number): FacetCount[] {
-  if (lists.length === 1) return [...(lists[0] ?? [])].sort(compareCounts).slice(0, max);
-  const sums = new Map<FacetValue, number>();
-  for (const { value, count } of lists.flat()) sums.set(value, (sums.get(value) ?? 0) + count);
-  const counts = Array.from(sums, ([value, count]) => ({ value, count }));
-  return counts.sort(compareCounts).slice(0, max);
-}
-
-function compareCounts(a: FacetCount, b: FacetCount): number {
-  if (a.count !== b.count) return b.count - a.count;
-  if (typeof a.value === "string" && typeof b.value === "string") {
-    return Buffer.compare(Buffer.from(a.value), Buffer.from(b.value));
-  }
-  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }

@@ -3,17 +3,21 @@
 import { errorBody, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 
-/** One search. Resolves to a JSON value; what it rejects with is the slot's failure. */
-export type SearchSlot = () => Promise<Uint8Array>;
+/**
+ * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value; what it rejects with is the
+ * slot's failure. `again`: it has run before, with less room.
+ */
+export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
 
 const START = Buffer.from('{"results":[');
 const COMMA = Buffer.from(",");
 const END = Buffer.from("]}");
 
 /**
- * `{"results": [...]}` with one entry per slot, in their order. The answers held at a time are bounded: a slot
- * whose answer does not fit any more into the limit fails, and those after it do not run. `asError` turns
- * whatever a slot rejects with into what the client sees.
+ * `{"results": [...]}` with one entry per slot, in their order. The answers held at a time are bounded: slots that run
+ * together share the room that is left, and one that needs more than its share runs again alone, with all of the room
+ * when its turn comes. A slot whose answer does not fit even then fails, and those after it do not run. `asError`
+ * turns whatever a slot rejects with into what the client sees.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],
@@ -21,30 +25,37 @@ export async function multiSearch(
   asError: (error: unknown) => SkeinError,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = [START];
-  let bytes = 0;
+  let room = limits.multiSearchReplyBytesMax;
   let full = false;
+  const slotBytes = (bytes: number): number => Math.min(limits.replyBytesMax, bytes);
   const add = (answer: Uint8Array | SkeinError): void => {
     if (parts.length > 1) parts.push(COMMA);
-    if (answer instanceof Uint8Array && !full) {
-      full = bytes + answer.byteLength > limits.multiSearchReplyBytesMax;
-      if (!full) {
-        bytes += answer.byteLength;
-        parts.push(answer);
-        return;
-      }
-    }
-    const error = answer instanceof SkeinError ? answer : tooLarge(limits.multiSearchReplyBytesMax);
-    parts.push(Buffer.from(JSON.stringify(errorBody(error))));
+    if (answer instanceof Uint8Array) room -= answer.byteLength;
+    parts.push(answer instanceof Uint8Array ? answer : Buffer.from(JSON.stringify(errorBody(answer))));
   };
   for (let at = 0; at < slots.length; at += limits.multiSearchAtOnceSlots) {
     const group = slots.slice(at, at + limits.multiSearchAtOnceSlots);
-    const answers = full
-      ? group.map(() => tooLarge(limits.multiSearchReplyBytesMax))
-      : await Promise.all(group.map((slot) => slot().catch(asError)));
-    for (const answer of answers) add(answer);
+    const share = slotBytes(Math.floor(room / group.length));
+    const answers: readonly (Uint8Array | SkeinError)[] = full
+      ? []
+      : await Promise.all(group.map((slot) => slot(share, false).catch(asError)));
+    for (const [i, slot] of group.entries()) {
+      const first = answers[i];
+      const all = slotBytes(room);
+      const again: boolean = !full && isTooLarge(first) && all > share;
+      const answer: Uint8Array | SkeinError | undefined = again
+        ? await slot(all, true).catch(asError)
+        : first;
+      full ||= answer instanceof Uint8Array ? answer.byteLength > room : isTooLarge(answer) && all === room;
+      add(full || answer === undefined ? tooLarge(limits.multiSearchReplyBytesMax) : answer);
+    }
   }
   parts.push(END);
   return Buffer.concat(parts);
+}
+
+function isTooLarge(answer: Uint8Array | SkeinError | undefined): boolean {
+  return answer instanceof SkeinError && answer.code === "SK-SE-413";
 }
 
 function tooLarge(bytesMax: number): SkeinError {

@@ -10,12 +10,13 @@ export async function observedSearch(
   cluster: Cluster,
   contents: IndexContents,
   body: unknown,
+  bytesMax: number,
   slowQueries: SlowQueryLog,
 ): Promise<Uint8Array> {
   const { record } = contents;
   const trace = new QueryTrace();
   try {
-    const answer = await search(cluster, contents, body, trace);
+    const answer = await search(cluster, contents, body, bytesMax, trace);
     trace.stop();
     cluster.recorder.queryAnswered(trace);
     slowQueries.ended(record, body, trace, cluster.shards);

@@ -12,6 +12,7 @@ import type { Limits } from "../limits.js";
 import { bonusesOf } from "./bonuses.js";
 import { compileFilter } from "./filter-compile.js";
 import { curationOf } from "./fired-rules.js";
+import type { IndexScale } from "./index-state.js";
 import type { QueriedIndex } from "./queried-index.js";
 import type { QueryRequest } from "./query-request.js";
 import { type QueryText, readQueryText } from "./query-text.js";
@@ -40,12 +41,7 @@ export interface Plan {
   /** Relax the query when fewer documents match all its words. */
   readonly dropThreshold: number;
   readonly typosPerWordMax: number;
-}
-
-export interface PlanScale {
-  readonly shards: number;
-  /** No snapshot of the index holds more documents than this. */
-  readonly documentsMax: number;
+  readonly scale: IndexScale;
 }
 
 /** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
@@ -53,7 +49,7 @@ export function planQuery(
   request: QueryRequest,
   index: QueriedIndex,
   limits: Limits,
-  scale: PlanScale,
+  scale: IndexScale,
 ): Plan {
   const { view, analyser } = index;
   const { settings } = index.record;
@@ -74,7 +70,7 @@ export function planQuery(
   );
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
   const curation = curationOf(index.rules, text.terms);
-  const offset = (request.page - 1) * request.perPage;
+  const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
     variants: variantsOf(text, languages, index.synonyms, hasSkuField),
@@ -101,6 +97,7 @@ export function planQuery(
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
     typosPerWordMax: limits.expansionsPerWordMax,
+    scale,
   };
 }
 
@@ -149,9 +146,13 @@ function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean)
   return keys;
 }
 
-/** One shard sends the top values; several send all of theirs, so that the sums are exact. */
+/** One shard sends the top values; several send as many as it takes to find the top of the sums. */
 function facetRequests(request: QueryRequest, shards: number): FacetRequest[] {
   if (request.maxFacetValues === 0) return [];
-  const limit = shards === 1 ? request.maxFacetValues : 0;
-  return request.facets.map((field) => ({ slot: field.slot, type: field.code, limit }));
+  return request.facets.map((field) => ({
+    slot: field.slot,
+    type: field.code,
+    limit: request.maxFacetValues,
+    share: shards > 1,
+  }));
 }

@@ -34,24 +34,24 @@ export class Quarantine {
     this.#log = log;
   }
 
-  /** Sends the read; `alone` means: not in one message with others. Throws SK-SE-503 for one that is refused. */
-  async run<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    if (this.#suspects.size > 0) {
-      const print = fingerprint(subject);
-      this.#check(print);
-      if (this.#suspects.has(print)) return this.#inTurn(() => this.#runSuspect(print, subject, send));
-    }
+  /** Sends the read; `alone` means: not in one message with others. Rejects with SK-SE-503 for one that is refused. */
+  run<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+    return this.#suspects.size === 0 ? this.#runFree(subject, send) : this.#runChecked(subject, send);
+  }
+
+  async #runChecked<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+    const print = fingerprint(subject);
+    this.#check(print);
+    if (this.#suspects.has(print)) return this.#inTurn(() => this.#runSuspect(print, subject, send));
     return this.#runFree(subject, send);
   }
 
-  async #runFree<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    try {
-      return await send(false);
-    } catch (error) {
+  #runFree<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
+    return send(false).catch((error: unknown) => {
       const innocent = this.#accused !== null && error instanceof ShardEndedError && !error.certain;
       if (error instanceof ShardEndedError && !innocent) this.#blame(fingerprint(subject), subject);
       throw error;
-    }
+    });
   }
 
   async #runSuspect<T>(print: string, subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {

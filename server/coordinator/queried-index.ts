@@ -29,18 +29,22 @@ export function queriedIndex(
 ): QueriedIndex {
   const { record, rules, synonyms } = contents;
   const known = derived.get(record);
-  if (known !== undefined && known.contents.rules === rules && known.contents.synonyms === synonyms)
-    return known;
+  const rulesKnown = known?.contents.rules === rules;
+  const synonymsKnown = known?.contents.synonyms === synonyms;
+  if (known !== undefined && rulesKnown && synonymsKnown) return known;
   const view = viewOf(record);
-  const analyser = cluster.analyser(record);
+  const analyser = known?.analyser ?? cluster.analyser(record);
   const index = {
     contents,
     record,
     view,
     analyser,
-    stopWords: stopWordsOf(record, view, analyser),
-    rules: compileRules(rules, view, analyser, cluster.limits, cluster.log),
-    synonyms: new SynonymMap(synonyms, analyser),
+    stopWords: known?.stopWords ?? stopWordsOf(record, view, analyser),
+    rules:
+      known !== undefined && rulesKnown
+        ? known.rules
+        : compileRules(rules, view, analyser, cluster.limits, cluster.log),
+    synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
   };
   derived.set(record, index);
   return index;

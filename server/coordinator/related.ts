@@ -1,6 +1,7 @@
 // Neighbours for a query that found little: documents with some of its words, under the same filters and rules,
 // which are not among the results. Outside `found` and facets.
 import type { SearchWord } from "../../engine-wasm/host/search-program.js";
+import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ExpandedWords } from "./expand.js";
 import { type Matched, matches } from "./match.js";
 import { mergeResults, type Winner } from "./merge.js";
@@ -11,11 +12,24 @@ const RELATED_MAX = 5;
 /** Words are left out, most frequent first, until so few documents have the others. */
 const DOCUMENTS_MAX = 20_000;
 
-/** Empty when enough was found, or when the results are such neighbours already. */
-export async function relatedWinners(plan: Plan, matched: Matched, snapshot: Snapshot): Promise<Winner[]> {
+export interface Related {
+  readonly winners: readonly Winner[];
+  /** Documents that came with them, by seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
+}
+
+export const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
+
+/** Nothing when enough was found, or when the results are such neighbours already. */
+export async function relatedWinners(
+  plan: Plan,
+  matched: Matched,
+  snapshot: Snapshot,
+  options: FetchOptions,
+): Promise<Related> {
   const { words, program, results } = matched;
   if (words === null || program.mode === "any" || words.words.length < 2 || matches(matched) >= FEW_RESULTS) {
-    return [];
+    return NOTHING_RELATED;
   }
   const known = results.flatMap((result) => result.rows.map((row) => row.seq));
   const count = known.length + RELATED_MAX;
@@ -25,9 +39,10 @@ export async function relatedWinners(plan: Plan, matched: Matched, snapshot: Sna
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],
   };
-  const found = await snapshot.search(relaxed);
-  const { winners } = mergeResults(found, relaxed.sort, { offset: 0, count, facetValuesMax: 0 });
-  return winners.filter((one) => !one.pinned && !known.includes(one.seq)).slice(0, RELATED_MAX);
+  const found = await snapshot.searchPage(relaxed, { offset: 0, count, options });
+  const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
+  const related = winners.filter((one) => !one.pinned && !known.includes(one.seq)).slice(0, RELATED_MAX);
+  return { winners: related, documents: found.documents };
 }
 
 /** At least the rarest word remains. */

@@ -5,6 +5,7 @@ import type { FacetCount, FacetValue } from "../../engine-wasm/host/search-resul
 import type { Suggestion } from "./corrections.js";
 import type { Explanation } from "./explain.js";
 import type { ViewField } from "./index-view.js";
+import { ReplyTooLargeError } from "./shard-errors.js";
 
 export interface Hit {
   /** JSON object of the document, projected. */
@@ -39,69 +40,95 @@ export interface QueryResponse {
   readonly queryId: string;
 }
 
+/** How often a reply has its hits: at the top, and in the wrapper. */
+export const TIMES_WRITTEN = 2;
+
 const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the top-level fields.";
 
-export function encodeResponse(response: QueryResponse): Uint8Array {
+/** Throws SK-SE-413 when it would have more bytes than `bytesMax`. */
+export function encodeResponse(response: QueryResponse, bytesMax = Number.POSITIVE_INFINITY): Uint8Array {
   const { found, page, perPage, outOf, tookMs } = response;
   const totalPages = perPage === 0 ? 0 : Math.ceil(found / perPage);
-  const hits = encodeHits(response.hits);
-  const facets = facetObject(response.facets);
-  return Buffer.concat([
-    Buffer.from('{"hits":'),
+  const tables = response.facets.map(facetJson);
+  const facets = facetObject(tables);
+  const hits = spliced(hitParts(response.hits), bytesMax);
+  const parts: Part[] = [
+    '{"hits":',
     hits,
-    Buffer.from(
-      `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
-        `"search_time_ms":${Math.round(tookMs)},"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
-        `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
-    ),
-    encodeHits(response.relatedHits),
-    Buffer.from(
-      `,"curated_applied":${response.curated},"query_id":${JSON.stringify(response.queryId)},` +
-        `"data":{"_comment":${JSON.stringify(WRAPPER_COMMENT)},"hits":`,
-    ),
+    `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
+      `"search_time_ms":${Math.round(tookMs)},"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
+      `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
+    ...hitParts(response.relatedHits),
+    `,"curated_applied":${response.curated},"query_id":"${response.queryId}",` +
+      `"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,
     hits,
-    Buffer.from(
-      `,"found":${found},"out_of":${outOf},"facets":${facets},"facet_counts":${facetCounts(response.facets)}}}`,
-    ),
-  ]);
+    `,"found":${found},"out_of":${outOf},"facets":${facets},"facet_counts":${facetCounts(tables)}}}`,
+  ];
+  return spliced(parts, bytesMax);
 }
 
-function encodeHits(hits: readonly Hit[]): Buffer {
-  const parts: Uint8Array[] = [];
-  hits.forEach((hit, i) => {
-    parts.push(
-      Buffer.from(i === 0 ? '[{"document":' : ',{"document":'),
-      hit.document,
-      Buffer.from(',"highlight":'),
-    );
-    parts.push(hit.highlight.length === 0 ? Buffer.from("{}") : hit.highlight);
+/** JSON text, and JSON bytes that stay what they are. */
+type Part = string | Uint8Array;
+
+function spliced(parts: readonly Part[], bytesMax: number): Uint8Array {
+  let bytes = 0;
+  for (const part of parts) bytes += typeof part === "string" ? Buffer.byteLength(part) : part.length;
+  if (bytes > bytesMax) throw new ReplyTooLargeError();
+  const whole = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const part of parts) {
+    if (typeof part === "string") at += whole.write(part, at);
+    else {
+      whole.set(part, at);
+      at += part.length;
+    }
+  }
+  return whole;
+}
+
+function hitParts(hits: readonly Hit[]): Part[] {
+  if (hits.length === 0) return ["[]"];
+  const parts: Part[] = [];
+  for (const hit of hits) {
     const matchType = hit.pinnedOnly ? "pinned" : "keyword";
+    const explanation = hit.explanation === null ? "" : `,"explanation":${JSON.stringify(hit.explanation)}`;
     parts.push(
-      Buffer.from(
-        `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"` +
-          (hit.explanation === null ? "}" : `,"explanation":${JSON.stringify(hit.explanation)}}`),
-      ),
+      parts.length === 0 ? '[{"document":' : ',{"document":',
+      hit.document,
+      ',"highlight":',
+      hit.highlight.length === 0 ? "{}" : hit.highlight,
+      `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"${explanation}}`,
     );
-  });
-  parts.push(Buffer.from(hits.length === 0 ? "[]" : "]"));
-  return Buffer.concat(parts);
+  }
+  parts.push("]");
+  return parts;
+}
+
+/** The JSON texts of a facet's field and values, and how often these occur. */
+interface FacetJson {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly counts: readonly FacetCount[];
+}
+
+function facetJson({ field, counts }: FacetTable): FacetJson {
+  const values = counts.map(({ value }) => JSON.stringify(facetText(value, field)));
+  return { name: JSON.stringify(field.name), values, counts };
 }
 
 /** `{field: {value: count}}`, values in count order. */
-function facetObject(tables: readonly FacetTable[]): string {
-  const members = tables.map(({ field, counts }) => {
-    const values = counts.map(({ value, count }) => `${JSON.stringify(facetText(value, field))}:${count}`);
-    return `${JSON.stringify(field.name)}:{${values.join(",")}}`;
+function facetObject(tables: readonly FacetJson[]): string {
+  const members = tables.map(({ name, values, counts }) => {
+    const entries = counts.map(({ count }, i) => `${values[i]}:${count}`);
+    return `${name}:{${entries.join(",")}}`;
   });
   return `{${members.join(",")}}`;
 }
 
-function facetCounts(tables: readonly FacetTable[]): string {
-  const entries = tables.map(({ field, counts }) => {
-    const values = counts.map(
-      ({ value, count }) => `{"value":${JSON.stringify(facetText(value, field))},"count":${count}}`,
-    );
-    return `{"field_name":${JSON.stringify(field.name)},"counts":[${values.join(",")}]}`;
+function facetCounts(tables: readonly FacetJson[]): string {
+  const entries = tables.map(({ name, values, counts }) => {
+    const objects = counts.map(({ count }, i) => `{"value":${values[i]},"count":${count}}`);
+    return `{"field_name":${name},"counts":[${objects.join(",")}]}`;
   });
   return `[${entries.join(",")}]`;
 }

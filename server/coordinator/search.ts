@@ -8,82 +8,106 @@ import type { QueryTrace } from "../metrics/query-trace.js";
 import type { Cluster } from "./cluster.js";
 import { correctedQueries } from "./corrections.js";
 import { explainWinners } from "./explain.js";
-import { fetchHits, fetchOptions } from "./fetch.js";
+import { countFacets } from "./facets.js";
+import { documentBytes, fetchHits, fetchOptions } from "./fetch.js";
 import { matchQuery } from "./match.js";
 import { mergeResults } from "./merge.js";
 import { type Plan, planQuery } from "./plan.js";
 import { type QueriedIndex, queriedIndex } from "./queried-index.js";
 import { type QueryRequest, readQueryRequest } from "./query-request.js";
-import { relatedWinners } from "./related.js";
-import { encodeResponse } from "./respond.js";
+import { NOTHING_RELATED, relatedWinners } from "./related.js";
+import { encodeResponse, type QueryResponse } from "./respond.js";
 import type { PageWanted } from "./snapshot.js";
 
-/** The complete JSON answer to a query body; `trace` learns its phases. Throws SkeinError. */
+/** The complete JSON answer to a query body, of at most `bytesMax` bytes unless it shows one document only; `trace` learns its phases. Throws SkeinError. */
 export async function search(
   cluster: Cluster,
   contents: IndexContents,
   body: unknown,
+  bytesMax: number,
   trace: QueryTrace,
 ): Promise<Uint8Array> {
   const startedMs = performance.now();
   const index = queriedIndex(cluster, contents);
   const { record } = index;
   const request = readQueryRequest(body, record, index.view, cluster.limits);
-  const scale = { shards: cluster.shards, documentsMax: cluster.documentsMax(record.uid) };
+  const scale = cluster.scale(record.uid);
   const plan = planQuery(request, index, cluster.limits, scale);
+  const asked = { request, plan, bytesMax, startedMs };
   // A shard that was restarted has only its newest state; what an older one showed may be gone. Then once more.
   const response =
-    (await answer(cluster, index, request, plan, startedMs, trace)) ??
-    (await answer(cluster, index, request, plan, startedMs, trace));
+    (await answer(cluster, index, asked, trace)) ?? (await answer(cluster, index, asked, trace));
   if (response !== null) return response;
   throw new SkeinError("SK-SE-503", "The index changed while it was read; retry in a moment.", {
     retryAfter: 1,
   });
 }
 
+interface Asked {
+  readonly request: QueryRequest;
+  readonly plan: Plan;
+  readonly bytesMax: number;
+  readonly startedMs: number;
+}
+
 async function answer(
   cluster: Cluster,
   { record, view }: QueriedIndex,
-  request: QueryRequest,
-  plan: Plan,
-  startedMs: number,
+  { request, plan, bytesMax, startedMs }: Asked,
   trace: QueryTrace,
 ): Promise<Uint8Array | null> {
-  const snapshot = cluster.snapshot(record.uid, trace);
+  const snapshot = await cluster.snapshot(record.uid, trace);
   try {
     const optionsFor = (program: SearchProgram) => fetchOptions(request, plan.text, program, record.settings);
+    // What comes with the results is a guess, so each shard gets its share of the room; what is missing is fetched.
+    const likelyBytesMax = Math.floor(documentBytes(bytesMax, request.perPage) / cluster.shards);
+    const pageOptions = (program: SearchProgram) => ({ ...optionsFor(program), bytesMax: likelyBytesMax });
     const pageOf = (program: SearchProgram): PageWanted => ({
       offset: plan.offset,
       count: request.perPage,
-      options: optionsFor(program),
+      options: pageOptions(program),
     });
     const matched = await matchQuery(plan, snapshot, pageOf);
     const { program, results, documents } = matched;
-    const window = { offset: plan.offset, count: request.perPage, facetValuesMax: request.maxFacetValues };
-    const merged = mergeResults(results, program.sort, window);
-    const related = request.perPage === 0 ? [] : await relatedWinners(plan, matched, snapshot);
+    const merged = mergeResults(results, program.sort, { offset: plan.offset, count: request.perPage });
+    const facets = await countFacets(program, results, request.maxFacetValues, (one) => snapshot.search(one));
+    const related =
+      request.perPage === 0
+        ? NOTHING_RELATED
+        : await relatedWinners(plan, matched, snapshot, pageOptions(program));
     trace.found = merged.found;
     trace.enter("fetch");
     const { winners } = merged;
-    const hits = await fetchHits(snapshot, [...winners, ...related], documents, optionsFor(program));
-    if (hits === null) return null;
+    const known = [documents, related.documents];
+    const shown = { winners, related: related.winners };
+    const hits = await fetchHits(snapshot, shown, known, optionsFor(program), bytesMax);
+    if (hits === null) {
+      snapshot.forget();
+      return null;
+    }
     const explanations = request.explain
       ? await explainWinners(snapshot, program, plan.text.words, winners, view)
-      : [];
+      : null;
+    const shownHits = hits.slice(0, winners.length);
     trace.enter("respond");
-    return encodeResponse({
-      hits: hits.slice(0, winners.length).map((hit, i) => ({ ...hit, explanation: explanations[i] ?? null })),
+    const response: QueryResponse = {
+      hits:
+        explanations === null
+          ? shownHits
+          : shownHits.map((hit, i) => ({ ...hit, explanation: explanations[i] ?? null })),
       relatedHits: hits.slice(winners.length),
       found: merged.found,
       page: request.page,
       perPage: request.perPage,
       outOf: cluster.records(record.uid),
-      facets: request.facets.map((field, i) => ({ field, counts: merged.facets[i] ?? [] })),
+      facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions: correctedQueries(plan.text, matched.words),
       curated: merged.pinsApplied || merged.applied.includes(true),
       tookMs: performance.now() - startedMs,
       queryId: randomUUID(),
-    });
+    };
+    const single = hits.length === 1 && facets.length === 0;
+    return encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
   } finally {
     snapshot.release();
   }

@@ -7,12 +7,13 @@ import {
   SHARD_NO_MEMORY,
   SHARD_NOT_OPEN,
   SHARD_STORAGE,
+  SHARD_TOO_LARGE,
   SHARD_TRAPPED,
   SHARD_UNAVAILABLE,
   SHARD_VERSION,
   ShardError,
 } from "../../shards/protocol/errors.js";
-import { SkeinError } from "../errors.js";
+import { type ErrorExtras, SkeinError } from "../errors.js";
 
 /** A thread or an engine ended while the request was inside: because of it, for `certain` or perhaps. */
 export class ShardEndedError extends SkeinError {
@@ -21,6 +22,17 @@ export class ShardEndedError extends SkeinError {
   constructor(sentence: string, { certain, cause }: { certain: boolean; cause: unknown }) {
     super("SK-SE-503", sentence, { retryAfter: 1, cause });
     this.certain = certain;
+  }
+}
+
+/** The answer would have more bytes than it may have. */
+export class ReplyTooLargeError extends SkeinError {
+  constructor(extras: ErrorExtras = {}) {
+    super(
+      "SK-SE-413",
+      "The reply would be larger than a reply may be; ask for fewer documents per page, fewer fields or fewer facet values.",
+      extras,
+    );
   }
 }
 
@@ -45,6 +57,12 @@ export function damageSentence({ code, message }: ShardError): string {
     : `Stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair".`;
 }
 
+/** The deadline of a search has passed. */
+export function lateSearch(cause?: unknown): SkeinError {
+  const sentence = "The search took longer than a search may and was ended.";
+  return new SkeinError("SK-SE-503", sentence, { retryAfter: 1, cause });
+}
+
 function asSkeinError(error: unknown): unknown {
   if (!(error instanceof ShardError)) return error;
   switch (error.code) {
@@ -59,11 +77,10 @@ function asSkeinError(error: unknown): unknown {
         certain: true,
         cause: error,
       });
+    case SHARD_TOO_LARGE:
+      return new ReplyTooLargeError({ cause: error });
     case SHARD_LATE:
-      return new SkeinError("SK-SE-503", "The search took longer than a search may and was ended.", {
-        retryAfter: 1,
-        cause: error,
-      });
+      return lateSearch(error);
     case SHARD_NO_MEMORY:
       return new SkeinError("SK-SE-503", "The search engine has no memory left for this; nothing changed.", {
         retryAfter: 5,
@@ -73,7 +90,7 @@ function asSkeinError(error: unknown): unknown {
     case SHARD_VERSION:
       return new SkeinError("SK-SE-503", damageSentence(error), { retryAfter: 60, cause: error });
     case SHARD_STORAGE:
-      return new SkeinError("SK-SE-503", "The storage refused the write; nothing changed.", {
+      return new SkeinError("SK-SYS-503", "The storage refused the write; nothing changed.", {
         retryAfter: 5,
         cause: error,
       });

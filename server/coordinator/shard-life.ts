@@ -1,8 +1,10 @@
 // One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never started
-// again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. The only file of
-// the coordinator that knows Piscina.
+// again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries what
+// must keep its order, a line of its own the reads. The only file of the coordinator that knows Piscina.
 import { fileURLToPath } from "node:url";
+import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
+import { ReadLine } from "./read-line.js";
 
 /** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
 export type Message = Uint8Array<ArrayBuffer>;
@@ -25,6 +27,7 @@ export class ShardLife {
   readonly #onEnd: () => void;
   /** Resolves when the thread is gone. */
   readonly #gone: Promise<void>;
+  readonly #line: ReadLine;
   #ended = false;
   #inside = 0;
 
@@ -46,6 +49,10 @@ export class ShardLife {
     this.#pool.on("error", onError);
     const [thread] = this.#pool.threads;
     this.#gone = new Promise((resolve) => thread?.once("exit", () => resolve()) ?? resolve());
+    const { port1, port2 } = new MessageChannel();
+    this.#line = new ReadLine(port1);
+    // The first message to the thread; when it fails, so will the next one, or the thread has ended.
+    this.#pool.run(port2, { transferList: [port2] }).catch(() => undefined);
   }
 
   /** The thread has ended or is being ended. */
@@ -55,7 +62,7 @@ export class ShardLife {
 
   /** Requests are inside. */
   get busy(): boolean {
-    return this.#inside > 0;
+    return this.#inside > 0 || this.#line.inside > 0;
   }
 
   /** How long the thread has worked so far; null when it is gone. */
@@ -77,11 +84,18 @@ export class ShardLife {
     }
   }
 
+  /** One read, one reply, beside the messages. The bytes must stay as they are until the end of this turn. */
+  read(request: Uint8Array): Promise<Uint8Array> {
+    if (this.#ended) return Promise.reject(new Error("the shard's thread has ended"));
+    return this.#line.ask(request);
+  }
+
   /** Ends the thread, whatever it is doing; resolves when it is gone. */
   end(): Promise<void> {
     if (!this.#ended) {
       this.#ended = true; // first, for ending the thread calls this again
       this.#onEnd();
+      this.#line.close(new Error("the shard's thread has ended"));
       void this.#pool.destroy(); // may never resolve for a thread that has exited by itself
     }
     return this.#gone;

@@ -84,6 +84,11 @@ export class ShardPool {
     return (this.#threads[shard] as ShardThread).ask(request);
   }
 
+  /** As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller. */
+  read(shard: number, request: Uint8Array): Promise<Uint8Array> {
+    return (this.#threads[shard] as ShardThread).read(request);
+  }
+
   /** Refuses new requests, waits for those inside, sends a last one to each thread and ends them. */
   async close(last: () => Message): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close(last())));
@@ -137,16 +142,33 @@ class ShardThread {
     this.#state = "open";
   }
 
-  async ask(request: Message): Promise<Uint8Array> {
+  ask(request: Message): Promise<Uint8Array> {
+    return this.#through((life) => life.run(request));
+  }
+
+  read(request: Uint8Array): Promise<Uint8Array> {
+    return this.#through((life) => life.read(request));
+  }
+
+  async #through(send: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
       this.#refused++;
       throw unavailable(`Shard ${this.#shard} has too many requests waiting.`);
     }
     this.#inside++;
+    let life: ShardLife | null = null;
     try {
       if (this.#state === "restarting") await this.#waitForRestart();
       if (this.#state !== "open") throw unavailable("The server is stopping.");
-      return await this.#run(request);
+      life = this.#life;
+      this.#sent++;
+      return await send(life);
+    } catch (error) {
+      if (life === null || !life.ended) throw error;
+      throw new ShardEndedError(
+        `Shard ${this.#shard} was restarted while the request was inside. Retry in a moment.`,
+        { certain: false, cause: error },
+      );
     } finally {
       this.#inside--;
       if (this.#inside === 0) this.#idle?.();
@@ -165,20 +187,6 @@ class ShardThread {
     } finally {
       clearInterval(this.#watch);
       await this.#life.end();
-    }
-  }
-
-  async #run(request: Message): Promise<Uint8Array> {
-    const life = this.#life;
-    this.#sent++;
-    try {
-      return await life.run(request);
-    } catch (error) {
-      if (!life.ended) throw error;
-      throw new ShardEndedError(
-        `Shard ${this.#shard} was restarted while the request was inside. Retry in a moment.`,
-        { certain: false, cause: error },
-      );
     }
   }
 

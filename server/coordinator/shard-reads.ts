@@ -1,38 +1,32 @@
-// The way of reads to the shards: those of one turn share a message, those that have ended a shard do not get there.
+// The way of reads to the shards: those that have ended a shard do not get there.
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { Quarantine, type Subject } from "./quarantine.js";
-import { ReadBatcher } from "./read-batcher.js";
-import type { Message } from "./shard-pool.js";
-
-type AskShard = (shard: number, request: Message) => Promise<Uint8Array>;
+import type { Message, ShardPool } from "./shard-pool.js";
 
 export class ShardReads {
-  readonly #ask: AskShard;
-  /** By shard; empty with one shard, where sharing messages gains nothing. */
-  readonly #batchers: readonly ReadBatcher[];
+  readonly #pool: ShardPool;
   /** By shard. */
   readonly #quarantines: readonly Quarantine[];
 
-  constructor(shards: number, ask: AskShard, log: Logger) {
-    this.#ask = ask;
-    this.#batchers = Array.from(
-      { length: shards > 1 ? shards : 0 },
-      (_, shard) => new ReadBatcher((request) => ask(shard, request)),
-    );
-    this.#quarantines = Array.from({ length: shards }, (_, shard) => new Quarantine(shard, log));
+  constructor(pool: ShardPool, log: Logger) {
+    this.#pool = pool;
+    this.#quarantines = Array.from({ length: pool.count }, (_, shard) => new Quarantine(shard, log));
   }
 
-  /** One read from one shard, its reply decoded. A read with a subject is refused when it has ended the shard before. */
+  /**
+   * One read from one shard, its reply decoded. A read with a subject is refused when it has ended the shard before.
+   * The request's bytes must stay as they are; several shards may be asked with the same.
+   */
   read<T>(
     shard: number,
     request: Message,
     decode: (reply: Uint8Array) => T,
     subject: Subject | undefined,
   ): Promise<T> {
-    const send = async (alone: boolean): Promise<T> => {
-      const batcher = alone ? undefined : this.#batchers[shard];
-      return decode(await (batcher?.ask(request) ?? this.#ask(shard, request)));
+    const send = (alone: boolean): Promise<T> => {
+      const reply = alone ? this.#pool.ask(shard, request.slice()) : this.#pool.read(shard, request);
+      return reply.then(decode);
     };
     return subject === undefined ? send(false) : (this.#quarantines[shard] as Quarantine).run(subject, send);
   }

@@ -45,7 +45,7 @@ export class SlowQueryLog {
         tenant: record.tenant,
         ...requestOf(body),
         took_ms: rounded(trace.totalMs),
-        phases_ms: Object.fromEntries(QUERY_PHASES.map((phase) => [phase, rounded(trace.phaseMs(phase))])),
+        phases_ms: phasesOf(trace),
         found: trace.found,
         shards,
         ...(error === undefined ? {} : { error: error instanceof SkeinError ? error.code : String(error) }),
@@ -55,6 +55,12 @@ export class SlowQueryLog {
     );
     this.#skipped = 0;
   }
+}
+
+/** Opening only of a query that had to wait for it. */
+function phasesOf(trace: QueryTrace): Record<string, number> {
+  const entered = QUERY_PHASES.filter((phase) => phase !== "open" || trace.phaseMs("open") > 0);
+  return Object.fromEntries(entered.map((phase) => [phase, rounded(trace.phaseMs(phase))]));
 }
 
 /** The members that decide what a query costs, each as short text, null when absent. */

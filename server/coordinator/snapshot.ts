@@ -1,14 +1,23 @@
 // One index as of one generation: everything a query, an export or a count reads goes through this, so that
 // it sees one state of all shards. Holds the generation until `release`.
-import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/expand-program.js";
-import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/expand-result.js";
+import {
+  type ExpandProgram,
+  type ExpandSuspect,
+  encodeExpand,
+} from "../../engine-wasm/host/expand-program.js";
+import { decodeExpandResult } from "../../engine-wasm/host/expand-result.js";
 import { encodeExplain } from "../../engine-wasm/host/explain-program.js";
 import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/explain-result.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/search-program.js";
-import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/search-result.js";
+import {
+  decodeSearchResult,
+  type SearchResult,
+  type SearchRow,
+} from "../../engine-wasm/host/search-result.js";
 import {
   decodeAllSeqsReply,
   decodeExportReply,
+  type ExportLines,
   encodeAllSeqs,
   encodeExport,
 } from "../../shards/protocol/export.js";
@@ -26,9 +35,10 @@ import {
   encodeSearch as encodeSearchRequest,
 } from "../../shards/protocol/program.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
-import type { ExpansionCache } from "./expansion-cache.js";
 import type { IndexState } from "./index-state.js";
 import { type Subject, subjectOf } from "./quarantine.js";
+import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./ranked-typos.js";
+import { lateSearch } from "./shard-errors.js";
 import type { Message } from "./shard-pool.js";
 import { sumExpansions } from "./sum-expansions.js";
 
@@ -37,6 +47,13 @@ export interface PageWanted {
   readonly offset: number;
   readonly count: number;
   readonly options: FetchOptions;
+}
+
+export interface FoundPage {
+  /** One result per shard, by its number. */
+  readonly results: readonly SearchResult[];
+  /** By seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
 /** One request to one shard, its reply decoded; a refusal of the shard becomes a SkeinError. */
@@ -51,20 +68,30 @@ export type CallShard = <T>(
 export class Snapshot {
   readonly generation: number;
   readonly #index: IndexState;
-  readonly #expansions: ExpansionCache | null;
+  /** As of the beginning: what was forgotten since then must not come back. */
+  readonly #remembered: IndexState["remembered"];
   readonly #shards: number;
   readonly #call: CallShard;
   readonly #deadline: number;
+  readonly #onReleased: () => void;
   readonly #trace: QueryTrace | undefined;
   #released = false;
 
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
-  constructor(index: IndexState, shards: number, call: CallShard, deadline: number, trace?: QueryTrace) {
+  constructor(
+    index: IndexState,
+    shards: number,
+    call: CallShard,
+    deadline: number,
+    onReleased: () => void,
+    trace?: QueryTrace,
+  ) {
     this.#index = index;
-    this.#expansions = index.expansions;
+    this.#remembered = index.remembered;
     this.#shards = shards;
     this.#call = call;
     this.#deadline = deadline;
+    this.#onReleased = onReleased;
     this.#trace = trace;
     this.generation = index.generations.hold();
   }
@@ -73,52 +100,81 @@ export class Snapshot {
     return this.#shards;
   }
 
+  /** A document of an answer is not there any more, so other answers may be no better. */
+  forget(): void {
+    this.#index.forget();
+  }
+
   /** Must be called once nothing is read any more; calling it again does nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
     this.#index.generations.release(this.generation);
+    this.#onReleased();
   }
 
-  /** Global dictionary answers; remembered per generation. */
-  async expand(program: ExpandProgram): Promise<ExpandResult> {
+  /**
+   * Global dictionary answers with at most `typosMax` typos of each word, the same number for all queries; what is
+   * remembered of this generation is not asked for again. What is told about suspects is remembered, not returned.
+   */
+  async expand(
+    program: ExpandProgram,
+    typosMax: number,
+    suspects?: () => readonly ExpandSuspect[],
+  ): Promise<KnownWords> {
     this.#trace?.enter("expand");
-    const bytes = encodeExpand(program);
-    const known = this.#expansions?.get(this.generation, bytes);
-    if (known !== undefined) return known;
+    const cache = this.#remembered?.expansions;
+    if (cache === undefined) return this.#askDictionaries(program, typosMax);
+    const { statistics, words, missing } = cache.get(this.generation, program, suspects);
+    if (statistics !== null && missing.words.length === 0)
+      return { ...statistics, words: words as readonly KnownWord[] };
+    const answer = await this.#askDictionaries(missing, typosMax);
+    cache.put(this.generation, missing, answer);
+    const found = answer.words.values();
+    return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
+  }
+
+  async #askDictionaries(program: ExpandProgram, typosMax: number): Promise<ToldWords> {
     const answers = await this.#askAll(
-      () => encodeExpandRequest(this.#request(bytes)),
+      encodeExpandRequest(this.#request(encodeExpand(program))),
       (reply) => decodeExpandResult(decodeResult(reply), program),
       this.#subject("expand", program),
     );
-    const sum = sumExpansions(answers);
-    this.#expansions?.put(this.generation, bytes, sum);
-    return sum;
+    return rankTypos(sumExpansions(answers), program, typosMax);
   }
 
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.#trace?.enter("search");
-    const bytes = encodeSearch(program);
-    return this.#askAll(
-      () => encodeSearchRequest(this.#request(bytes)),
+    return this.#recall(
+      encodeSearchRequest(this.#request(encodeSearch(program))),
       (reply) => decodeSearchResult(decodeResult(reply), program),
       this.#subject("search", program),
     );
   }
 
-  /** `search` with the documents of a page of its rows, for an index that lives in one shard. */
-  searchPage(
-    program: SearchProgram,
-    page: PageWanted,
-  ): Promise<{ result: SearchResult; documents: FetchedDocument[] }> {
+  /**
+   * `search`, and with it the documents of those rows of each shard that are likely to be on the page: with one shard
+   * all of them, with several most; the others are to be fetched.
+   */
+  async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.#trace?.enter("search");
-    const request = encodePage({ ...this.#request(encodeSearch(program)), ...page });
-    const decode = (reply: Uint8Array) => {
-      const { result, documents } = decodePageReply(reply);
-      return { result: decodeSearchResult(result, program), documents };
-    };
-    return this.#call(0, request, decode, this.#subject("search", program));
+    const window = likelyRows(page, this.#shards);
+    const request = encodePage({ ...this.#request(encodeSearch(program)), ...window, options: page.options });
+    const documents = new Map<number, FetchedDocument>();
+    const results = await this.#recall(
+      request,
+      (reply) => {
+        const { result, documents: sent } = decodePageReply(reply);
+        const found = decodeSearchResult(result, program);
+        sent.forEach((document, i) => {
+          documents.set((found.rows[window.offset + i] as SearchRow).seq, document);
+        });
+        return found;
+      },
+      this.#subject("search", program),
+    );
+    return { results, documents };
   }
 
   /** The same search in one shard only. */
@@ -141,7 +197,12 @@ export class Snapshot {
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     const request = encodeFetch({ uid: this.#index.record.uid, seqs: [...seqs], ...options });
-    return this.#call(shard, request, decodeFetchReply, this.#subject("fetch", [seqs, options]));
+    return this.#call(
+      shard,
+      request,
+      decodeFetchReply,
+      this.#subject("fetch", [seqs, { ...options, bytesMax: undefined }]),
+    );
   }
 
   /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
@@ -154,8 +215,8 @@ export class Snapshot {
     );
   }
 
-  /** Documents as NDJSON lines. */
-  exportLines(shard: number, seqs: readonly number[]): Promise<Uint8Array> {
+  /** Documents as NDJSON lines, of as many seqs as the shard likes to send at once. */
+  exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
     return this.#call(
       shard,
       encodeExport({ uid: this.#index.record.uid, seqs: [...seqs] }),
@@ -173,9 +234,54 @@ export class Snapshot {
     return subjectOf(kind, this.#index.record.uid, asked);
   }
 
-  #askAll<T>(encode: () => Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
-    return Promise.all(
-      Array.from({ length: this.#shards }, (_, shard) => this.#call(shard, encode(), decode, subject)),
+  /** A search of all shards; what is remembered of this generation is not asked for again. */
+  async #recall<T>(request: Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
+    const cache = this.#remembered?.answers;
+    const known = cache?.get(this.generation, request) ?? null;
+    if (known !== null) return known.map(decode);
+    const replies: Uint8Array[] = [];
+    const decoded = await this.#askAll(
+      request,
+      (reply, shard) => {
+        replies[shard] = reply;
+        return decode(reply);
+      },
+      subject,
     );
+    cache?.put(this.generation, request, replies);
+    return decoded;
   }
+
+  /** Late answers are not read: many large ones would keep this thread from the searches that are in time. */
+  #askAll<T>(
+    request: Message,
+    decode: (reply: Uint8Array, shard: number) => T,
+    subject: Subject,
+  ): Promise<T[]> {
+    const inTime = (reply: Uint8Array, shard: number): T => {
+      if (Date.now() > this.#deadline) throw lateSearch();
+      return decode(reply, shard);
+    };
+    const answers: Promise<T>[] = [];
+    for (let shard = 0; shard < this.#shards; shard++)
+      answers.push(this.#call(shard, request, (reply) => inTime(reply, shard), subject));
+    return Promise.all(answers);
+  }
+}
+
+/** Of more rows than this no shard sends documents before it is known who has the best rows. */
+const LIKELY_ROWS_MAX = 32;
+/** So much more than its share of a page a shard rarely has. */
+const SHARE_SLACK_ROWS = 2;
+
+/** The rows of one shard whose documents go with its answer. Documents are spread over the shards by hash. */
+export function likelyRows(
+  { offset, count, options }: PageWanted,
+  shards: number,
+): { offset: number; count: number } {
+  if (shards === 1) return { offset, count };
+  const slack = options.highlight === undefined ? SHARE_SLACK_ROWS : 0; // highlighting costs more than asking again
+  const first = Math.max(0, Math.floor(offset / shards) - slack);
+  const end = Math.min(offset + count, Math.ceil((offset + count) / shards) + slack);
+  return { offset: first, count: count === 0 || end - first > LIKELY_ROWS_MAX ? 0 : end - first };
 }

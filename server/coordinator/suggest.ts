@@ -5,6 +5,7 @@ import type { Token } from "../../engine-wasm/host/workbench.js";
 import type { IndexContents } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import type { Cluster } from "./cluster.js";
+import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
 import type { ViewField } from "./index-view.js";
 import { type Matched, matchQuery } from "./match.js";
@@ -68,7 +69,7 @@ async function answer(task: Task): Promise<Suggestion[] | null> {
   const { request, input } = task;
   if (input.length === 0) return [];
   const list = new SuggestionList(request.perPage, task.index.analyser);
-  const snapshot = task.cluster.snapshot(task.index.record.uid);
+  const snapshot = await task.cluster.snapshot(task.index.record.uid);
   try {
     for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
       const complete =
@@ -93,20 +94,23 @@ async function addValues(
   list: SuggestionList,
 ): Promise<boolean> {
   const { fields } = task.request;
+  const { replyBytesMax } = task.cluster.limits;
   const options = { fields: fields.map((field) => field.name) };
+  const bytesMax = Math.floor(replyBytesMax / task.cluster.shards);
   let from = 0;
   for (const rows of windows(task)) {
     const plan = planOf(task, typos, { perPage: rows });
     if (plan.text.words.length === 0) return true;
     const first = from === 0;
     // With one shard the first documents come along with their rows; later ones are read in pieces.
-    const page = { offset: from, count: first ? rows : 0, options };
+    const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
     const matched = await matchQuery(plan, snapshot, () => page);
     const { winners, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
       const chunk = winners.slice(at, at + CHUNK_ROWS);
-      const hits = await fetchHits(snapshot, chunk, matched.documents, options);
+      const shown = { winners: chunk, related: [] };
+      const hits = await fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
       for (const hit of hits) {
         const document = readDocument(hit.document);
@@ -142,7 +146,10 @@ async function addGroups(
   const page = { offset: 0, count: 0, options: {} };
   const matched = await matchQuery(counted, snapshot, () => page);
   const chooser = chooserOf(task, plan, matched, typos);
-  for (const { value, count } of merged(matched, 0, 0).facets[0] ?? []) {
+  const [groups] = await countFacets(matched.program, matched.results, Number.POSITIVE_INFINITY, (program) =>
+    snapshot.search(program),
+  );
+  for (const { value, count } of groups ?? []) {
     if (list.roundFull) break;
     const text = facetText(value, field);
     list.add({ value: text, field: field.name, count }, chooser.startsWithInput(text));
@@ -153,7 +160,7 @@ async function addGroups(
 function planOf(task: Task, typos: boolean, page: { perPage: number }): Plan {
   const { cluster, index, request } = task;
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
-  const scale = { shards: cluster.shards, documentsMax: cluster.documentsMax(index.record.uid) };
+  const scale = cluster.scale(index.record.uid);
   const plan = planQuery(query, index, cluster.limits, scale);
   // Words are never left out: a suggestion without them would answer another question.
   return { ...plan, dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
@@ -171,8 +178,7 @@ function chooserOf(task: Task, plan: Plan, matched: Matched, typos: boolean): Va
 }
 
 function merged(matched: Matched, offset: number, count: number): ReturnType<typeof mergeResults> {
-  const window = { offset, count, facetValuesMax: Number.POSITIVE_INFINITY };
-  return mergeResults(matched.results, matched.program.sort, window);
+  return mergeResults(matched.results, matched.program.sort, { offset, count });
 }
 
 function readDocument(json: Uint8Array): Readonly<Record<string, unknown>> & { readonly id: string } {

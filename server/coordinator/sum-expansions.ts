@@ -3,6 +3,7 @@ import { PREFIX_TERMS_LISTED } from "../../engine-wasm/assembly/layout.js";
 import type {
   ExpandResult,
   PrefixExpansion,
+  SuspectExpansion,
   TypoExpansion,
   WordExpansion,
 } from "../../engine-wasm/host/expand-result.js";
@@ -18,7 +19,17 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
       documents: results.reduce((sum, result) => sum + (result.slots[i]?.documents ?? 0), 0),
     })),
     words: first.words.map((_, i) => sumWords(results.map((result) => result.words[i] as WordExpansion))),
+    suspects: first.suspects.map((_, i) =>
+      sumSuspects(results.map((result) => result.suspects[i] as SuspectExpansion)),
+    ),
   };
+}
+
+/** All or nothing: near terms of some shards, or of some within fewer typos, are no answer. */
+function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
+  const { maxTypos } = suspects[0] as SuspectExpansion;
+  if (suspects.some((suspect) => suspect.maxTypos !== maxTypos)) return { maxTypos: 0, typos: [] };
+  return { maxTypos, typos: sumTypos(suspects.map(({ typos }) => typos)) };
 }
 
 function sumWords(words: readonly WordExpansion[]): WordExpansion {
@@ -28,7 +39,7 @@ function sumWords(words: readonly WordExpansion[]): WordExpansion {
   return {
     exact: exacts.length === 0 ? null : addAll(exacts),
     prefix: prefixes.length === 0 ? null : sumPrefixes(prefixes),
-    typos: typos.length === 0 ? null : sumTypos(typos.flat()),
+    typos: typos.length === 0 ? null : sumTypos(typos),
   };
 }
 
@@ -42,13 +53,14 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
   return { termCount: terms.length, frequencies, terms };
 }
 
-function sumTypos(typos: readonly TypoExpansion[]): TypoExpansion[] {
+function sumTypos(lists: readonly (readonly TypoExpansion[])[]): TypoExpansion[] {
   const byTerm = new Map<string, TypoExpansion>();
-  for (const typo of typos) {
-    const known = byTerm.get(typo.term);
-    const frequencies =
-      known === undefined ? typo.frequencies : addAll([known.frequencies, typo.frequencies]);
-    byTerm.set(typo.term, { ...typo, frequencies });
+  for (const typos of lists) {
+    for (const typo of typos) {
+      const known = byTerm.get(typo.term);
+      if (known === undefined) byTerm.set(typo.term, typo);
+      else byTerm.set(typo.term, { ...typo, frequencies: addAll([known.frequencies, typo.frequencies]) });
+    }
   }
   return [...byTerm.values()];
 }

@@ -4,6 +4,8 @@ import type { Token, Workbench } from "../../engine-wasm/host/workbench.js";
 import type { IndexView } from "./index-view.js";
 
 export interface TextAnalyser {
+  /** How text is split: the same for analysers that find the same terms. */
+  readonly analysis: string;
   /** Words and joined words, with where they are in the text (UTF-8 byte offsets). */
   tokens(text: string): Token[];
   /** The terms of the words alone. */
@@ -17,6 +19,7 @@ export interface TextAnalyser {
 export function textAnalyser(workbench: Workbench, view: IndexView): TextAnalyser {
   const analysis = { symbolsToIndex: view.symbolsToIndex, tokenSeparators: view.tokenSeparators };
   return {
+    analysis: JSON.stringify(analysis),
     tokens: (text) => workbench.analyse(text, analysis),
     terms: (text) =>
       workbench

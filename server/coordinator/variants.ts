@@ -95,18 +95,24 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
 
 /** `wi-fi` typed as one word, and neighbours that may be one word in the documents: `wi fi`, `AB 123 4`. */
 function joinedVariants(text: QueryText): Variant[] {
-  const joined = text.compounds
+  const all = text.compounds
     .filter(({ covers }) => !covers.includes(-1))
     .flatMap(({ term, covers, prefix }) => joinedAndBegun(term, covers, prefix));
   for (const run of text.runs) {
     for (let i = 0; i + 1 < run.length; i++) {
       for (const count of [2, 3]) {
         const tokens = run.slice(i, i + count);
-        if (tokens.length === count) joined.push(...joinedNeighbours(tokens, text.words));
+        if (tokens.length === count) all.push(...joinedNeighbours(tokens, text.words));
       }
     }
   }
+  const joined = eachOnce(all);
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
+}
+
+/** What stands in a query many times is one variant: more of the same would match nothing more and cost as much again. */
+function eachOnce(variants: readonly Variant[]): Variant[] {
+  return [...new Map(variants.map((variant) => [JSON.stringify(variant), variant])).values()];
 }
 
 /** A number may be cut elsewhere in the documents: `ab 1234` for AB 123 4. */
@@ -181,12 +187,14 @@ function skuVariants(text: QueryText): Variant[] {
 
 function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: readonly number[]): Variant[] {
   if (synonyms.isEmpty) return [];
+  const seen = new Set<string>();
   return text.runs.flatMap((run) =>
     synonyms.matches(run.map((token) => token.term)).flatMap(({ first, count, others }) => {
-      const covers = [...new Set(run.slice(first, first + count).map((token) => token.word))].filter(
-        (word) => word >= 0,
-      );
-      if (covers.length === 0) return [];
+      const stretch = run.slice(first, first + count);
+      const covers = [...new Set(stretch.map((token) => token.word))].filter((word) => word >= 0);
+      const key = JSON.stringify([covers, stretch.map((token) => token.term)]);
+      if (covers.length === 0 || seen.has(key)) return [];
+      seen.add(key);
       return others.map((other): Variant => {
         const sequence = other.length > 1;
         const terms = sequence ? other : [...other, ...stemTerms(other[0] as string, languages)];

@@ -1,21 +1,26 @@
 // The HTTP front-end on uWebSockets.js, the only file that knows it. Its rules, kept here: a request is only
 // readable inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
 // response must not be touched after it was aborted or ended, and writes belong inside cork.
+
 import type { HttpResponse, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
-import type { ErrorCode } from "../errors.js";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
-import { type BodyMemory, BodyQueue, declaredLength } from "./body-queue.js";
+import { BodyQueue, declaredLength } from "./body-queue.js";
 import {
   ClientGone,
+  type ExchangeContext,
   type HttpHandler,
   type HttpListener,
   type HttpReply,
   type HttpRequest,
+  type ListenOptions,
   READ_HEADERS,
   REASONS,
   type ReadHeader,
 } from "./port.js";
 import { closeStream, type ReplySink, sendStream } from "./reply-stream.js";
+import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 type Uws = typeof import("uWebSockets.js");
 
@@ -40,13 +45,10 @@ export async function loadUws(headerBytesMax: number): Promise<Uws | Error> {
 }
 
 /** Starts listening. Rejects when the address cannot be used. */
-export async function listenUws(
-  uws: Uws,
-  options: { host: string; port: number; limits: Limits; memory: BodyMemory; handler: HttpHandler },
-): Promise<HttpListener> {
+export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
   const app = uws.App();
   app.any("/*", (response, request) => {
-    new Exchange(response, request, options.limits, options.memory).run(options.handler);
+    new Exchange(response, request, options).run(options.handler);
   });
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     // The typings leave out the variant with a host and options.
@@ -64,6 +66,7 @@ export async function listenUws(
   };
   const close = async (): Promise<void> => {
     stopAccepting();
+    await nextTurn(); // a reply leaves at the end of the turn in which it was given
     app.close();
   };
   return { port, stopAccepting, close };
@@ -77,24 +80,31 @@ class Exchange implements HttpRequest {
   readonly ip: string;
   readonly #response: HttpResponse;
   readonly #limits: Limits;
-  readonly #headers: readonly string[];
+  readonly #unsent: UnsentBytes;
+  readonly #headers: string[] = READ_HEADERS.map(() => "");
   readonly #queue: BodyQueue;
   #aborted = false;
   #ended = false;
   #paused = false;
+  #cutAfterReply = false;
   #controller: AbortController | null = null;
   #drained: (() => void) | null = null;
 
-  constructor(response: HttpResponse, request: UwsRequest, limits: Limits, memory: BodyMemory) {
+  constructor(response: HttpResponse, request: UwsRequest, { limits, memory, unsent }: ExchangeContext) {
     this.#response = response;
     this.#limits = limits;
+    this.#unsent = unsent;
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
     this.ip = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
-    this.#headers = READ_HEADERS.map((name) => request.getHeader(name));
+    const lengths = this.#readHeaders(request);
     const flow = { pause: () => this.#pause(), resume: () => this.#resume() };
     this.#queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
+    if (lengths > 1) {
+      this.#cutAfterReply = true;
+      this.#queue.fail(new SkeinError("SK-SYS-400", "the request has more than one Content-Length header"));
+    }
     response.onAborted(() => this.#abort());
     response.onData((chunk, last) => {
       if (chunk.byteLength > 0 && !this.#queue.discarding) this.#queue.push(new Uint8Array(chunk.slice(0)));
@@ -104,9 +114,26 @@ class Exchange implements HttpRequest {
     });
   }
 
+  /** Of a header given twice the first one counts. Gives the number of Content-Length headers: with two nobody can tell where the body ends. */
+  #readHeaders(request: UwsRequest): number {
+    let lengths = 0;
+    request.forEach((name, value) => {
+      if (name === "content-length") lengths++;
+      const at = READ_HEADERS.indexOf(name as ReadHeader);
+      if (at >= 0 && this.#headers[at] === "") this.#headers[at] = value;
+    });
+    return lengths;
+  }
+
   run(handler: HttpHandler): void {
     void handler(this).then(async (reply) => {
-      const failure = await this.#send(reply).catch((error: unknown) => error);
+      let failure: unknown;
+      try {
+        const sending = this.#send(reply);
+        if (sending !== undefined) await sending;
+      } catch (error) {
+        failure = error;
+      }
       this.#resume();
       this.#queue.discard();
       reply.onFinished?.(failure);
@@ -158,23 +185,52 @@ class Exchange implements HttpRequest {
     if (!this.#aborted && !this.#ended) this.#response.resume();
   }
 
-  async #send(reply: HttpReply): Promise<void> {
+  /** Resolves when the reply is handed over; at once, without a promise, when it is small. */
+  #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       return this.#aborted ? closeStream(body) : this.#stream(reply, body);
     }
-    if (this.#aborted) return;
+    if (this.#aborted) return undefined;
     // A paused socket would never read the connection's next request.
     this.#resume();
+    if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(reply, body);
     this.#ended = true;
     this.#response.cork(() => {
       this.#writeHead(reply);
       if (this.method !== "HEAD" && reply.status !== 204) {
-        this.#response.end(body);
+        this.#response.end(body, this.#cutAfterReply);
         return;
       }
       if (body.length > 0) this.#response.writeHeader("content-length", String(Buffer.byteLength(body)));
       this.#response.endWithoutBody();
+    });
+    return undefined;
+  }
+
+  /** Resolves when the client has taken it or is gone; uWebSockets.js cuts off one that takes nothing for some ten seconds. */
+  #sendWhole(reply: HttpReply, body: string | Uint8Array): Promise<void> {
+    const response = this.#response;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    this.#unsent.add(bytes.byteLength);
+    return new Promise((resolve) => {
+      const finished = (): void => {
+        this.#ended = true;
+        this.#drained = null;
+        this.#unsent.remove(bytes.byteLength);
+        resolve();
+      };
+      const sendFrom = (offset: number): boolean => {
+        const [taken, done] = response.tryEnd(bytes.subarray(offset), bytes.byteLength);
+        if (done) finished();
+        return taken;
+      };
+      this.#drained = finished;
+      response.onWritable(sendFrom);
+      response.cork(() => {
+        this.#writeHead(reply);
+        sendFrom(0);
+      });
     });
   }
 

@@ -17,7 +17,7 @@ export async function readJson(
   exactIntegers = false,
 ): Promise<unknown> {
   checkMedia(request, JSON_MEDIA, "application/json");
-  if (request.header("content-encoding") !== "") throw unsupportedEncoding("identity");
+  if (!isPlain(encodingOf(request))) throw unsupportedEncoding("identity");
   const body = await request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
   return parseJson(body, { depthMax: limits.jsonDepthMax, code, exactIntegers });
 }
@@ -40,6 +40,7 @@ export function documentStream(request: HttpRequest): AsyncIterable<Uint8Array> 
 
 /** A missing Content-Type is taken for the right one. */
 function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): void {
+  if (request.header("content-type") === expected) return;
   const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");
   if (media.trim() !== "" && !accepted.test(media.trim())) {
     throw new SkeinError(
@@ -55,9 +56,17 @@ function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): v
   }
 }
 
+function encodingOf(request: HttpRequest): string {
+  return request.header("content-encoding").toLowerCase();
+}
+
+function isPlain(encoding: string): boolean {
+  return encoding === "" || encoding === "identity";
+}
+
 function isGzip(request: HttpRequest): boolean {
-  const encoding = request.header("content-encoding").toLowerCase();
-  if (encoding === "" || encoding === "identity") return false;
+  const encoding = encodingOf(request);
+  if (isPlain(encoding)) return false;
   if (encoding === "gzip" || encoding === "x-gzip") return true;
   throw unsupportedEncoding("gzip");
 }

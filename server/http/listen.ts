@@ -5,11 +5,18 @@ import { listenUws, loadUws } from "./app.js";
 import { BodyMemory } from "./body-queue.js";
 import { listenNode } from "./node-app.js";
 import type { HttpHandler, HttpListener } from "./port.js";
+import type { UnsentBytes } from "./unsent.js";
 
 /** Rejects when the address cannot be used, or when uWebSockets.js was asked for and does not load. */
-export async function listen(config: Config, handler: HttpHandler, log: Logger): Promise<HttpListener> {
+export async function listen(
+  config: Config,
+  unsent: UnsentBytes,
+  handler: HttpHandler,
+  log: Logger,
+): Promise<HttpListener> {
   const { host, port, limits } = config;
-  const options = { host, port, limits, memory: new BodyMemory(limits.bodiesInMemoryBytesMax), handler };
+  const memory = new BodyMemory(limits.bodiesInMemoryBytesMax);
+  const options = { host, port, limits, memory, unsent, handler };
   if (config.http === "node") {
     log.info("HTTP on node:http, as configured");
     return listenNode(options);

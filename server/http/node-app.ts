@@ -4,25 +4,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { ErrorCode } from "../errors.js";
 import type { Limits } from "../limits.js";
-import { type BodyMemory, BodyQueue, declaredLength } from "./body-queue.js";
+import { BodyQueue, declaredLength } from "./body-queue.js";
 import {
   ClientGone,
+  type ExchangeContext,
   type HttpHandler,
   type HttpListener,
   type HttpReply,
   type HttpRequest,
+  type ListenOptions,
   type ReadHeader,
 } from "./port.js";
 import { closeStream, type ReplySink, sendStream } from "./reply-stream.js";
+import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /** Starts listening. Rejects when the address cannot be used. */
-export async function listenNode(options: {
-  host: string;
-  port: number;
-  limits: Limits;
-  memory: BodyMemory;
-  handler: HttpHandler;
-}): Promise<HttpListener> {
+export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits } = options;
   // Bodies have their own timers, for a stream may take as long as it goes on.
   const server = createServer(
@@ -34,7 +31,7 @@ export async function listenNode(options: {
       connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
     },
     (message, response) => {
-      new Exchange(message, response, limits, options.memory).run(options.handler);
+      new Exchange(message, response, options).run(options.handler);
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -71,15 +68,21 @@ class Exchange implements HttpRequest {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #limits: Limits;
+  readonly #unsent: UnsentBytes;
   readonly #queue: BodyQueue;
   #aborted = false;
   #controller: AbortController | null = null;
   #drained: (() => void) | null = null;
 
-  constructor(message: IncomingMessage, response: ServerResponse, limits: Limits, memory: BodyMemory) {
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    { limits, memory, unsent }: ExchangeContext,
+  ) {
     this.#message = message;
     this.#response = response;
     this.#limits = limits;
+    this.#unsent = unsent;
     this.method = message.method ?? "";
     const target = message.url ?? "/";
     const mark = target.indexOf("?");
@@ -144,8 +147,24 @@ class Exchange implements HttpRequest {
     this.#response.statusCode = reply.status;
     if (streamed) return this.#stream(body);
     const bare = this.method === "HEAD" || reply.status === 204;
-    if (body.length > 0 || !bare) this.#response.setHeader("content-length", Buffer.byteLength(body));
+    const bytes = Buffer.byteLength(body);
+    if (bytes > 0 || !bare) this.#response.setHeader("content-length", bytes);
+    if (bytes > HELD_REPLY_BYTES && !bare) return this.#sendWhole(body, bytes);
     this.#response.end(body);
+  }
+
+  /** Resolves when the client has taken it or is gone; one that takes nothing for too long is cut off. */
+  #sendWhole(body: string | Uint8Array, bytes: number): Promise<void> {
+    const response = this.#response;
+    this.#unsent.add(bytes);
+    return new Promise((resolve) => {
+      response.setTimeout(this.#limits.bodyIdleMsMax, () => void response.destroy());
+      response.once("close", () => {
+        this.#unsent.remove(bytes);
+        resolve();
+      });
+      response.end(body);
+    });
   }
 
   #stream(body: AsyncIterable<Uint8Array>): Promise<void> {

@@ -1,6 +1,9 @@
 // The port between the HTTP front-end and the service: what a request offers, what a reply is, what a
 // listener can do. Two implementations: app.ts (uWebSockets.js) and node-app.ts (node:http). Knows neither.
 import type { ErrorCode } from "../errors.js";
+import type { Limits } from "../limits.js";
+import type { BodyMemory } from "./body-queue.js";
+import type { UnsentBytes } from "./unsent.js";
 
 /** The headers that are read; all others are ignored, so that a front-end copies only these. */
 export const READ_HEADERS = [
@@ -51,6 +54,19 @@ export interface HttpReply {
 
 /** Must not throw and must not reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
+
+/** What all exchanges of a listener share. */
+export interface ExchangeContext {
+  readonly limits: Limits;
+  readonly memory: BodyMemory;
+  readonly unsent: UnsentBytes;
+}
+
+export interface ListenOptions extends ExchangeContext {
+  readonly host: string;
+  readonly port: number;
+  readonly handler: HttpHandler;
+}
 
 export interface HttpListener {
   readonly port: number;

@@ -14,8 +14,8 @@ export interface OpenContext {
   readonly request: HttpRequest;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** The query's parameters. */
-  readonly query: URLSearchParams;
+  /** The query's parameters; most routes have none. */
+  query(): URLSearchParams;
 }
 
 export interface TenantContext extends OpenContext {

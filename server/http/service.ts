@@ -89,7 +89,8 @@ export class HttpService {
           retryAfter: 1,
         });
       }
-      return await this.#dispatch(request, visit);
+      const reply = await this.#dispatch(request, visit);
+      return request.method === "HEAD" ? await withoutBody(reply) : reply;
     } catch (error) {
       return this.#failed(error, id, request);
     }
@@ -104,10 +105,20 @@ export class HttpService {
       services: this.#services,
       request,
       params,
-      query: new URLSearchParams(request.query),
+      query: () => new URLSearchParams(request.query),
     };
-    if (route.access === "open") return headOnly(request, await route.handle(context));
+    if (route.operation === "ready") this.#checkPhase(); // it says where to send requests, and these would be refused
+    if (route.access === "open") return route.handle(context);
     this.#checkPhase();
+    if (this.#services.unsent.full) {
+      throw new SkeinError(
+        "SK-SYS-503",
+        "too many replies wait for clients to take them; retry in a moment",
+        {
+          retryAfter: 1,
+        },
+      );
+    }
     const { catalog, doorkeeper, lifecycle } = this.#services;
     const { state } = catalog;
     const principal = doorkeeper.identify(
@@ -120,7 +131,7 @@ export class HttpService {
     this.#checkThrottle(tenantContext);
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
-      return headOnly(request, await route.handle(tenantContext));
+      return route.handle(tenantContext);
     }
     const name = params.name!;
     checkRights(principal, route.scope, name);
@@ -128,7 +139,7 @@ export class HttpService {
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
     const end = USES_DOCUMENTS.includes(route.scope) ? lifecycle.uses.begin(record.uid) : undefined;
     try {
-      const reply = await headOnly(request, await route.handle({ ...tenantContext, record }));
+      const reply = await route.handle({ ...tenantContext, record });
       return end === undefined ? reply : endingWith(reply, end);
     } catch (error) {
       end?.();
@@ -148,18 +159,20 @@ export class HttpService {
   #checkThrottle({ principal, request, state }: TenantContext): void {
     const now = performance.now();
     const plan = planNamed(this.#services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
-    const rates: [name: string, rate: number | null, what: string][] = [
-      [`key ${principal.keyId}`, principal.rateLimit, "the API key"],
-      [`${principal.tenant} ${this.#address(request)}`, plan.requests_per_second_per_ip, "one address"],
-    ];
-    for (const [name, rate, what] of rates) {
-      const wait = rate === null ? 0 : this.#throttle.take(name, rate, now);
-      if (wait > 0) {
-        throw new SkeinError("SK-SYS-429", `more than ${rate} requests per second with ${what}`, {
-          retryAfter: wait,
-        });
-      }
+    if (principal.rateLimit !== null)
+      this.#take(`key ${principal.keyId}`, principal.rateLimit, "the API key", now);
+    if (plan.requests_per_second_per_ip !== null) {
+      const name = `${principal.tenant} ${this.#address(request)}`;
+      this.#take(name, plan.requests_per_second_per_ip, "one address", now);
     }
+  }
+
+  #take(name: string, rate: number, what: string, now: number): void {
+    const wait = this.#throttle.take(name, rate, now);
+    if (wait === 0) return;
+    throw new SkeinError("SK-SYS-429", `more than ${rate} requests per second with ${what}`, {
+      retryAfter: wait,
+    });
   }
 
   /** Behind a trusted proxy the address is the last one it has added. */
@@ -243,10 +256,10 @@ function noRoute(request: HttpRequest, allow: readonly string[]): HttpReply {
   );
 }
 
-/** HEAD is GET without the body; a stream is closed before anything of it is sent. */
-async function headOnly(request: HttpRequest, reply: HttpReply): Promise<HttpReply> {
+/** HEAD is GET without the body, whose length is told; a stream is closed before anything of it is sent. */
+async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;
-  if (request.method !== "HEAD" || typeof body === "string" || body instanceof Uint8Array) return reply;
+  if (typeof body === "string" || body instanceof Uint8Array) return reply;
   await closeStream(body);
   return { ...reply, body: "" };
 }

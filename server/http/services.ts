@@ -10,6 +10,7 @@ import type { Scrape } from "../scrape.js";
 import type { Snapshots } from "../snapshots/snapshots.js";
 import type { Doorkeeper } from "../tenants/principal.js";
 import type { Usage } from "../tenants/usage.js";
+import type { UnsentBytes } from "./unsent.js";
 
 export interface Services {
   readonly config: Config;
@@ -22,5 +23,6 @@ export interface Services {
   readonly snapshots: Snapshots;
   readonly slowQueries: SlowQueryLog;
   readonly scrape: Scrape;
+  readonly unsent: UnsentBytes;
   readonly log: Logger;
 }

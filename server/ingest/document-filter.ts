@@ -5,10 +5,20 @@ import type { Cluster } from "../coordinator/cluster.js";
 import { compileFilter } from "../coordinator/filter-compile.js";
 import { parseFilter } from "../coordinator/filter-parser.js";
 import { viewOf } from "../coordinator/index-view.js";
+import { SkeinError } from "../errors.js";
 
-/** Throws SkeinError SK-SE-400 with the position of the fault. */
+/** Throws SkeinError SK-DOC-400 with the position of the fault. */
 export function compileDocumentFilter(cluster: Cluster, record: IndexRecord, filterBy: string): FilterOp[] {
-  return compileFilter(parseFilter(filterBy, cluster.limits), viewOf(record), cluster.analyser(record));
+  try {
+    return compileFilter(parseFilter(filterBy, cluster.limits), viewOf(record), cluster.analyser(record));
+  } catch (error) {
+    if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
+    const { message, details } = error;
+    throw new SkeinError("SK-DOC-400", message, {
+      cause: error,
+      ...(details === undefined ? {} : { details }),
+    });
+  }
 }
 
 /** Matches by filter alone, newest first. */

@@ -21,6 +21,7 @@ export async function getDocument(
   const hash = cluster.workbench.hash(id);
   try {
     return await cluster.read(
+      record.uid,
       shardOf(hash, cluster.shards),
       encodeGet({ uid: record.uid, id, hash }),
       decodeGetReply,

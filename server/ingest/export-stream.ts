@@ -15,17 +15,30 @@ export async function* exportDocuments(
   const filter =
     filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(cluster, record, filterBy);
   const pageDocuments = cluster.limits.exportPageDocuments;
-  const snapshot = cluster.snapshot(record.uid);
+  const snapshot = await cluster.snapshot(record.uid);
   try {
     for (let shard = 0; shard < snapshot.shards; shard++) {
       const pages =
         filter.length === 0
           ? allPages(snapshot, shard, pageDocuments)
           : filteredPages(snapshot, shard, pageDocuments, filterProgram(filter, ALL_ROWS));
-      for await (const seqs of pages) yield await snapshot.exportLines(shard, seqs);
+      for await (const seqs of pages) yield* pageLines(snapshot, shard, seqs);
     }
   } finally {
     snapshot.release();
+  }
+}
+
+/** A client that reads slowly holds a piece of about a MiB, however large the documents are. */
+async function* pageLines(
+  snapshot: Snapshot,
+  shard: number,
+  seqs: readonly number[],
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < seqs.length; ) {
+    const { count, lines } = await snapshot.exportLines(shard, seqs.slice(at));
+    at += count;
+    yield lines;
   }
 }
 

@@ -11,7 +11,7 @@ const DISK_MS = 250;
 /** What was known last of the disk under a data directory. */
 const known = new Map<string, { atMs: number; freeBytes: number }>();
 
-/** Throws SK-DOC-503. */
+/** Throws SK-SYS-503. */
 export function refuseWithoutRoom({ limits, dataDir }: Pick<Cluster, "limits" | "dataDir">): void {
   const { memoryBytesMax, diskFreeBytesMin } = limits;
   if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {
@@ -21,7 +21,7 @@ export function refuseWithoutRoom({ limits, dataDir }: Pick<Cluster, "limits" | 
 }
 
 function refusal(what: string): SkeinError {
-  return new SkeinError("SK-DOC-503", `${what}; documents cannot be taken at the moment.`, {
+  return new SkeinError("SK-SYS-503", `${what}; documents cannot be taken at the moment.`, {
     retryAfter: RETRY_SECONDS,
   });
 }

@@ -8,7 +8,7 @@ import { asDocumentError } from "../coordinator/shard-errors.js";
 import { SkeinError } from "../errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import { prepareBatch } from "./intake-pool.js";
-import type { PreparedWrite } from "./prepare.js";
+import { type PreparedWrite, shardOf } from "./prepare.js";
 import { refuseWithoutRoom } from "./room.js";
 
 export interface BatchResult {
@@ -44,7 +44,10 @@ export async function writeBatch(
   };
 }
 
-/** Sends a prepared write, once. Resolves when it is published; throws SkeinError SK-DOC-503. */
+/**
+ * Sends a prepared write, once. Resolves when it is published, with the documents that are not stored; throws SkeinError
+ * SK-DOC-503 or SK-SYS-503 when no shard took its part.
+ */
 export async function writePrepared(
   cluster: Cluster,
   record: IndexRecord,
@@ -53,11 +56,23 @@ export async function writePrepared(
   refuseWithoutRoom(cluster);
   const view = viewOf(record);
   const { messages, refusals, ids, seqs } = prepared;
-  const failures = messages.length === 0 ? [] : await send();
+  const { failures, refused } = messages.length === 0 ? { failures: [], refused: [] } : await send();
   const reported = failures.map((failure) => ({ ...failure, id: ids[failure.index] ?? null }));
-  return [...refusals, ...reported]
-    .sort((a, b) => a.index - b.index)
-    .map((refusal) => documentError(refusal, view, cluster.limits.documentBytesMax));
+  const errors = [...refusals, ...reported].map((refusal) =>
+    documentError(refusal, view, cluster.limits.documentBytesMax),
+  );
+  return [...errors, ...refused.flatMap(ofShard)].sort((a, b) => a.index - b.index);
+
+  /** The documents of a shard that took none, while others took theirs. */
+  function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
+    const { code, message } = asDocumentError(error) as SkeinError;
+    const unsent = new Set(refusals.map(({ index }) => index));
+    return ids.flatMap((id, index) => {
+      if (id === null || unsent.has(index)) return [];
+      const owner = shardOf(cluster.workbench.hash(id), cluster.shards);
+      return owner === shard ? [{ index, id, code, error: message }] : [];
+    });
+  }
 
   async function send() {
     try {

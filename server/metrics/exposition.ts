@@ -66,6 +66,8 @@ const NOTHING: Readings = {
   shardRequestsMax: 0,
   indexes: [],
   otherDocuments: null,
+  residency: { loaded: 0, openings: 0, unloads: 0 },
+  unsentBytes: 0,
   statuses: new Map(),
   disk: null,
 };

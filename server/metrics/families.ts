@@ -54,6 +54,13 @@ export const HISTOGRAMS: readonly HistogramFamily[] = [
     labels: ["phase"],
     samples: (recorder) => QUERY_PHASES.map((phase) => [{ phase }, recorder.phases[phase]]),
   },
+  {
+    type: "histogram",
+    name: "index_opening_duration_seconds",
+    help: "How long it took to load an index.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.openings]],
+  },
 ];
 
 export const NUMBERS: readonly NumberFamily[] = [
@@ -77,6 +84,13 @@ export const NUMBERS: readonly NumberFamily[] = [
     samples: (recorder) => [[{}, recorder.requestsInFlight]],
   },
   {
+    type: "gauge",
+    name: "http_unsent_bytes",
+    help: "Bytes of finished replies that their clients have not taken yet.",
+    labels: [],
+    samples: (_, { unsentBytes }) => [[{}, unsentBytes]],
+  },
+  {
     type: "counter",
     name: "slow_queries_total",
     help: "Queries that took at least slow_query_ms, answered or not.",
@@ -88,7 +102,9 @@ export const NUMBERS: readonly NumberFamily[] = [
     name: "cache_requests_total",
     help: "What caches were asked for and whether they had it.",
     labels: ["cache", "result"],
-    samples: ({ expansionCache }) => [
+    samples: ({ answerCache, expansionCache }) => [
+      [{ cache: "answer", result: "hit" }, answerCache.hits],
+      [{ cache: "answer", result: "miss" }, answerCache.misses],
       [{ cache: "expansion", result: "hit" }, expansionCache.hits],
       [{ cache: "expansion", result: "miss" }, expansionCache.misses],
     ],
@@ -146,6 +162,27 @@ export const NUMBERS: readonly NumberFamily[] = [
     help: "Indexes by status.",
     labels: ["status"],
     samples: (_, { statuses }) => Array.from(statuses, ([status, count]) => [{ status }, count]),
+  },
+  {
+    type: "gauge",
+    name: "indexes_loaded",
+    help: "Indexes that are loaded or being loaded.",
+    labels: [],
+    samples: (_, { residency }) => [[{}, residency.loaded]],
+  },
+  {
+    type: "counter",
+    name: "index_openings_total",
+    help: "Indexes loaded.",
+    labels: [],
+    samples: (_, { residency }) => [[{}, residency.openings]],
+  },
+  {
+    type: "counter",
+    name: "index_unloads_total",
+    help: "Indexes unloaded because nobody used them or others needed their place.",
+    labels: [],
+    samples: (_, { residency }) => [[{}, residency.unloads]],
   },
   {
     type: "gauge",

@@ -41,8 +41,12 @@ export interface Readings {
   readonly indexes: readonly IndexReading[];
   /** Documents of all indexes that are not listed; null when all are. */
   readonly otherDocuments: number | null;
+  /** Indexes that are loaded, and how often one was loaded and unloaded since the start. */
+  readonly residency: { readonly loaded: number; readonly openings: number; readonly unloads: number };
   /** Number of indexes by status. */
   readonly statuses: ReadonlyMap<string, number>;
+  /** Bytes of finished replies that clients have not taken yet. */
+  readonly unsentBytes: number;
   /** Of the file system of the data directory; null when it cannot be told. */
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
 }

@@ -37,11 +37,14 @@ export class CacheMeter {
 }
 
 export class Recorder {
+  readonly answerCache = new CacheMeter();
   readonly expansionCache = new CacheMeter();
   readonly queries = new DurationHistogram(PHASE_BOUNDS);
   readonly phases = Object.fromEntries(
     QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),
   ) as Record<QueryPhase, DurationHistogram>;
+  /** Of indexes that were not loaded. */
+  readonly openings = new DurationHistogram(PHASE_BOUNDS);
   readonly documents: Readonly<Record<DocumentSource, DocumentMeter>> = {
     batch: { accepted: 0, rejected: 0, bytes: 0 },
     import: { accepted: 0, rejected: 0, bytes: 0 },
@@ -66,7 +69,9 @@ export class Recorder {
   /** A query was answered; its trace is stopped. */
   queryAnswered(trace: QueryTrace): void {
     this.queries.observe(trace.totalMs / 1000);
-    for (const phase of QUERY_PHASES) this.phases[phase].observe(trace.phaseMs(phase) / 1000);
+    for (const phase of QUERY_PHASES)
+      if (phase !== "open" || trace.phaseMs(phase) > 0)
+        this.phases[phase].observe(trace.phaseMs(phase) / 1000);
   }
 
   documentsTaken(source: DocumentSource, accepted: number, rejected: number): void {

@@ -5,11 +5,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/offline.js";
+import { OtherVersionError } from "../../shards/storage/envelope.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { viewOf } from "../coordinator/index-view.js";
 import { lockDataDir } from "../data-lock.js";
+import { unfinishedMove } from "../reshard/folders.js";
+import { unfinishedRestore } from "../snapshots/restore.js";
 
 export interface Examination {
   readonly task: "check" | "repair";
@@ -20,6 +23,8 @@ export interface Examination {
 }
 
 export interface Findings {
+  /** What an unfinished restore or change of the number of shards has left; no damage. */
+  readonly unfinished: readonly string[];
   /** What is wrong with the catalog; when it cannot be read at all, nothing else was looked at. */
   readonly catalog: readonly string[];
   readonly shards: readonly ShardReport[];
@@ -29,13 +34,20 @@ export interface Findings {
   readonly names: ReadonlyMap<number, string>;
 }
 
-/** Throws DataDirLockedError, StoreLockedError, and an Error for a directory or an index that is not there. */
+/**
+ * Throws DataDirLockedError, StoreLockedError, and an Error for a directory or an index that is not there, for a
+ * catalog of another version, and while an unfinished restore or change of the number of shards leaves open which databases count.
+ */
 export async function examine({ task, dataDir, index, dryRun }: Examination): Promise<Findings> {
-  if (!existsSync(join(dataDir, "catalog"))) throw new Error(`${dataDir} is not a data directory of Skein`);
+  const restore = unfinishedRestore(dataDir);
+  if (!["catalog", "shards"].some((part) => existsSync(join(dataDir, part))))
+    throw new Error(`${dataDir} is not a data directory of Skein`);
   const unlock = await lockDataDir(dataDir, `skein ${task}`);
   try {
     const { state, problems } = await readCatalog(dataDir);
-    if (state === null) return { catalog: problems, shards: [], across: [], names: new Map() };
+    if (state === null)
+      return { unfinished: restore, catalog: problems, shards: [], across: [], names: new Map() };
+    const unfinished = [...restore, ...(await unfinishedMove(dataDir, state.shards ?? 0))];
     const records = [...state.indexes.values()];
     const wanted = index === null ? null : uidsNamed(records, index);
     const names = new Map(records.map((record) => [record.uid, record.name]));
@@ -43,7 +55,7 @@ export async function examine({ task, dataDir, index, dryRun }: Examination): Pr
     for (let shard = 0; shard < (state.shards ?? 0); shard++) {
       shards.push(await runShard({ task, dataDir, shard, dryRun, ...shardJob(state, records, wanted) }));
     }
-    return { catalog: problems, shards, across: acrossShards(shards), names };
+    return { unfinished, catalog: problems, shards, across: acrossShards(shards), names };
   } finally {
     await unlock();
   }
@@ -54,6 +66,11 @@ async function readCatalog(dataDir: string): Promise<{ state: CatalogState | nul
   try {
     catalog = await Catalog.open(dataDir);
   } catch (error) {
+    if (error instanceof OtherVersionError) {
+      throw new Error(`${dataDir} was written by another version of Skein: ${error.message}`, {
+        cause: error,
+      });
+    }
     return { state: null, problems: [(error as Error).message] };
   }
   const { state, damage } = catalog;

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { renameDurably, syncDirectory } from "../durable-files.js";
+import { fault } from "../fault.js";
 import { isObject } from "../input.js";
 
 const IN_FORCE = "shards";
@@ -42,16 +43,45 @@ export async function finishFlip(dataDir: string, shards: number): Promise<void>
     string,
     string,
   ];
-  const plan = await readPlan(dataDir);
-  if (plan?.complete === true && plan.to === shards) {
+  if (decided(await readPlan(dataDir), shards)) {
     if (existsSync(inForce)) {
       await rm(old, { recursive: true, force: true });
       await renameDurably(inForce, old);
+      fault("reshard.after-aside");
     }
     await renameDurably(fresh, inForce);
+    fault("reshard.after-switch");
   }
   await rm(join(inForce, PLAN_FILE), { force: true });
   await rm(old, { recursive: true, force: true });
+}
+
+/**
+ * What an unfinished change of the number of shards has left, a sentence each. Throws an Error when the databases in
+ * force are not in their place: only a start may touch anything then.
+ */
+export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
+  const plan = await readPlan(dataDir);
+  if (decided(plan, shards)) {
+    throw new Error(
+      `the change to ${shards} shards is not finished: the documents are in ${newShards(dataDir)}; start the server once to finish it`,
+    );
+  }
+  const left: string[] = [];
+  if (existsSync(newShards(dataDir))) {
+    const move = plan === null ? "another number of shards" : `${plan.to} shards`;
+    left.push(
+      `a change to ${move} is unfinished; ${shardsInForce(dataDir)} is in force. A start with that number goes on, one with --shards ${shards} forgets it`,
+    );
+  }
+  const old = join(dataDir, OLD);
+  if (existsSync(old)) left.push(`${old} has been replaced; the next start deletes it`);
+  return left;
+}
+
+/** The catalog has the plan's number: the new databases are the ones in force, wherever they are. */
+function decided(plan: Plan | null, shards: number): boolean {
+  return plan?.complete === true && plan.to === shards;
 }
 
 /** The plan to follow: the one an earlier start began, if it is the same change, else a new one on empty ground. */
@@ -63,6 +93,7 @@ export async function beginPlan(dataDir: string, from: number, to: number): Prom
   await syncDirectory(dataDir);
   const plan: Plan = { from, to, done: [], complete: false };
   await writePlan(dataDir, plan);
+  fault("reshard.after-plan");
   return plan;
 }
 

@@ -1,7 +1,6 @@
 // Moves every document to the shard that owns it under another number of shards: old databases -> new ones, index
 // by index, in the order of the sequence numbers, which stay. Runs at a start, before anybody is served. What it
 // writes counts for nothing until the catalog says so, so it may end anywhere and go on later.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/workbench.js";
@@ -15,11 +14,13 @@ import {
 } from "../../shards/protocol/control.js";
 import { encodeAdopt, type MovedDocument } from "../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import { hasDatabase } from "../../shards/storage/level-files.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { loadEngine } from "../coordinator/engine-files.js";
 import { viewOf } from "../coordinator/index-view.js";
 import { decodeReply } from "../coordinator/shard-errors.js";
 import { type Message, ShardPool } from "../coordinator/shard-pool.js";
+import { fault } from "../fault.js";
 import { shardOf } from "../ingest/prepare.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
@@ -64,6 +65,7 @@ export async function redistribute(options: RedistributeOptions): Promise<void> 
       await moveIndex(record, source, target, engine.workbench(), progress);
       plan = { ...plan, done: [...plan.done, record.uid] };
       await writePlan(dataDir, plan);
+      fault("reshard.after-index");
       progress.finished(record.name);
     }
     progress.end();
@@ -71,13 +73,14 @@ export async function redistribute(options: RedistributeOptions): Promise<void> 
     for (const one of pools) await one.close(encodeShutdown);
   }
   await writePlan(dataDir, { ...plan, complete: true });
+  fault("reshard.after-complete");
 }
 
-/** A shard's directory that is gone would be made anew, empty, and its documents would be gone without a word. */
+/** A shard's database that is gone would be made anew, empty, and its documents would be gone without a word. */
 function checkSource(shardsDir: string, shards: number): void {
   for (let shard = 0; shard < shards; shard++) {
     const location = join(shardsDir, String(shard));
-    if (!existsSync(location)) throw new Error(`the directory ${location} is missing`);
+    if (!hasDatabase(location)) throw new Error(`the database at ${location} is missing`);
   }
 }
 

@@ -11,6 +11,7 @@ import { LevelStore } from "../../shards/storage/level-store.js";
 import { restoreSnapshotFile } from "../../shards/storage/snapshot-file.js";
 import { DataDirLockedError, lockDataDir } from "../data-lock.js";
 import { renameDurably, syncDirectory } from "../durable-files.js";
+import { fault } from "../fault.js";
 import {
   CATALOG_FILE,
   checkFiles,
@@ -53,12 +54,15 @@ export async function restoreSnapshot(
     for (let shard = 0; shard < manifest.shards; shard++) {
       report(`restoring shard ${shard + 1} of ${manifest.shards}`);
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
+      fault("restore.after-shard");
     }
     report("restoring the catalog");
     await build(join(directory, CATALOG_FILE), join(building, "catalog"));
     await syncDirectory(join(building, "shards"));
     await syncDirectory(building);
+    fault("restore.after-build");
     await renameDurably(building, join(dataDir, SWAP));
+    fault("restore.after-rename");
     await finishRestore(dataDir);
   } finally {
     await release();
@@ -75,9 +79,26 @@ export async function finishRestore(dataDir: string): Promise<void> {
     if (!existsSync(fresh)) continue;
     await rm(join(dataDir, name), { recursive: true, force: true });
     await renameDurably(fresh, join(dataDir, name));
+    fault("restore.after-part");
   }
   for (const name of LEFTOVERS) await rm(join(dataDir, name), { recursive: true, force: true });
+  fault("restore.before-end");
   await rm(swap, { recursive: true, force: true });
+}
+
+/**
+ * What an unfinished restore has left, a sentence each. Throws an Error when the data directory is partly the old and
+ * partly the restored data: only a start or a restore may touch anything then.
+ */
+export function unfinishedRestore(dataDir: string): string[] {
+  if (existsSync(join(dataDir, SWAP))) {
+    throw new Error(
+      `a restore into ${dataDir} is not finished; start the server once, or repeat the restore, to finish it`,
+    );
+  }
+  const building = join(dataDir, NEW);
+  if (!existsSync(building)) return [];
+  return [`${building} is left of a restore that was cut short; repeat the restore or delete it`];
 }
 
 /** Makes sure that nobody else works on the directory. */

@@ -10,6 +10,7 @@ import type { Catalog } from "../catalog/catalog.js";
 import type { Cluster } from "../coordinator/cluster.js";
 import { renameDurably, syncDirectory } from "../durable-files.js";
 import { SkeinError } from "../errors.js";
+import { fault } from "../fault.js";
 import type { Logger } from "../log.js";
 import {
   bytesOf,
@@ -98,10 +99,11 @@ export class Snapshots {
 
   /** Oldest first. */
   async list(): Promise<SnapshotEntry[]> {
+    const unfinished = [...this.#unfinished.values()]; // first: one that is finished meanwhile is in the directory
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
     const known = new Set(ids);
-    const others = [...this.#unfinished.values()].filter(({ id }) => !known.has(id));
+    const others = unfinished.filter(({ id }) => !known.has(id));
     return [...stored, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
@@ -121,6 +123,7 @@ export class Snapshots {
     const { directory } = this.#services;
     const going = join(directory, id + UNFINISHED);
     if (entry.status !== "failed") await renameDurably(join(directory, id), going);
+    fault("snapshot.during-removal");
     await rm(going, { recursive: true, force: true });
   }
 
@@ -140,6 +143,7 @@ export class Snapshots {
     const taken = await cluster.betweenWrites(QUIET_MS_MAX, () =>
       catalog.frozen(async (state, view) => {
         await cluster.takeSnapshot(id);
+        fault("snapshot.after-take");
         const indexes = [...state.indexes.keys()];
         const documents = indexes.reduce((sum, uid) => sum + cluster.records(uid), 0);
         const createdAt = new Date().toISOString();
@@ -185,13 +189,17 @@ export class Snapshots {
         ...entry,
         files: files.flatMap((file) => (file.status === "fulfilled" ? [file.value] : [])),
       };
+      fault("snapshot.after-files");
       await writeManifest(partial, manifest);
+      fault("snapshot.after-manifest");
       await syncDirectory(partial);
       await renameDurably(partial, entry.path);
+      fault("snapshot.after-rename");
       this.#unfinished.delete(id);
       log.info({ snapshot: id, bytes: bytesOf(manifest), documents: entry.documents }, "snapshot complete");
     } catch (error) {
-      log.error({ err: error, snapshot: id }, "a snapshot could not be written");
+      if (this.#stopped) log.warn({ snapshot: id }, "a snapshot was given up: the server is stopping");
+      else log.error({ err: error, snapshot: id }, "a snapshot could not be written");
       const reason = error instanceof Error ? error.message : String(error);
       this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
       await cluster.dropSnapshot(id);

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { newKeyValue } from "./keys.js";
 
 const FILE = "admin.key";
+/** What an admin key may be. */
+export const ADMIN_KEY_TEXT = /^[\x21-\x7e]{8,512}$/;
 
 export interface AdminKey {
   readonly value: string;
@@ -12,14 +14,16 @@ export interface AdminKey {
   readonly createdIn: string | null;
 }
 
-/** Requires that the data directory exists. A configured key is used as it is and not written. */
+/** Requires that the data directory exists. A configured key is used as it is and not written. Throws for a file without a key. */
 export function findAdminKey(dataDir: string, configured: string | null): AdminKey {
   if (configured !== null) return { value: configured, createdIn: null };
   const path = join(dataDir, FILE);
   const kept = readKept(path);
-  if (kept !== "") return { value: kept, createdIn: null };
+  if (ADMIN_KEY_TEXT.test(kept)) return { value: kept, createdIn: null };
+  if (kept !== "")
+    throw new Error(`${path} holds no key; remove it to have a new one made, or set --admin-key`);
   const value = newKeyValue();
-  writeFileSync(path, `${value}\n`, { mode: 0o600 });
+  writeFileSync(path, `${value}\n`, { mode: 0o600, flush: true });
   chmodSync(path, 0o600);
   return { value, createdIn: path };
 }

@@ -1,5 +1,5 @@
 // API keys: making values, reading key bodies, what is shown. A value is kept as SHA-256 only.
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { type KeyRecord, SCOPES, type Scope } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { describe, Members } from "../input.js";
@@ -17,7 +17,7 @@ export function newKeyValue(): string {
 }
 
 export function hashKey(value: string): string {
-  return createHash("sha256").update(value).digest("hex");
+  return hash("sha256", value);
 }
 
 export function shownPrefix(value: string): string {

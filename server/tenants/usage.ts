@@ -6,12 +6,16 @@ import { SkeinError } from "../errors.js";
 import type { Plan } from "./plans.js";
 
 const STORE_EVERY_MS = 10_000;
+/** Every month is at least as long. */
+const MONTH_MS_MIN = 28 * 86_400_000;
 
 export class Usage {
   readonly #catalog: Catalog;
   readonly #counts: Map<number, UsageRecord>;
   readonly #changed = new Set<number>();
   readonly #timer: NodeJS.Timeout;
+  #month = "";
+  #monthEndsMs = 0;
 
   /** `onError` hears of a store that failed; the next one tries again. */
   constructor(catalog: Catalog, onError: (error: unknown) => void) {
@@ -23,7 +27,7 @@ export class Usage {
 
   /** Counts one search. Throws SK-SYS-429 when the plan's month is used up. */
   countSearch(tenant: number, plan: Plan, now: Date): void {
-    const month = now.toISOString().slice(0, 7);
+    const month = this.#monthOf(now);
     const kept = this.#counts.get(tenant);
     const searches = kept?.month === month ? kept.searches : 0;
     if (plan.searches_per_month !== null && searches >= plan.searches_per_month) {
@@ -38,6 +42,16 @@ export class Usage {
     }
     this.#counts.set(tenant, { tenant, month, searches: searches + 1 });
     this.#changed.add(tenant);
+  }
+
+  /** Printing it costs more than the rest of a count. */
+  #monthOf(now: Date): string {
+    const month = this.#month;
+    const begun = now.getTime() >= this.#monthEndsMs - MONTH_MS_MIN;
+    if (month !== "" && begun && now.getTime() < this.#monthEndsMs) return month;
+    this.#month = now.toISOString().slice(0, 7);
+    this.#monthEndsMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+    return this.#month;
   }
 
   /** Writes what has changed. */

@@ -2,9 +2,7 @@
 // ago, so nothing is looked up and nothing can be refused. For an index that nobody reads or writes yet.
 import type { AdoptRequest } from "../protocol/move.js";
 import { hasInternalMembers } from "../query/internal.js";
-import { encodeDocument } from "../segments/document-record.js";
-import { documentKey } from "../storage/keyspace.js";
-import type { StoreOp } from "../storage/store.js";
+import { documentPuts } from "../segments/document-puts.js";
 import { buildTolerant } from "./reindex-job.js";
 import type { IndexState } from "./state.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
@@ -23,11 +21,10 @@ export async function adoptDocuments(state: IndexState, request: AdoptRequest): 
     oldestGeneration: generation,
     segments,
     dying: [],
-    documents: documents.map(({ seq, id, raw }): StoreOp => {
-      const key = documentKey(state.uid, seq);
-      const value = encodeDocument(key, { internal: hasInternalMembers(raw, workbench), id, raw });
-      return { type: "put", key, value };
-    }),
+    documents: documentPuts(
+      state.uid,
+      documents.map(({ seq, id, raw }) => ({ seq, id, raw, internal: hasInternalMembers(raw, workbench) })),
+    ),
     dead: [],
   });
 }

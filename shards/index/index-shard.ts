@@ -4,12 +4,12 @@
 import { discardMemory } from "../../engine-wasm/host/discards.js";
 import type { Engine } from "../../engine-wasm/host/engine.js";
 import type { IndexStats, OpenReply, ShardSchema } from "../protocol/control.js";
-import type { AllSeqsRequest } from "../protocol/export.js";
+import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
 import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
-import type { WriteReply, WriteRequest } from "../protocol/write.js";
+import type { UnreadWrite, WriteReply } from "../protocol/write.js";
 import { adoptDocuments } from "./adopt.js";
 import { Lane } from "./lane.js";
 import { Maintenance } from "./maintenance.js";
@@ -42,7 +42,7 @@ export class IndexShard {
     this.#writer = new Writer(state, {
       lane: this.#lane,
       room: () => this.#maintenance.room(),
-      pause: () => turns.next(),
+      turns,
       committed: () => this.#maintenance.written(),
     });
   }
@@ -58,7 +58,7 @@ export class IndexShard {
   /** Where numbering goes on. */
   get status(): OpenReply {
     const { liveDocs, maxSeq, generation } = this.#state;
-    return { liveDocs, maxSeq, generation };
+    return { liveDocs, maxSeq, generation, staleSegments: this.#staleSegments };
   }
 
   get schema(): ShardSchema {
@@ -66,30 +66,30 @@ export class IndexShard {
   }
 
   expand(request: ProgramRequest): Uint8Array {
-    this.#seen(request.oldestGeneration);
+    this.seen(request.oldestGeneration);
     return this.#reader.expand(request);
   }
 
   search(request: ProgramRequest): Uint8Array {
-    this.#seen(request.oldestGeneration);
+    this.seen(request.oldestGeneration);
     const result = this.#reader.search(request);
     this.#maintenance.answered();
     return result;
   }
 
   explain(request: ProgramRequest): Uint8Array {
-    this.#seen(request.oldestGeneration);
+    this.seen(request.oldestGeneration);
     return this.#reader.explain(request);
   }
 
-  async searchPage(request: PageRequest): Promise<PageReply> {
-    this.#seen(request.oldestGeneration);
-    const page = await this.#reader.searchPage(request);
+  searchPage(request: PageRequest): PageReply | Promise<PageReply> {
+    this.seen(request.oldestGeneration);
+    const page = this.#reader.searchPage(request);
     this.#maintenance.answered();
     return page;
   }
 
-  fetch(request: FetchRequest): Promise<FetchedDocument[]> {
+  fetch(request: FetchRequest): FetchedDocument[] | Promise<FetchedDocument[]> {
     return this.#reader.fetch(request.seqs, request);
   }
 
@@ -97,7 +97,7 @@ export class IndexShard {
     return this.#reader.get(request);
   }
 
-  exportLines(seqs: readonly number[]): Promise<Uint8Array> {
+  exportLines(seqs: readonly number[]): Promise<ExportLines> {
     return this.#reader.exportLines(seqs);
   }
 
@@ -105,13 +105,13 @@ export class IndexShard {
     return this.#reader.allSeqs(request);
   }
 
-  write(request: WriteRequest): Promise<WriteReply> {
-    this.#seen(request.oldestGeneration);
+  write(request: UnreadWrite): Promise<WriteReply> {
+    this.seen(request.oldestGeneration);
     return this.#writer.write(request);
   }
 
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
-    this.#seen(request.oldestGeneration);
+    this.seen(request.oldestGeneration);
     return this.#writer.deleteWhere(request);
   }
 
@@ -140,10 +140,15 @@ export class IndexShard {
       segmentBytes: sum(({ record }) => record.bytes),
       memoryBytes: engine.memoryBytes(),
       terms: sum(({ terms }) => terms),
-      staleSegments: segments.filter((segment) => this.#state.isStale(segment)).length,
+      staleSegments: this.#staleSegments,
       merging: this.#maintenance.running,
+      maintenanceDue: this.#maintenance.due,
       queuedBytes: this.#writer.queuedBytes,
     };
+  }
+
+  get #staleSegments(): number {
+    return this.#state.entries.filter(({ segment }) => this.#state.isStale(segment)).length;
   }
 
   /** No more background work: it has failed too often. Reads and writes go on. */
@@ -160,7 +165,8 @@ export class IndexShard {
     discardMemory(this.#state.engine.memoryBytes());
   }
 
-  #seen(oldestGeneration: number): void {
+  /** Reads ask for no generation below this one: what only they could see goes. */
+  seen(oldestGeneration: number): void {
     if (this.#state.snapshots.retire(oldestGeneration)) this.#maintenance.released();
     this.#maintenance.seen(oldestGeneration);
   }

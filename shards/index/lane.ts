@@ -3,10 +3,17 @@
 
 export class Lane {
   #last: Promise<void> = Promise.resolve();
+  #inside = 0;
+
+  /** No task is under way or waits. */
+  get empty(): boolean {
+    return this.#inside === 0;
+  }
 
   /** Runs the task after all earlier ones, whether those failed or not. */
   run<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(task);
+    this.#inside++;
+    const result = this.#last.then(task).finally(() => this.#inside--);
     this.#last = result.then(
       () => undefined,
       () => undefined,

@@ -8,7 +8,7 @@ import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
 import { liveOf, OpenSegment, type SnapshotEntry } from "../segments/open-segment.js";
 import { decodeSchema, putSchema } from "../segments/schema-record.js";
-import { deleteUnfinished, readSegment, summarize } from "../segments/segment-pieces.js";
+import { deleteUnfinished, readSegmentParts, summarize } from "../segments/segment-pieces.js";
 import { Snapshots } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import {
@@ -25,6 +25,10 @@ import {
 } from "../storage/keyspace.js";
 import type { KeyRange, Store, StoreOp } from "../storage/store.js";
 import { type IndexHome, IndexState } from "./state.js";
+
+/** Segments above which it pays to look at documents after loading, and at how many. */
+const TURN_BYTES_MIN = 8 * 1024 * 1024;
+const TURN_DOCUMENTS = 256;
 
 /**
  * The index as it was last committed, or a new one with this schema. The schema in force is the newer one of
@@ -46,12 +50,13 @@ export async function openIndex(
   const deleted = new Map<number, DeletedRows>();
   const entries: SnapshotEntry[] = [];
   for (const record of manifest.segments) {
-    const segment = attach(engine, record, await readSegment(store, uid, record), uid);
+    const segment = await load(store, engine, record, uid);
     discardMemory(record.bytes);
     const rows = await readDeletedRows(store, uid, record);
     if (rows !== null) deleted.set(record.id, rows);
     entries.push({ segment, live: rows === null ? null : liveOf(engine, rows, segment) });
   }
+  await turnToDocuments(store, uid, manifest);
   const known = await readSchema(store, uid);
   const state = new IndexState({
     uid,
@@ -136,13 +141,32 @@ async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
   return decodeSchema(stored, `index ${uid}, schema`);
 }
 
-function attach(engine: Engine, record: SegmentRecord, bytes: Uint8Array, uid: number): OpenSegment {
+/**
+ * Looks at documents from all over a large index: their tables take the places of those with segments, which would
+ * stay mapped in memory and are not read again.
+ */
+async function turnToDocuments(store: Store, uid: number, { segments }: Manifest): Promise<void> {
+  const first = segments[0]?.firstSeq ?? 0;
+  const last = segments.at(-1)?.lastSeq ?? 0;
+  if (segments.reduce((sum, { bytes }) => sum + bytes, 0) < TURN_BYTES_MIN) return;
+  await store.getMany(
+    Array.from({ length: TURN_DOCUMENTS }, (_, i) =>
+      documentKey(uid, Math.floor(first + ((last - first) * i) / TURN_DOCUMENTS)),
+    ),
+  );
+}
+
+/** Reads a segment straight into the engine's memory, where nobody else works yet. */
+async function load(store: Store, engine: Engine, record: SegmentRecord, uid: number): Promise<OpenSegment> {
   const what = `index ${uid}, segment ${record.id}`;
-  const { rows, terms, firstSeq, lastSeq } = summarize(bytes, what);
+  const address = engine.reserveSegment(record.bytes);
+  await readSegmentParts(store, uid, record, (at, part) => engine.fill(address, at, part));
+  const { rows, terms, firstSeq, lastSeq } = summarize(engine.segmentView(address, record.bytes), what);
   if (rows !== record.rows || firstSeq !== record.firstSeq || lastSeq !== record.lastSeq) {
     throw new DamagedBytesError(`${what}: not the one the manifest names`);
   }
-  return new OpenSegment(engine, engine.attach(bytes), record, terms);
+  engine.attachFilled(address, record.bytes);
+  return new OpenSegment(engine, address, record, terms);
 }
 
 async function readDeletedRows(

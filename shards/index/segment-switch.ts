@@ -12,6 +12,7 @@ import {
 } from "../segments/open-segment.js";
 import { deletePieces, finishedOp, putPieces, writePiecesAhead } from "../segments/segment-pieces.js";
 import { deletedRowsKey } from "../storage/keyspace.js";
+import { inTurn } from "../storage/lazy-ops.js";
 import type { StoreOp } from "../storage/store.js";
 import { BATCH_SEGMENT_BYTES } from "./limits.js";
 import { mustSucceed } from "./must-succeed.js";
@@ -38,14 +39,14 @@ export class KillWatch {
 /** A segment ready to be switched in, with the operations that make it durable. */
 export interface Replacement {
   segment: OpenSegment;
-  ops: StoreOp[];
+  ops: Iterable<StoreOp>;
 }
 
 /** Writes the pieces of a new segment ahead when there are many. */
 export async function prepareReplacement(state: IndexState, segment: OpenSegment): Promise<Replacement> {
   const { id, bytes } = segment.record;
   const view = (): Uint8Array => state.engine.segmentView(segment.address);
-  if (bytes <= BATCH_SEGMENT_BYTES) return { segment, ops: putPieces(state.uid, id, view()) };
+  if (bytes <= BATCH_SEGMENT_BYTES) return { segment, ops: putPieces(state.uid, id, view) };
   fault("merge.before-pieces");
   await writePiecesAhead(state.home.store, state.uid, id, view, state.home.sync);
   fault("merge.after-pieces");
@@ -68,7 +69,7 @@ export async function switchSegments(
   const gone = new Set(replaced.map(({ segment }) => segment.record.id));
   const segments = state.entries.map(({ segment }) => segment);
   segments.splice(first, replaced.length, ...fresh);
-  const ops: StoreOp[] = replacements.flatMap((replacement) => replacement.ops);
+  const ops: StoreOp[] = [];
   for (const { segment } of replaced) {
     ops.push(...deletePieces(state.uid, segment.record.id, segment.record.pieces));
     if (state.deletedCount(segment) > 0)
@@ -79,7 +80,7 @@ export async function switchSegments(
   const { schema, generation, maxSeq } = state;
   const next = { schema, generation, maxSeq, segments, deleted: new Map([...kept, ...deleted]) };
   fault("merge.before-switch");
-  await state.commit(ops, next);
+  await state.commit(inTurn(...replacements.map((replacement) => replacement.ops), ops), next);
   fault("merge.after-switch");
   state.deleted = next.deleted;
   const entries = [...state.entries];

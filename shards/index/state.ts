@@ -9,21 +9,26 @@ import type { ShardSchema } from "../protocol/control.js";
 import { SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "../protocol/errors.js";
 import type { DeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
+import type { DocumentCache } from "../segments/document-cache.js";
 import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
 import type { OpenSegment, SnapshotEntry } from "../segments/open-segment.js";
 import type { Snapshots } from "../segments/snapshots.js";
 import { deletedRowsKey, manifestKey } from "../storage/keyspace.js";
+import { inTurn } from "../storage/lazy-ops.js";
 import type { Store, StoreOp } from "../storage/store.js";
+import type { Builder } from "./builder.js";
 
 /** What an index gets from its shard. */
 export interface IndexHome {
   store: Store;
   /** Whether commits wait for the disk. */
   sync: boolean;
-  /** Length of one uninterrupted slice of merging. */
-  mergeSliceMs: number;
   /** An update may not make a document longer than this. */
   documentBytesMax: number;
+  /** Builds the segments of the thread. */
+  builder: Builder;
+  /** Documents that answers showed lately, of all indexes of the shard. */
+  documents: DocumentCache;
   /** The thread's workbench: a getter, since it is replaced after a fault. */
   workbench(): Workbench;
 }
@@ -116,7 +121,7 @@ export class IndexState {
    * Writes the operations and the manifest of `next` as one batch. On return it is durable; on an error
    * (SHARD_STORAGE) nothing has changed. The caller then updates this state.
    */
-  async commit(ops: StoreOp[], next: NextState): Promise<void> {
+  async commit(ops: Iterable<StoreOp>, next: NextState): Promise<void> {
     this.checkOpen();
     const segments = next.segments.map(({ record }): SegmentRecord => {
       return { ...record, deleted: next.deleted.get(record.id)?.count ?? 0 };
@@ -128,7 +133,7 @@ export class IndexState {
       schemaVersion: next.schema.version,
       segments,
     });
-    const all: StoreOp[] = [...ops, { type: "put", key: manifestKey(this.uid), value: manifest }];
+    const all = inTurn(ops, [{ type: "put", key: manifestKey(this.uid), value: manifest }]);
     try {
       await this.home.store.batch(all, { sync: this.home.sync });
     } catch (cause) {

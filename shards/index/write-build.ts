@@ -1,10 +1,8 @@
 // From operations to segments: plans, builds in pieces of bounded size and plans again when a bad document had
 // others depending on it. Touches no index.
-
-import { buildSegment } from "../../engine-wasm/host/build.js";
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
 import type { ShardSchema } from "../protocol/control.js";
 import { NO_SLOT } from "../protocol/ops.js";
+import type { Builder } from "./builder.js";
 import { BUILD_INPUT_BYTES } from "./limits.js";
 import {
   applyOp,
@@ -16,9 +14,6 @@ import {
   type StoredVersion,
   type WriteOp,
 } from "./write-plan.js";
-
-/** Documents built one by one before other work gets a turn. */
-const BUILDS_PER_PAUSE = 64;
 
 export interface BuiltSegment {
   bytes: Uint8Array;
@@ -35,14 +30,14 @@ export interface BuiltWrite {
 
 /**
  * Builds what the operations amount to. A document that does not build fails alone; operations that followed it
- * on the same id are judged again without it. `pause` is awaited between builds.
+ * on the same id are judged again without it.
  */
 export async function buildWrite(
   ops: readonly WriteOp[],
   stored: ReadonlyMap<string, StoredVersion>,
   schema: ShardSchema,
   rules: PlanRules,
-  pause: () => Promise<void>,
+  builder: Builder,
 ): Promise<BuiltWrite> {
   const refused = new Map<number, OpFailure>();
   const dependents = lastDependents(ops);
@@ -51,8 +46,7 @@ export async function buildWrite(
     const segments: BuiltSegment[] = [];
     const bad = new Map<number, OpFailure>();
     for (const part of cut(rows)) {
-      if (segments.length > 0) await pause();
-      const built = buildPart(part, ops, schema, rules.workbench, bad);
+      const built = await buildPart(part, ops, schema, builder, bad);
       if (built !== null) segments.push(built);
     }
     const misled = new Set<string>();
@@ -62,7 +56,7 @@ export async function buildWrite(
       if ((dependents.get(id) ?? -1) > op) misled.add(id);
     }
     if (misled.size === 0) return { segments, failures: new Map([...failures, ...bad]) };
-    await judgeInTurn(misled, refused, ops, stored, schema, rules, pause);
+    await judgeInTurn(misled, refused, ops, stored, schema, rules, builder);
   }
 }
 
@@ -77,10 +71,9 @@ async function judgeInTurn(
   stored: ReadonlyMap<string, StoredVersion>,
   schema: ShardSchema,
   rules: PlanRules,
-  pause: () => Promise<void>,
+  builder: Builder,
 ): Promise<void> {
   const current = new Map<string, Uint8Array | null>();
-  let builds = 0;
   for (const [i, op] of ops.entries()) {
     if (!ids.has(op.id)) continue;
     refused.delete(i);
@@ -89,8 +82,7 @@ async function judgeInTurn(
     const after = applyOp(op, before, rules);
     if (after !== null && "code" in after) continue;
     if (after !== null) {
-      if (++builds % BUILDS_PER_PAUSE === 0) await pause();
-      buildPart([{ op: i, raw: after }], ops, schema, rules.workbench, refused);
+      await buildPart([{ op: i, raw: after }], ops, schema, builder, refused);
     }
     if (!refused.has(i)) current.set(op.id, after);
   }
@@ -115,15 +107,15 @@ function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
 }
 
 /** Builds one segment, null when no document is good; the others go to `bad`. */
-function buildPart(
+async function buildPart(
   part: readonly PlannedRow[],
   ops: readonly WriteOp[],
   schema: ShardSchema,
-  workbench: Workbench,
+  builder: Builder,
   bad: Map<number, OpFailure>,
-): BuiltSegment | null {
+): Promise<BuiltSegment | null> {
   const documents = part.map(({ op, raw }) => ({ seq: ops[op]!.seq, raw }));
-  const { segment, failures } = buildSegment(workbench.ready(schema.analysis), schema.fields, documents);
+  const { segment, failures } = await builder.build(schema, documents);
   for (const { index, code, slot, at } of failures) {
     bad.set(part[index]!.op, { code, slot: slot < 0 ? NO_SLOT : slot, at });
   }

@@ -5,10 +5,12 @@ import type { DeadList } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { killRows, type OpenSegment, type SnapshotEntry } from "../segments/open-segment.js";
 import { putPieces } from "../segments/segment-pieces.js";
+import { inTurn } from "../storage/lazy-ops.js";
 import type { StoreOp } from "../storage/store.js";
 import { attachSegment } from "./fresh-segment.js";
 import { mustSucceed } from "./must-succeed.js";
 import { type IndexState, putDeletedRows } from "./state.js";
+import type { Turns } from "./turns.js";
 import type { DyingRow, NewRow } from "./write-plan.js";
 
 /** A built segment with the fate of each of its rows. */
@@ -24,24 +26,29 @@ export interface WriteChange {
   segments: NewSegment[];
   dying: DyingRow[];
   /** Puts of the documents that at least one generation shows. */
-  documents: StoreOp[];
+  documents: Iterable<StoreOp>;
   dead: DeadList[];
 }
 
-export async function commitWrite(state: IndexState, change: WriteChange): Promise<void> {
+export async function commitWrite(state: IndexState, change: WriteChange, turns?: Turns): Promise<void> {
   const { uid } = state;
   const before = state.entries;
   const opened: OpenSegment[] = [];
   try {
-    for (const { bytes } of change.segments) opened.push(attachSegment(state, bytes, state.schema.version));
+    for (const { bytes } of change.segments) {
+      opened.push(attachSegment(state, bytes, state.schema.version));
+      await turns?.pause();
+    }
     const deleted = deletedAfter(state, before, opened, change);
     const released = state.dead.releasable(change.oldestGeneration);
-    const ops: StoreOp[] = [...change.documents];
-    for (const [i, { record }] of opened.entries()) {
-      ops.push(...putPieces(uid, record.id, change.segments[i]!.bytes));
-    }
-    ops.push(...putDeletedRows(uid, deleted), ...state.dead.puts(uid, change.dead));
-    ops.push(...state.dead.deletes(uid, released));
+    const pieces = opened.map(({ record }, i) => putPieces(uid, record.id, () => change.segments[i]!.bytes));
+    const ops = inTurn(
+      change.documents,
+      ...pieces,
+      putDeletedRows(uid, deleted),
+      state.dead.puts(uid, change.dead),
+      state.dead.deletes(uid, released),
+    );
     const next = {
       schema: state.schema,
       ...change.generations.at(-1)!,

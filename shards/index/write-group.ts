@@ -1,7 +1,7 @@
 // Write requests that wait for their commit: which may share one, and how they are answered together.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../protocol/errors.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
-import type { WriteReply, WriteRequest } from "../protocol/write.js";
+import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import type { IndexState } from "./state.js";
 
 interface Waiting<Request, Reply> {
@@ -10,7 +10,8 @@ interface Waiting<Request, Reply> {
   resolve(reply: Reply): void;
   reject(error: unknown): void;
 }
-export type WaitingWrite = Waiting<WriteRequest, WriteReply> & { kind: "documents" };
+export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
+type ReadWrite = Waiting<WriteRequest, WriteReply>;
 export type WaitingDelete = Waiting<ProgramRequest, DeleteWhereReply> & { kind: "where" };
 
 /** Runs the work of these requests; a failure fails those that are not settled yet. */
@@ -25,30 +26,42 @@ export async function settle(
   }
 }
 
-/** Refuses requests whose generation or seqs do not continue what is committed; the rest may share a commit. */
+/**
+ * Reads the requests and refuses those whose bytes are wrong or whose generation or seqs do not continue what is
+ * committed; the rest may share a commit.
+ */
 export function admit(
   state: IndexState,
   candidates: readonly WaitingWrite[],
-): { group: WaitingWrite[]; generations: { generation: number; maxSeq: number }[] } {
-  const group: WaitingWrite[] = [];
+): { group: ReadWrite[]; generations: { generation: number; maxSeq: number }[] } {
+  const group: ReadWrite[] = [];
   const generations: { generation: number; maxSeq: number }[] = [];
   let last = { generation: state.generation, maxSeq: state.maxSeq };
   for (const waiting of candidates) {
-    const { generation, documents } = waiting.request;
-    const first = documents[0]?.seq ?? Number.MAX_SAFE_INTEGER;
-    if (generation < last.generation) {
-      waiting.reject(olderGeneration(state, generation));
-    } else if (first <= last.maxSeq) {
-      const message = `index ${state.uid}: seq ${first} after ${last.maxSeq}`;
-      waiting.reject(new ShardError(SHARD_BAD_MESSAGE, message));
-    } else {
+    try {
+      const request = waiting.request.read();
+      checkOrder(state, request, last);
+      const { generation, documents } = request;
       if (generation === generations.at(-1)?.generation) generations.pop();
       last = { generation, maxSeq: documents.at(-1)?.seq ?? last.maxSeq };
       generations.push(last);
-      group.push(waiting);
+      group.push({ ...waiting, request });
+    } catch (error) {
+      waiting.reject(error);
     }
   }
   return { group, generations };
+}
+
+function checkOrder(
+  state: IndexState,
+  { generation, documents }: WriteRequest,
+  last: { generation: number; maxSeq: number },
+): void {
+  if (generation < last.generation) throw olderGeneration(state, generation);
+  const first = documents[0]?.seq ?? Number.MAX_SAFE_INTEGER;
+  if (first > last.maxSeq) return;
+  throw new ShardError(SHARD_BAD_MESSAGE, `index ${state.uid}: seq ${first} after ${last.maxSeq}`);
 }
 
 export function olderGeneration(state: IndexState, generation: number): ShardError {

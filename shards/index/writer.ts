@@ -1,17 +1,16 @@
 // The write side of one index: a queue. Everything that waits while a batch is being synced goes into the next
 // commit together, yet every request keeps its own failures, and its generation its own snapshot.
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
-import type { WriteFailure, WriteReply, WriteRequest } from "../protocol/write.js";
+import type { UnreadWrite, WriteFailure, WriteReply, WriteRequest } from "../protocol/write.js";
 import { hasInternalMembers } from "../query/internal.js";
 import { matchingSeqs } from "../query/matching-seqs.js";
 import type { DeadList } from "../segments/dead-documents.js";
-import { encodeDocument } from "../segments/document-record.js";
-import { documentKey } from "../storage/keyspace.js";
-import type { StoreOp } from "../storage/store.js";
+import { documentPuts, type NumberedDocument } from "../segments/document-puts.js";
 import type { Lane } from "./lane.js";
 import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "./limits.js";
 import type { IndexState } from "./state.js";
 import { findVersions } from "./stored-versions.js";
+import type { Turns } from "./turns.js";
 import { type BuiltSegment, buildWrite } from "./write-build.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 import {
@@ -29,8 +28,7 @@ export interface WriterContext {
   lane: Lane;
   /** Resolves when there are few enough segments to add one. */
   room(): Promise<void>;
-  /** A turn of the event loop for reads. */
-  pause(): Promise<void>;
+  turns: Turns;
   /** Something was committed. */
   committed(): void;
 }
@@ -52,10 +50,9 @@ export class Writer {
   }
 
   /** Resolves when the documents are durable and visible to reads of the request's generation. */
-  write(request: WriteRequest): Promise<WriteReply> {
-    const bytes = request.documents.reduce((sum, { raw }) => sum + raw.length, 0);
+  write(request: UnreadWrite): Promise<WriteReply> {
     return new Promise((resolve, reject) => {
-      this.#push({ kind: "documents", request, bytes, resolve, reject });
+      this.#push({ kind: "documents", request, bytes: request.bytes, resolve, reject });
     });
   }
 
@@ -123,26 +120,32 @@ export class Writer {
 
   async #write(candidates: readonly WaitingWrite[]): Promise<void> {
     const state = this.#state;
+    const { turns } = this.#context;
     const { group, generations } = admit(state, candidates);
     if (group.length === 0) return;
+    await turns.pause();
     const ops = group.flatMap(({ request }) => opsOf(request));
     const stored = await findVersions(state, ops);
+    await turns.pause();
     const rules = {
       workbench: state.home.workbench(),
       documentBytesMax: state.home.documentBytesMax,
       resultBytesMax: WRITE_RESULT_BYTES_MAX,
     };
-    const built = await buildWrite(ops, stored, state.schema, rules, () => this.#context.pause());
+    const built = await buildWrite(ops, stored, state.schema, rules, state.home.builder);
+    await turns.pause();
     const { born, dying } = resolveDeaths(ops, stored, built.failures);
+    const documents = await this.#shownDocuments(built.segments, ops, born);
     const segments = built.segments.map((segment) => newSegment(segment, born));
-    await commitWrite(state, {
+    const change = {
       generations,
       oldestGeneration: group.at(-1)!.request.oldestGeneration,
       segments,
       dying,
-      documents: built.segments.flatMap((segment) => this.#documentPuts(segment, ops, born)),
+      documents: documentPuts(state.uid, documents),
       dead: deadLists(ops, born, dying),
-    });
+    };
+    await commitWrite(state, change, turns);
     this.#context.committed();
     let first = 0;
     for (const { request, resolve } of group) {
@@ -156,23 +159,23 @@ export class Writer {
     }
   }
 
-  /** Puts of the documents of a segment that some generation shows. */
-  #documentPuts(
-    segment: BuiltSegment,
+  /** The documents of new segments that some generation shows. */
+  async #shownDocuments(
+    segments: readonly BuiltSegment[],
     ops: readonly WriteOp[],
     born: ReadonlyMap<number, NewRow>,
-  ): StoreOp[] {
+  ): Promise<NumberedDocument[]> {
+    const { turns } = this.#context;
     const workbench = this.#state.home.workbench();
-    const puts: StoreOp[] = [];
-    for (const { op, raw } of segment.rows) {
+    const shown: NumberedDocument[] = [];
+    for (const { op, raw } of segments.flatMap(({ rows }) => rows)) {
       const row = born.get(op)!;
       if (row.died <= row.born) continue;
+      if (turns.over) await turns.next();
       const { seq, id } = ops[op]!;
-      const key = documentKey(this.#state.uid, seq);
-      const value = encodeDocument(key, { internal: hasInternalMembers(raw, workbench), id, raw });
-      puts.push({ type: "put", key, value });
+      shown.push({ seq, id, raw, internal: hasInternalMembers(raw, workbench) });
     }
-    return puts;
+    return shown;
   }
 
   async #deleteWhere({ request, resolve }: WaitingDelete): Promise<void> {

@@ -1,10 +1,9 @@
 // Checks or repairs one shard's database of a server that is stopped: its files, then every index in it.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
 import type { IndexReport, OfflineJob, ShardReport } from "../protocol/offline.js";
-import { indexesFrom, uidOfKey } from "../storage/keyspace.js";
-import { levelDamage } from "../storage/level-files.js";
+import { EVERY_KEY, indexesFrom, uidOfKey } from "../storage/keyspace.js";
+import { hasDatabase, levelDamage } from "../storage/level-files.js";
 import { LevelStore } from "../storage/level-store.js";
 import type { Store } from "../storage/store.js";
 import { checkContents } from "./check-index.js";
@@ -22,8 +21,9 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
     filesRepaired: false,
     indexes: [],
   };
-  if (!existsSync(location)) {
-    report.problems.push("the directory is missing; restore it from a backup");
+  // opening would make a new one
+  if (!hasDatabase(location)) {
+    report.problems.push("the database is missing; restore it from a backup");
     return report;
   }
   if (report.problems.length > 0) {
@@ -44,7 +44,7 @@ export async function runJob(job: OfflineJob, module: EngineModule): Promise<Sha
   }
   try {
     // LevelDB keeps tables with damaged blocks that it can still read; their values have checksums of our own
-    if (report.filesRepaired) await store.compact();
+    if (report.filesRepaired) await store.compact(EVERY_KEY); // blocks with right checksums
     for (const uid of await uidsOf(store, job))
       report.indexes.push(await onIndex(store, uid, job, module, report.filesRepaired));
   } catch (error) {

@@ -1,6 +1,7 @@
 // Control messages: op byte, then msgpack. Rare, so clarity goes before speed.
 //   OPEN {uid, schema} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
+//   STANDING {uid, schemaVersion} -> what OPEN would answer, without opening
 import { pack, unpack } from "msgpackr";
 import { type ByteReader, ByteWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -31,12 +32,20 @@ export interface OpenRequest {
   schema: ShardSchema;
 }
 
+export interface StandingRequest {
+  uid: number;
+  /** Of the schema that the index is to have. */
+  schemaVersion: number;
+}
+
 export interface OpenReply {
   liveDocs: number;
   /** Largest sequence number ever committed here, 0 for none: the next one must be larger. */
   maxSeq: number;
   /** Generation of the last committed write, 0 for none. */
   generation: number;
+  /** Segments of an older schema version that wait to be re-indexed. */
+  staleSegments: number;
 }
 
 export interface IndexStats {
@@ -53,6 +62,8 @@ export interface IndexStats {
   staleSegments: number;
   /** A merge or re-index is under way. */
   merging: boolean;
+  /** There may be work for when the index is quiet. */
+  maintenanceDue: boolean;
   /** Bytes of the request documents that wait for their commit. */
   queuedBytes: number;
 }
@@ -144,9 +155,30 @@ export function encodeStats(uid: number): Uint8Array<ArrayBuffer> {
   return encode(Op.STATS, { uid });
 }
 
+export function encodeStanding(request: StandingRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.STANDING, request);
+}
+
+/** Payload of STANDING, after the op byte. */
+export function decodeStanding(reader: ByteReader): StandingRequest {
+  const fields = readObject(reader);
+  return { uid: whole(fields, "uid"), schemaVersion: whole(fields, "schemaVersion") };
+}
+
 /** Payload of CLOSE, DROP or STATS, after the op byte. */
 export function decodeUid(reader: ByteReader): number {
   return whole(readObject(reader), "uid");
+}
+
+/** No read asks for a generation below this one any more. Reads and writes say so, too: this is for when there are none. */
+export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.IN_USE, { uid, oldestGeneration });
+}
+
+/** Payload of IN_USE, after the op byte. */
+export function decodeInUse(reader: ByteReader): { uid: number; oldestGeneration: number } {
+  const fields = readObject(reader);
+  return { uid: whole(fields, "uid"), oldestGeneration: whole(fields, "oldestGeneration") };
 }
 
 export function encodePing(): Uint8Array<ArrayBuffer> {
@@ -167,6 +199,7 @@ export function decodeOpenReply(reply: Uint8Array): OpenReply {
     liveDocs: whole(fields, "liveDocs"),
     maxSeq: whole(fields, "maxSeq"),
     generation: whole(fields, "generation"),
+    staleSegments: whole(fields, "staleSegments"),
   };
 }
 
@@ -185,6 +218,7 @@ export function decodeStatsReply(reply: Uint8Array): IndexStats {
     terms: whole(fields, "terms"),
     staleSegments: whole(fields, "staleSegments"),
     merging: fields.merging === true,
+    maintenanceDue: fields.maintenanceDue === true,
     queuedBytes: whole(fields, "queuedBytes"),
   };
 }

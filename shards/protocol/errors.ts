@@ -18,6 +18,8 @@ export const SHARD_NO_MEMORY = "SHARD-NO-MEMORY";
 export const SHARD_LATE = "SHARD-LATE";
 /** This very request has made the engine trap; the index is being reopened. */
 export const SHARD_TRAPPED = "SHARD-TRAPPED";
+/** The documents asked for have more bytes than the answer may have. */
+export const SHARD_TOO_LARGE = "SHARD-TOO-LARGE";
 /** Anything unforeseen. */
 export const SHARD_INTERNAL = "SHARD-INTERNAL";
 
@@ -31,6 +33,7 @@ export type ShardErrorCode =
   | typeof SHARD_NO_MEMORY
   | typeof SHARD_LATE
   | typeof SHARD_TRAPPED
+  | typeof SHARD_TOO_LARGE
   | typeof SHARD_INTERNAL;
 
 export class ShardError extends Error {
@@ -56,6 +59,7 @@ const CODES: ReadonlySet<string> = new Set([
   SHARD_NO_MEMORY,
   SHARD_LATE,
   SHARD_TRAPPED,
+  SHARD_TOO_LARGE,
   SHARD_INTERNAL,
 ]);
 

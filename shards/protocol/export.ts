@@ -3,7 +3,7 @@
 //   ALL_SEQS request  u8 op, u32 uid, f64 generation, f64 afterSeq, u32 limit
 //            reply    u8 0, u32 count, count x f64 seq
 //   EXPORT   request  u8 op, u32 uid, u32 count, count x f64 seq
-//            reply    u8 0, NDJSON bytes (each line ends in \n)
+//            reply    u8 0, u32 count, NDJSON bytes of the first count seqs (each line ends in \n)
 import { type ByteReader, ByteWriter } from "./bytes.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
@@ -19,6 +19,12 @@ export interface AllSeqsRequest {
 export interface ExportRequest {
   uid: number;
   seqs: number[];
+}
+
+/** Documents as NDJSON: those of the first `count` seqs asked for, at least one, that exist, in that order. */
+export interface ExportLines {
+  count: number;
+  lines: Uint8Array;
 }
 
 export function encodeAllSeqs(request: AllSeqsRequest): Uint8Array<ArrayBuffer> {
@@ -74,7 +80,12 @@ export function decodeExport(reader: ByteReader): ExportRequest {
   return { uid, seqs };
 }
 
-/** NDJSON of the documents asked for that exist, in that order; a view into the reply. */
-export function decodeExportReply(reply: Uint8Array): Uint8Array {
-  return openReply(reply).rest();
+export function encodeExportReply({ count, lines }: ExportLines): Uint8Array<ArrayBuffer> {
+  return new ByteWriter(1 + 4 + lines.length).u8(REPLY_OK).u32(count).bytes(lines).finish();
+}
+
+/** The lines are a view into the reply. */
+export function decodeExportReply(reply: Uint8Array): ExportLines {
+  const reader = openReply(reply);
+  return { count: reader.u32(), lines: reader.rest() };
 }

@@ -1,5 +1,7 @@
 // FETCH: stored documents by sequence number, projected and highlighted; GET: one document by id.
-//   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, msgpack FetchOptions
+//   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, options
+//         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then of those that are given: f64
+//                  bytesMax, u32 count, count x {u32 + name}, twice, and msgpack HighlightRequest
 //         reply    u8 0, u32 count, count x {u32 + document, u32 + highlight}
 //   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
 //         reply    u8 0, document (nothing: no such id)
@@ -51,6 +53,8 @@ export interface FetchOptions {
   fields?: string[];
   excludeFields?: string[];
   highlight?: HighlightRequest;
+  /** The documents and highlights of the answer have at most so many bytes. */
+  bytesMax?: number;
 }
 
 export interface FetchRequest extends FetchOptions {
@@ -65,6 +69,9 @@ export interface FetchedDocument {
   highlight: Uint8Array;
 }
 
+/** Room for options without names; those with some grow their message. */
+export const FETCH_OPTIONS_BYTES = 1 + 8;
+
 export interface GetRequest {
   uid: number;
   id: string;
@@ -72,16 +79,46 @@ export interface GetRequest {
   hash: bigint;
 }
 
-export function packFetchOptions({ fields, excludeFields, highlight }: FetchOptions): Uint8Array {
-  return pack({ fields, excludeFields, highlight });
+const decoder = new TextDecoder();
+
+const HAS_FIELDS = 1;
+const HAS_EXCLUDE_FIELDS = 2;
+const HAS_HIGHLIGHT = 4;
+const HAS_BYTES_MAX = 8;
+
+/** The rest of a message: names are so common and so few that they are written plainly. */
+export function putFetchOptions(
+  writer: ByteWriter,
+  { fields, excludeFields, highlight, bytesMax }: FetchOptions,
+): ByteWriter {
+  writer.u8(
+    (fields === undefined ? 0 : HAS_FIELDS) |
+      (excludeFields === undefined ? 0 : HAS_EXCLUDE_FIELDS) |
+      (highlight === undefined ? 0 : HAS_HIGHLIGHT) |
+      (bytesMax === undefined ? 0 : HAS_BYTES_MAX),
+  );
+  if (bytesMax !== undefined) writer.whole(bytesMax);
+  if (fields !== undefined) putNames(writer, fields);
+  if (excludeFields !== undefined) putNames(writer, excludeFields);
+  return highlight === undefined ? writer : writer.bytes(pack(highlight));
+}
+
+function putNames(writer: ByteWriter, names: readonly string[]): void {
+  writer.u32(names.length);
+  for (const name of names) writer.block(Buffer.from(name));
+}
+
+function readNames(reader: ByteReader): string[] {
+  const names: string[] = [];
+  for (let left = reader.count(4); left > 0; left--) names.push(decoder.decode(reader.block()));
+  return names;
 }
 
 export function encodeFetch(request: FetchRequest): Uint8Array<ArrayBuffer> {
-  const options = packFetchOptions(request);
-  const writer = new ByteWriter(1 + 4 + 4 + request.seqs.length * 8 + options.length);
+  const writer = new ByteWriter(1 + 4 + 4 + request.seqs.length * 8 + FETCH_OPTIONS_BYTES);
   writer.u8(Op.FETCH).u32(request.uid).u32(request.seqs.length);
   for (const seq of request.seqs) writer.whole(seq);
-  return writer.bytes(options).finish();
+  return putFetchOptions(writer, request).finish();
 }
 
 function texts(value: unknown, name: string): string[] {
@@ -140,13 +177,13 @@ export function decodeFetch(reader: ByteReader): FetchRequest {
 
 /** The rest of a message. */
 export function readFetchOptions(reader: ByteReader): FetchOptions {
-  const { fields, excludeFields, highlight } = readObject(reader);
+  const flags = reader.u8();
   const options: FetchOptions = {};
-  if (fields !== undefined && fields !== null) options.fields = texts(fields, "fields");
-  if (excludeFields !== undefined && excludeFields !== null) {
-    options.excludeFields = texts(excludeFields, "excludeFields");
-  }
-  if (typeof highlight === "object" && highlight !== null) options.highlight = checkHighlight(highlight);
+  if ((flags & HAS_BYTES_MAX) !== 0) options.bytesMax = reader.whole();
+  if ((flags & HAS_FIELDS) !== 0) options.fields = readNames(reader);
+  if ((flags & HAS_EXCLUDE_FIELDS) !== 0) options.excludeFields = readNames(reader);
+  if ((flags & HAS_HIGHLIGHT) !== 0) options.highlight = checkHighlight(readObject(reader));
+  else reader.end();
   return options;
 }
 

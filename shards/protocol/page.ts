@@ -1,20 +1,21 @@
 // SEARCH_PAGE: a search and the stored documents of one page of its rows, for an index that lives in one shard
 // only: nobody else can have a better row.
-//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u32 offset, u32 count, u32 + program,
-//            msgpack FetchOptions
+//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
+//            u32 + program, options as of FETCH
 //   reply    u8 0, u32 + result, u32 documents, documents x {u32 + document, u32 + highlight}
 import { type ByteReader, ByteWriter } from "./bytes.js";
 import {
   documentsBytes,
+  FETCH_OPTIONS_BYTES,
   type FetchedDocument,
   type FetchOptions,
-  packFetchOptions,
   putDocuments,
+  putFetchOptions,
   readDocuments,
   readFetchOptions,
 } from "./fetch.js";
 import { Op, REPLY_OK } from "./ops.js";
-import type { ProgramRequest } from "./program.js";
+import { type ProgramRequest, programHead } from "./program.js";
 import { openReply } from "./reply.js";
 
 export interface PageRequest extends ProgramRequest {
@@ -27,25 +28,17 @@ export interface PageRequest extends ProgramRequest {
 export interface PageReply {
   /** The engine's result bytes. */
   result: Uint8Array;
-  /** In the order of the rows; fewer than asked for at the end. */
+  /** In the order of the rows; fewer than asked for at the end, and when no more fit into `bytesMax`. */
   documents: FetchedDocument[];
 }
 
-const HEAD_BYTES = 1 + 4 + 8 + 8 + 8 + 4 + 4 + 4;
-
 export function encodePage(request: PageRequest): Uint8Array<ArrayBuffer> {
-  const options = packFetchOptions(request.options);
-  return new ByteWriter(HEAD_BYTES + request.program.length + options.length)
-    .u8(Op.SEARCH_PAGE)
-    .u32(request.uid)
-    .whole(request.generation)
-    .whole(request.oldestGeneration)
-    .whole(request.deadline ?? 0)
+  const bytesAfter = 4 + 4 + 4 + request.program.length + FETCH_OPTIONS_BYTES;
+  const writer = programHead(Op.SEARCH_PAGE, request, bytesAfter)
     .u32(request.offset)
     .u32(request.count)
-    .block(request.program)
-    .bytes(options)
-    .finish();
+    .block(request.program);
+  return putFetchOptions(writer, request.options).finish();
 }
 
 /** Payload after the op byte. The program is a view into the message. */

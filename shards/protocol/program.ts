@@ -25,15 +25,23 @@ export interface DeleteWhereReply {
 
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
-function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(HEAD_BYTES + request.program.length)
+/** The beginning of a request with a program, with room for what follows. */
+export function programHead(op: Op, request: ProgramRequest, bytesAfter: number): ByteWriter {
+  return new ByteWriter(HEAD_BYTES + bytesAfter)
     .u8(op)
     .u32(request.uid)
     .whole(request.generation)
     .whole(request.oldestGeneration)
-    .whole(request.deadline ?? 0)
-    .bytes(request.program)
-    .finish();
+    .whole(request.deadline ?? 0);
+}
+
+/** What a read asks of its index and generation: the request behind its head. */
+export function askedOf(request: Uint8Array): Uint8Array {
+  return request.subarray(HEAD_BYTES);
+}
+
+function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return programHead(op, request, request.program.length).bytes(request.program).finish();
 }
 
 export function encodeExpand(request: ProgramRequest): Uint8Array<ArrayBuffer> {

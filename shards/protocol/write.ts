@@ -2,7 +2,7 @@
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
 //   reply    u8 0, f64 liveDocs, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at}
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { ByteReader, ByteWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Action, Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
@@ -114,6 +114,31 @@ export function decodeWrite(reader: ByteReader): WriteRequest {
   }
   reader.end();
   return { uid, generation, oldestGeneration, action, documents };
+}
+
+/** A WRITE that waits for its turn. Until it is read its documents are one buffer, not thousands of objects. */
+export class UnreadWrite {
+  readonly uid: number;
+  readonly oldestGeneration: number;
+  readonly #payload: Uint8Array;
+
+  /** Takes the payload after the op byte. */
+  constructor(reader: ByteReader) {
+    this.#payload = reader.rest();
+    const head = new ByteReader(this.#payload);
+    this.uid = head.u32();
+    head.whole();
+    this.oldestGeneration = head.whole();
+  }
+
+  get bytes(): number {
+    return this.#payload.length;
+  }
+
+  /** Throws SHARD_BAD_MESSAGE. */
+  read(): WriteRequest {
+    return decodeWrite(new ByteReader(this.#payload));
+  }
 }
 
 export function encodeWriteReply(reply: WriteReply): Uint8Array<ArrayBuffer> {

@@ -26,9 +26,14 @@ export interface DocumentRecord {
   raw: Uint8Array;
 }
 
-export function encodeDocument(key: Uint8Array, { internal, id, raw }: DocumentRecord): Uint8Array {
+/** The value, in what `room` gives. */
+export function encodeDocument(
+  key: Uint8Array,
+  { internal, id, raw }: DocumentRecord,
+  room: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Uint8Array {
   const idLength = Buffer.byteLength(id, "utf8");
-  const value = Buffer.allocUnsafe(AT_ID + idLength + raw.length);
+  const value = room(AT_ID + idLength + raw.length);
   value[0] = HEAD_CHECKED | (internal ? FLAG_INTERNAL : 0);
   value.writeUInt16LE(idLength, AT_ID_LENGTH);
   value.write(id, AT_ID, "utf8");

@@ -3,6 +3,7 @@
 // engine is renewed. Of an engine that has trapped nothing is freed any more: it is thrown away as a whole.
 
 import { type Engine, liveBytes } from "../../engine-wasm/host/engine.js";
+import type { Renewal } from "../../engine-wasm/host/renewal.js";
 import type { DeletedRows } from "./deleted-rows.js";
 import type { SegmentRecord } from "./manifest.js";
 
@@ -97,15 +98,18 @@ export function dropEntries(entries: readonly SnapshotEntry[]): void {
   }
 }
 
-/** Moves the engine to a fresh instance with nothing in it but the segments and bitsets of these entries. */
-export function renewEngine(engine: Engine, entries: Iterable<SnapshotEntry>): void {
+/**
+ * Moves the engine to a fresh instance with nothing in it but the segments and bitsets of these entries, some of which
+ * the renewal may have copied.
+ */
+export function renewEngine(engine: Engine, entries: Iterable<SnapshotEntry>, renewal?: Renewal): void {
   const regions = new Set<Shared>();
   for (const { segment, live } of entries) {
     regions.add(segment);
     if (live !== null) regions.add(live);
   }
   const moving = [...regions];
-  for (const [i, address] of engine.renew(moving).entries()) moving[i]!.moved(address);
+  for (const [i, address] of engine.renew(moving, renewal).entries()) moving[i]!.moved(address);
 }
 
 /** The entries in the engine's words. */

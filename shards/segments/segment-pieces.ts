@@ -20,6 +20,8 @@ import {
   unseal,
 } from "../storage/envelope.js";
 import { describeKey, pieceKey, segmentOfKey, unfinishedKey, unfinishedRange } from "../storage/keyspace.js";
+import { lazily } from "../storage/lazy-ops.js";
+import { Scratch } from "../storage/scratch.js";
 import type { Store, StoreOp } from "../storage/store.js";
 import type { SegmentRecord } from "./manifest.js";
 
@@ -33,15 +35,22 @@ export function pieceCount(segmentBytes: number): number {
   return Math.ceil(segmentBytes / PIECE_BYTES);
 }
 
-function putPiece(uid: number, segment: number, bytes: Uint8Array, piece: number): StoreOp {
-  const part = bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
-  const value = seal(ENVELOPE_PIECE, PIECE_VERSION, part);
-  return { type: "put", key: pieceKey(uid, segment, piece), value };
-}
-
-/** Puts of all pieces of a segment. */
-export function putPieces(uid: number, segment: number, bytes: Uint8Array): StoreOp[] {
-  return Array.from({ length: pieceCount(bytes.length) }, (_, piece) => putPiece(uid, segment, bytes, piece));
+/** Puts of pieces of a segment; `bytes` is asked for it at each, as it may be a view of memory that moves. */
+export function putPieces(
+  uid: number,
+  segment: number,
+  bytes: () => Uint8Array,
+  first = 0,
+  end = pieceCount(bytes().length),
+): Iterable<StoreOp> {
+  return lazily(function* (): Iterable<StoreOp> {
+    const { room } = new Scratch();
+    for (let piece = first; piece < end; piece++) {
+      const part = bytes().subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
+      const value = seal(ENVELOPE_PIECE, PIECE_VERSION, part, room);
+      yield { type: "put", key: pieceKey(uid, segment, piece), value };
+    }
+  });
 }
 
 export function deletePieces(uid: number, segment: number, pieces: number): StoreOp[] {
@@ -50,8 +59,7 @@ export function deletePieces(uid: number, segment: number, pieces: number): Stor
 
 /**
  * Writes the pieces of a large segment ahead of the manifest that will name it, a few MiB at a time, under a
- * mark that the manifest's batch takes away (`finishedOp`). Opening the index deletes marked pieces. `bytes` is
- * asked for the segment again after each wait: it may be a view of memory that moves.
+ * mark that the manifest's batch takes away (`finishedOp`). Opening the index deletes marked pieces. `bytes`: as for putPieces.
  */
 export async function writePiecesAhead(
   store: Store,
@@ -66,11 +74,8 @@ export async function writePiecesAhead(
   const value = seal(ENVELOPE_UNFINISHED, UNFINISHED_VERSION, mark);
   await store.batch([{ type: "put", key: unfinishedKey(uid, segment), value }], { sync });
   for (let first = 0; first < pieces; first += PIECES_PER_BATCH) {
-    const ops: StoreOp[] = [];
-    const last = Math.min(pieces, first + PIECES_PER_BATCH);
-    const view = bytes();
-    for (let piece = first; piece < last; piece++) ops.push(putPiece(uid, segment, view, piece));
-    await store.batch(ops, { sync });
+    const end = Math.min(pieces, first + PIECES_PER_BATCH);
+    await store.batch(putPieces(uid, segment, bytes, first, end), { sync });
   }
 }
 
@@ -99,28 +104,46 @@ export async function deleteUnfinished(store: Store, uid: number): Promise<void>
   }
 }
 
-/** Reads a whole segment. Throws the envelope's errors and DamagedBytesError for a missing or wrong piece. */
+/** Reads a whole segment. Throws as readSegmentParts. */
 export async function readSegment(store: Store, uid: number, segment: SegmentRecord): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafe(segment.bytes);
+  await readSegmentParts(store, uid, segment, (at, part) => bytes.set(part, at));
+  return bytes;
+}
+
+/**
+ * Reads a whole segment, handing its bytes to `put` part by part; the next ones are read meanwhile. Throws the
+ * envelope's errors and DamagedBytesError for a missing or wrong piece.
+ */
+export async function readSegmentParts(
+  store: Store,
+  uid: number,
+  segment: SegmentRecord,
+  put: (at: number, part: Uint8Array) => void,
+): Promise<void> {
   const what = `index ${uid}, segment ${segment.id}`;
   if (pieceCount(segment.bytes) !== segment.pieces) throw new DamagedBytesError(`${what}: wrong length`);
-  const bytes = Buffer.allocUnsafe(segment.bytes);
+  const read = (first: number): Promise<(Uint8Array | undefined)[]> => {
+    const count = Math.min(PIECES_PER_READ, segment.pieces - first);
+    return store.getMany(Array.from({ length: count }, (_, i) => pieceKey(uid, segment.id, first + i)));
+  };
   let at = 0;
+  let ahead = read(0);
   for (let first = 0; first < segment.pieces; first += PIECES_PER_READ) {
-    const keys: Uint8Array[] = [];
-    const last = Math.min(segment.pieces, first + PIECES_PER_READ);
-    for (let piece = first; piece < last; piece++) keys.push(pieceKey(uid, segment.id, piece));
-    for (const [i, value] of (await store.getMany(keys)).entries()) {
+    const values = await ahead;
+    ahead = first + PIECES_PER_READ < segment.pieces ? read(first + PIECES_PER_READ) : Promise.resolve([]);
+    ahead.catch(() => undefined); // heard of when it is its turn
+    for (const [i, value] of values.entries()) {
       const name = `${what}, piece ${first + i}`;
       if (value === undefined) throw new DamagedBytesError(`${name}: missing`);
       const part = decodePiece(value, name);
       if (part.length !== Math.min(PIECE_BYTES, segment.bytes - at)) {
         throw new DamagedBytesError(`${name}: wrong length`);
       }
-      bytes.set(part, at);
+      put(at, part);
       at += part.length;
     }
   }
-  return bytes;
 }
 
 export interface SegmentSummary {

@@ -3,6 +3,7 @@
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
 import type { Engine } from "../../engine-wasm/host/engine.js";
+import type { Renewal } from "../../engine-wasm/host/renewal.js";
 import { dropEntries, engineEntries, renewEngine, type SnapshotEntry, takeEntries } from "./open-segment.js";
 
 export interface Snapshot {
@@ -30,6 +31,11 @@ export class Snapshots {
 
   get count(): number {
     return this.#snapshots.length;
+  }
+
+  /** What the snapshots see, one after the other. */
+  get entries(): SnapshotEntry[] {
+    return this.#snapshots.flatMap(({ entries }) => entries);
   }
 
   /** The newest snapshot that a read of this generation may see; the oldest there is if all are younger. */
@@ -63,11 +69,8 @@ export class Snapshots {
    * Renews the engine with all that the snapshots see. Nobody else may hold a segment, a bitset or an address of
    * it at this moment.
    */
-  renewEngine(): void {
-    renewEngine(
-      this.#engine,
-      this.#snapshots.flatMap(({ entries }) => entries),
-    );
+  renewEngine(renewal?: Renewal): void {
+    renewEngine(this.#engine, this.entries, renewal);
     for (const snapshot of this.#snapshots) {
       snapshot.address = this.#engine.setSnapshot(engineEntries(snapshot.entries));
     }

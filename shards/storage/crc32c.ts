@@ -19,9 +19,10 @@ function makeTables(): Uint32Array[] {
   return tables;
 }
 
-export function crc32c(bytes: Uint8Array): number {
+/** `before`: the checksum of the bytes before these. */
+export function crc32c(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3] = TABLES as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
-  let crc = 0xffffffff;
+  let crc = ~before;
   let at = 0;
   for (const end = bytes.length - 3; at < end; at += 4) {
     crc ^= bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);

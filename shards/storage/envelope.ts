@@ -39,9 +39,14 @@ export class OtherVersionError extends EnvelopeError {}
 /** Ours, but bytes were lost or changed. */
 export class DamagedBytesError extends EnvelopeError {}
 
-/** Frames a payload; the result is a copy. */
-export function seal(kind: number, version: number, payload: Uint8Array): Uint8Array {
-  const bytes = Buffer.allocUnsafe(AT_PAYLOAD + payload.length);
+/** Frames a payload; the result is a copy, in what `room` gives. */
+export function seal(
+  kind: number,
+  version: number,
+  payload: Uint8Array,
+  room: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Uint8Array {
+  const bytes = room(AT_PAYLOAD + payload.length);
   bytes.writeUInt32LE(MAGIC, 0);
   bytes.writeUInt16LE(kind, AT_KIND);
   bytes.writeUInt16LE(version, AT_VERSION);

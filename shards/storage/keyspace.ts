@@ -97,6 +97,9 @@ export function indexRange(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: uid === UID_LIMIT ? Buffer.alloc(6, 0xff) : head(uid + 1, 0, 0) };
 }
 
+/** Every key there may be, known or not. */
+export const EVERY_KEY: KeyRange = { from: new Uint8Array(0), to: Buffer.alloc(64, 0xff) };
+
 /** Everything of every index from this uid on. */
 export function indexesFrom(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: Buffer.alloc(6, 0xff) };
@@ -108,6 +111,11 @@ export function deadDocumentsRange(uid: number): KeyRange {
 
 export function unfinishedRange(uid: number): KeyRange {
   return kinds(uid, KIND_UNFINISHED, KIND_UNFINISHED + 1);
+}
+
+/** The segments of an index. */
+export function piecesRange(uid: number): KeyRange {
+  return kinds(uid, KIND_PIECE, KIND_PIECE + 1);
 }
 
 /** Pieces of segments with this id or a larger one. */

@@ -1,64 +1,160 @@
 // Reads LevelDB's own files and checks what LevelDB does not: it verifies no block of a table when it reads one,
-// and drops damaged records of its log without a word. Only reads, never repairs; knows no key and no value.
+// and drops damaged records of its log without a word. Knows no key and no value.
 //
 //   log:    blocks of 32 KiB of records    | crc u32 | length u16 | type u8 | data |
-//   table:  blocks, each                   | data | type u8 | crc u32 |
-//           then the index block and 48 bytes at the end that say where it lies
+//   list of tables (MANIFEST): a log whose records are changes
 //
-// Checksums are CRC-32C, masked by a rotation.
-import { readdirSync, readFileSync } from "node:fs";
+// Tables are read by level-tables.ts.
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { crc32c } from "./crc32c.js";
-import { unpackSnappy } from "./snappy.js";
+import { readableTable, tableDamage, unmask, VarintReader } from "./level-tables.js";
 
 const LOG_BLOCK_BYTES = 32 * 1024;
 const RECORD_HEAD_BYTES = 7;
 const RECORD_FULL = 1;
 const RECORD_FIRST = 2;
-const FOOTER_BYTES = 48;
-const TABLE_MAGIC = 0xdb4775248b80fb57n;
-const BLOCK_TRAILER_BYTES = 5;
-const TYPE_SNAPPY = 1;
+const RECORD_LAST = 4;
+/** LevelDB's first list of tables, which it replaces when the new database is opened. */
+const FIRST_MANIFEST = "MANIFEST-000001";
+/** A change of the list of tables is a sequence of tags, each with numbers and byte strings of a length. */
+const EDIT_LOG = 2;
+const EDIT_SHAPES: Readonly<Record<number, readonly ("number" | "bytes")[]>> = {
+  1: ["bytes"], // comparator
+  3: ["number"], // next file
+  4: ["number"], // last sequence number
+  5: ["number", "bytes"], // how far a level is compacted
+  6: ["number", "number"], // table that is gone: level, number
+  7: ["number", "number", "number", "bytes", "bytes"], // table: level, number, size, first and last key
+  9: ["number"], // previous log
+};
+const LOST_FOLDER = "lost";
+/** Beside LevelDB's files, which leaves it alone. ON DISK. */
+const CLOSED_FILE = "closed.json";
 
 /** Damage in the files of a closed database, one sentence each. `tables`: read those through as well. */
 export function levelDamage(location: string, tables: boolean): string[] {
   const damage: string[] = [];
   const names = fileNames(location);
-  if (names.some(isData)) damage.push(...currentDamage(location, names));
+  const noted = notedSums(location);
+  if (holdsData(names)) damage.push(...listDamage(location, names, noted));
   for (const name of names.filter(isData)) {
-    const isTable = /\.(ldb|sst)$/.test(name);
-    if (isTable && !tables) continue;
+    if (isTable(name) && !tables) continue;
     const bytes = readFileSync(join(location, name));
-    const found = isTable ? tableDamage(bytes) : logDamage(bytes);
+    const found = isTable(name) ? tableDamage(bytes) : logDamage(bytes);
+    const sum = noted[name];
+    if (found === null && sum !== undefined && crc32(bytes) !== sum) {
+      damage.push(`the file ${name} is damaged: it is not as the database was closed`);
+    }
     if (found !== null) damage.push(`the file ${name} is damaged: ${found}`);
   }
   return damage;
+}
+
+/**
+ * Takes out of the tables of a closed database what LevelDB would end the process on; a table with nothing left goes
+ * to the folder where LevelDB's own repair puts such.
+ */
+export function cutTables(location: string): void {
+  for (const name of fileNames(location).filter(isTable)) {
+    const file = join(location, name);
+    const bytes = readFileSync(file);
+    if (tableDamage(bytes) === null) continue;
+    const readable = readableTable(bytes);
+    if (readable === null) {
+      mkdirSync(join(location, LOST_FOLDER), { recursive: true });
+      renameSync(file, join(location, LOST_FOLDER, name));
+    } else if (readable !== bytes) {
+      writeFileSync(`${file}.new`, readable, { flush: true });
+      renameSync(`${file}.new`, file);
+    }
+  }
 }
 
 function fileNames(location: string): string[] {
   try {
     return readdirSync(location).sort();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
     throw error;
   }
 }
 
-/** CURRENT names the list of tables in force; without it LevelDB would begin a new database and delete the old. */
-function currentDamage(location: string, names: readonly string[]): string[] {
+/**
+ * Notes the checksums of the logs of a database that has just been closed. A bad record at the end of a log looks like
+ * a write that was cut short, except that nothing was cut short before an orderly end. Opened again, the database
+ * begins new files, and the note is about none of them.
+ */
+export function noteClosed(location: string): void {
+  const sums = Object.fromEntries(
+    fileNames(location)
+      .filter(isLog)
+      .map((name) => [name, crc32(readFileSync(join(location, name)))]),
+  );
+  const note = JSON.stringify({ sums, checksum: crc32(JSON.stringify(sums)) });
+  try {
+    writeFileSync(join(location, CLOSED_FILE), note);
+  } catch {
+    // a full disk: without the note the database opens as after a power failure
+  }
+}
+
+/** By the name of the file; empty when there is no note, or none that can be read. */
+function notedSums(location: string): Record<string, number> {
+  try {
+    const note = JSON.parse(readFileSync(join(location, CLOSED_FILE), "utf8")) as {
+      sums: Record<string, number>;
+      checksum: number;
+    };
+    return crc32(JSON.stringify(note.sums)) === note.checksum ? note.sums : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whether a database was ever made here, as far as the names of its files tell. */
+export function hasDatabase(location: string): boolean {
+  return holdsData(fileNames(location));
+}
+
+/** Not so when the making of a new database was cut short: then its list of tables is its only file. */
+function holdsData(names: readonly string[]): boolean {
+  const data = names.filter(isData);
+  return data.length > 1 || (data.length === 1 && (data[0] !== FIRST_MANIFEST || names.includes("CURRENT")));
+}
+
+/**
+ * CURRENT names the list of tables in force; without it LevelDB would begin a new database and delete the old. It
+ * misses tables that are not there, but no logs.
+ */
+function listDamage(
+  location: string,
+  names: readonly string[],
+  noted: Readonly<Record<string, number>>,
+): string[] {
   if (!names.includes("CURRENT")) return ["the file CURRENT is missing"];
   const named = readFileSync(join(location, "CURRENT"), "latin1");
-  const good = named.endsWith("\n") && names.includes(named.slice(0, -1));
-  return good ? [] : ["the file CURRENT names no file of the database"];
+  const manifest = named.slice(0, -1);
+  const good = named.endsWith("\n") && names.includes(manifest);
+  if (!good) return ["the file CURRENT names no file of the database"];
+  const logs = manifest in noted ? Object.keys(noted) : [];
+  const log = logInForce(readFileSync(join(location, manifest)));
+  if (log !== null && !names.includes(log) && !logs.includes(log)) logs.push(log);
+  return logs.filter((name) => !names.includes(name)).map((name) => `the file ${name} is missing`);
 }
 
 function isData(name: string): boolean {
   return /^(\d+\.(ldb|sst|log)|MANIFEST-\d+)$/.test(name);
 }
 
-function unmask(crc: number): number {
-  const rotated = (crc - 0xa282ead8) >>> 0;
-  return ((rotated >>> 17) | (rotated << 15)) >>> 0;
+function isTable(name: string): boolean {
+  return /^\d+\.(ldb|sst)$/.test(name);
+}
+
+function isLog(name: string): boolean {
+  return isData(name) && !isTable(name);
 }
 
 /**
@@ -95,69 +191,38 @@ function recordEnd(bytes: Buffer, at: number): number {
   return end;
 }
 
-function tableDamage(bytes: Buffer): string | null {
-  if (bytes.length < FOOTER_BYTES || bytes.readBigUInt64LE(bytes.length - 8) !== TABLE_MAGIC) {
-    return "it does not end like a table";
-  }
-  const footer = new VarintReader(bytes, bytes.length - FOOTER_BYTES);
-  const [metaAt, metaBytes, indexAt, indexBytes] = [
-    footer.next(),
-    footer.next(),
-    footer.next(),
-    footer.next(),
-  ];
-  if (blockOf(bytes, metaAt, metaBytes) === null) return "its meta index fails its checksum";
-  const stored = blockOf(bytes, indexAt, indexBytes);
-  if (stored === null) return "its index fails its checksum";
-  const index = bytes[indexAt + indexBytes] === TYPE_SNAPPY ? unpackSnappy(stored) : stored;
-  if (index === null) return "its index cannot be unpacked";
-  for (const [at, length] of blockHandles(index)) {
-    if (blockOf(bytes, at, length) === null) return `the block at byte ${at} fails its checksum`;
-  }
-  return null;
-}
-
-/** The bytes of a block whose checksum holds. */
-function blockOf(bytes: Buffer, at: number, length: number): Buffer | null {
-  const end = at + length;
-  if (end + BLOCK_TRAILER_BYTES > bytes.length - FOOTER_BYTES) return null;
-  const crc = unmask(bytes.readUInt32LE(end + 1));
-  return crc32c(bytes.subarray(at, end + 1)) === crc ? bytes.subarray(at, end) : null;
-}
-
-/** Places of the data blocks: the values of an index block, whose checksum holds. */
-function blockHandles(index: Buffer): [at: number, length: number][] {
-  const entriesEnd = index.length - 4 - index.readUInt32LE(index.length - 4) * 4;
-  const handles: [number, number][] = [];
-  const reader = new VarintReader(index, 0);
-  while (reader.at < entriesEnd) {
-    reader.next(); // bytes of the key shared with the one before
-    const keyBytes = reader.next();
-    const valueBytes = reader.next();
-    const valueAt = reader.at + keyBytes;
-    const value = new VarintReader(index, valueAt);
-    handles.push([value.next(), value.next()]);
-    reader.at = valueAt + valueBytes;
-  }
-  return handles;
-}
-
-class VarintReader {
-  readonly #bytes: Buffer;
-  at: number;
-
-  constructor(bytes: Buffer, at: number) {
-    this.#bytes = bytes;
-    this.at = at;
-  }
-
-  /** Bytes behind the end read as 0; numbers are below 2^53. */
-  next(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.#bytes[this.at++] ?? 0;
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80 || scale > 2 ** 45) return value;
+/** The oldest log that is not in tables yet; null before the first opening, after a repair, and in a damaged list. */
+function logInForce(manifest: Buffer): string | null {
+  let log = 0;
+  for (const edit of logRecords(manifest)) {
+    const reader = new VarintReader(edit, 0);
+    while (reader.at < edit.length) {
+      const tag = reader.next();
+      if (tag === EDIT_LOG) {
+        log = reader.next();
+        continue;
+      }
+      const shape = EDIT_SHAPES[tag];
+      if (shape === undefined) return null;
+      for (const part of shape) {
+        const value = reader.next();
+        if (part === "bytes") reader.at += value;
+      }
     }
+  }
+  return log === 0 ? null : `${String(log).padStart(6, "0")}.log`;
+}
+
+/** The records up to the first bad one, put together where they go over the end of a block. */
+function* logRecords(bytes: Buffer): Generator<Buffer> {
+  let parts: Buffer[] = [];
+  for (let at = 0, end = 0; at < bytes.length; at = end) {
+    end = recordEnd(bytes, at);
+    if (end < 0) return;
+    const type = end - at < RECORD_HEAD_BYTES ? 0 : bytes[at + 6]!;
+    if (type === 0) continue; // what fills a block up
+    if (type === RECORD_FULL || type === RECORD_FIRST) parts = [];
+    parts.push(bytes.subarray(at + RECORD_HEAD_BYTES, end));
+    if (type === RECORD_FULL || type === RECORD_LAST) yield Buffer.concat(parts);
   }
 }

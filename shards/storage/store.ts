@@ -29,10 +29,11 @@ export interface Store {
   /** In the order of the keys; undefined where there is none. */
   getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /**
-   * All operations or none, in order. Values must not be changed before the promise settles. Throws
+   * All operations or none, in order. They are gone through in the course of the call, perhaps more than once, with the
+   * same contents each time; an operation and its bytes must stay as they are only until the next one is asked for. Throws
    * StoreWriteError when the disk is full or fails; the store tries to write again by itself at a later batch.
    */
-  batch(ops: StoreOp[], options: BatchOptions): Promise<void>;
+  batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void>;
   /** Ascending, as of the moment of the call. Closed by ending the loop. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
   /** Like entries without reading values. */
@@ -41,6 +42,10 @@ export interface Store {
   view(): StoreView;
   /** Deletes a range; not atomic: a crash may leave part of it. */
   clear(range: KeyRange): Promise<void>;
+  /** About how much disk the range takes, with what was deleted or replaced in it and is still there. */
+  diskBytes(range: KeyRange): Promise<number>;
+  /** Gives back the room of what was deleted or replaced in the range, while reads and writes go on. */
+  compact(range: KeyRange): Promise<void>;
   /** Waits for running operations and gives the files back. Idempotent. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@
 // parts about reopening.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inTurn, lazily } from "../../shards/storage/lazy-ops.js";
 import type { Store, StoreOp } from "../../shards/storage/store.js";
 
 export interface StorePlace {
@@ -59,6 +60,39 @@ export function storeSuite(name: string, place: () => Promise<StorePlace>): void
         await store.batch([put(key, bytes(3)), { type: "del", key }], { sync: true });
         expect(store.getSync(key)).toBeUndefined();
         await store.batch([], { sync: true });
+      }));
+
+    test("takes operations that are gone when the next one is made", () =>
+      withStore(async (store) => {
+        const key = bytes(1, 0);
+        const value = bytes(0, 0);
+        const ops = lazily(function* () {
+          for (let i = 0; i < 200; i++) {
+            key[1] = i;
+            value.fill(i);
+            yield put(key, value);
+          }
+        });
+        await store.batch(inTurn([put(bytes(1, 7), bytes(1))], ops, [put(bytes(2), bytes(3))]), {
+          sync: true,
+        });
+        const all = await dump(store);
+        expect(all.length).toBe(201);
+        expect(hex(store.getSync(bytes(1, 7)))).toBe("0707");
+        expect(hex(store.getSync(bytes(1, 199)))).toBe("c7c7");
+        expect(hex(store.getSync(bytes(2)))).toBe("03");
+      }));
+
+    test("writes nothing when an operation cannot be made, and goes on", () =>
+      withStore(async (store) => {
+        const ops = lazily(function* () {
+          yield put(bytes(1), bytes(1));
+          throw new Error("no more");
+        });
+        await expect(store.batch(ops, { sync: true })).rejects.toThrow("no more");
+        expect(await dump(store)).toEqual([]);
+        await store.batch([put(bytes(2), bytes(2))], { sync: true });
+        expect(await dump(store)).toEqual(["02=02"]);
       }));
 
     test("orders keys by bytes and cuts ranges at from <= key < to", () =>

@@ -29,6 +29,25 @@ test("a LevelStore that is open cannot be opened a second time", async () => {
   await rm(location, { recursive: true });
 });
 
+test("a LevelStore gives back what deleted values took on disk, and keeps the others", async () => {
+  const location = await mkdtemp(join(tmpdir(), "skein-store-"));
+  const store = await LevelStore.open(location);
+  const value = (fill: number): Uint8Array => Buffer.alloc(64 * 1024, fill);
+  const keys = Array.from({ length: 128 }, (_, i) => Uint8Array.of(1, i));
+  for (const key of keys) await store.batch([{ type: "put", key, value: value(key[1]!) }], { sync: false });
+  const range = { from: Uint8Array.of(1), to: Uint8Array.of(2) };
+  await store.compact(range);
+  expect(await store.diskBytes(range)).toBeGreaterThan(keys.length * 64 * 1024);
+  await store.clear({ from: Uint8Array.of(1, 4), to: Uint8Array.of(1, 120) });
+  await store.compact(range);
+  expect(await store.diskBytes(range)).toBeLessThan(16 * 64 * 1024);
+  expect(store.getSync(Uint8Array.of(1, 3))).toEqual(value(3));
+  expect(store.getSync(Uint8Array.of(1, 4))).toBeUndefined();
+  expect(store.getSync(Uint8Array.of(1, 120))).toEqual(value(120));
+  await store.close();
+  await rm(location, { recursive: true });
+});
+
 test("a CrashStore forgets what was not synced, and everything stops at the frozen sync", async () => {
   const put = (key: number) => [{ type: "put" as const, key: Uint8Array.of(key), value: Uint8Array.of(key) }];
   for (const keepsLast of [false, true]) {

@@ -7,7 +7,9 @@ import { copyCommand } from "../../server/catalog/copy-swap.js";
 import { readChangedSettings, readNewIndex } from "../../server/catalog/indexes.js";
 import { type CatalogState, type Command, nameKey } from "../../server/catalog/state.js";
 import type { IndexRecord, RankingRule, SynonymGroup } from "../../server/catalog/types.js";
+import { armFault } from "../../server/fault.js";
 import { DEFAULT_LIMITS } from "../../server/limits.js";
+import { StoreWriteError } from "../../shards/storage/store.js";
 import { CrashDisk, CrashStore } from "./crash-store.js";
 
 const AT = "2030-01-01T00:00:00.000Z";
@@ -157,5 +159,21 @@ describe("a catalog that loses power", () => {
         expect(stored(reopened.state)).toEqual(stored(states.at(-1)!));
       }
     });
+  }
+});
+
+test("a change that the storage refuses changes nothing and can be made again", async () => {
+  const disk = new CrashDisk();
+  const catalog = await Catalog.on(new CrashStore(disk));
+  for (const decide of STORY) {
+    const before = catalog.state;
+    armFault("catalog.before-batch", () => {
+      throw new StoreWriteError("full");
+    });
+    await expect(catalog.change(decide)).rejects.toMatchObject({ code: "SK-SYS-503", retryAfter: 5 });
+    armFault("catalog.before-batch", null);
+    expect(catalog.state).toBe(before);
+    const after = await catalog.change(decide);
+    expect(stored((await Catalog.on(new CrashStore(disk))).state)).toEqual(stored(after));
   }
 });

@@ -50,7 +50,7 @@ export class CrashStore implements Store {
     return keys.map((key) => this.getSync(key));
   }
 
-  async batch(ops: StoreOp[], { sync }: BatchOptions): Promise<void> {
+  async batch(ops: Iterable<StoreOp>, { sync }: BatchOptions): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#check();
     if (!sync) {
@@ -95,6 +95,14 @@ export class CrashStore implements Store {
     );
   }
 
+  async diskBytes(): Promise<number> {
+    return 0;
+  }
+
+  async compact(): Promise<void> {
+    this.#check();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
   }
@@ -105,9 +113,13 @@ export class CrashStore implements Store {
   }
 }
 
-function apply(values: Values, ops: readonly StoreOp[]): void {
-  for (const op of ops) {
-    if (op.type === "put") values.set(textOf(op.key), Uint8Array.from(op.value));
-    else values.delete(textOf(op.key));
+/** All or none. */
+function apply(values: Values, ops: Iterable<StoreOp>): void {
+  const changes = Array.from(ops, (op): [string, Uint8Array | null] => {
+    return [textOf(op.key), op.type === "put" ? Uint8Array.from(op.value) : null];
+  });
+  for (const [key, value] of changes) {
+    if (value === null) values.delete(key);
+    else values.set(key, value);
   }
 }

@@ -128,6 +128,40 @@ describe("snapshots", () => {
     }
   }, 300_000);
 
+  test("have an index that is being made everywhere or nowhere", async () => {
+    let made = 0;
+    const fields = [{ name: "title", type: "string" }];
+    const taken: Snapshot[] = [];
+    const making = Array.from({ length: 8 }, async () => {
+      while (taken.length < 3) {
+        expectStatus(await server.post("/v1/indexes", { name: `made${made++}`, schema: { fields } }), 201);
+      }
+    });
+    while (taken.length < 3) taken.push(await take(server));
+    await Promise.all(making);
+    for (const { path } of taken) {
+      const dataDir = fresh();
+      expect((await skein(["restore", path, "--data-dir", dataDir])).code).toBe(0);
+      const { code, out } = await skein(["check", "--data-dir", dataDir]);
+      expect(code, out).toBe(0);
+    }
+    for (let i = 0; i < made; i++) expectStatus(await server.delete(`/v1/indexes/made${i}`), 200);
+  });
+
+  test("are known from the answer of the POST on, also in the moment in which they are finished", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = (await server.post("/v1/snapshots")).json.data as unknown as Snapshot;
+      const watch = async (): Promise<void> => {
+        for (let status = "running"; status === "running"; ) {
+          const reply = await server.get(`/v1/snapshots/${id}`);
+          expectStatus(reply, 200);
+          status = (reply.json.data as unknown as Snapshot).status;
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, watch));
+    }
+  });
+
   test("bring back indexes, settings, keys and answers, and can be written to", async () => {
     await server.createIndex("shop", SCHEMA, [...batch(1), ...batch(2)]);
     expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents: batch(2, 7) }), 200);

@@ -260,6 +260,11 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     await server.delete("/v1/indexes/things/documents/large");
   });
 
+  test("two different Content-Length headers", async () => {
+    const head = "POST /v1/indexes/things/query HTTP/1.1\r\ncontent-length: 2\r\ncontent-length: 3\r\n";
+    expect(await statusOf(server, head)).toBe(400);
+  });
+
   test("too large and too many", async () => {
     const many = JSON.stringify({ documents: Array.from({ length: 10_001 }, (_, i) => ({ id: `m${i}` })) });
     expectRefused(await server.raw("POST", "/v1/indexes/things/documents/batch", { body: many }), 413);

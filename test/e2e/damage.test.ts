@@ -1,13 +1,14 @@
 // Damage on a real server: what clients see of a damaged index, document, shard database and catalog, that all else
 // serves, and that check and repair bring the index back.
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deletedRowsKey, documentKey, manifestKey } from "../../shards/storage/keyspace.js";
-import { ADMIN_KEY, expectStatus, TestServer } from "./harness.js";
+import { ENVELOPE_CATALOG, seal } from "../../shards/storage/envelope.js";
+import { deletedRowsKey, documentKey, manifestKey, pieceKey } from "../../shards/storage/keyspace.js";
+import { ADMIN_KEY, eventually, expectStatus, TestServer } from "./harness.js";
 
 const MAIN = join(import.meta.dirname, "../../dist/server/cli/main.js");
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
@@ -51,6 +52,17 @@ async function damageDocument(seq: number): Promise<number> {
   throw new Error(`no shard has document ${seq}`);
 }
 
+/** Damages the first piece of any segment of the index. */
+async function firstPiece(): Promise<{ database: string; key: Uint8Array }> {
+  for (const shard of [0, 1]) {
+    for (let segment = 1; segment < 100; segment++) {
+      const found = { database: `shards/${shard}`, key: pieceKey(UID, segment, 0) };
+      if (await damage(found.database, found.key)) return found;
+    }
+  }
+  throw new Error("there is no segment");
+}
+
 async function expectHealthy(count: number): Promise<void> {
   const reply = await server.query("hurt", { q: "thing", per_page: 100 });
   expectStatus(reply, 200);
@@ -84,7 +96,7 @@ describe("a damaged data directory", () => {
     expect(await statusOf("hurt")).toBe("error");
     expect(await statusOf("well")).toBe("active");
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
-    expect((await server.get("/health/ready")).json.data).toEqual({ status: "ready", failed: 1 });
+    expect((await server.get("/health/ready")).json.data).toMatchObject({ status: "ready", failed: 1 });
     expect(JSON.stringify(server.log)).toContain("index 1, manifest: damaged");
     await server.stop();
     expect(skein("repair", "--dry-run").text).toContain("rebuilt from");
@@ -93,6 +105,25 @@ describe("a damaged data directory", () => {
     expect(repair.text).toContain("0 lost");
     expect(repair.status).toBe(0);
     expect(skein("check").status).toBe(0);
+    await server.launch();
+    await expectHealthy(40);
+  });
+
+  test("a segment of an index that nobody asks for: found soon after the start, all else serves", async () => {
+    await server.stop();
+    const piece = await firstPiece();
+    await server.launch();
+    expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
+    await eventually(
+      async () => (await server.get("/health/ready")).json.data.unseen === 0,
+      "every index looked at",
+    );
+    expect((await server.get("/health/ready")).json.data).toEqual({ status: "ready", failed: 1, unseen: 0 });
+    expect(await statusOf("hurt")).toBe("error");
+    expect(JSON.stringify(server.log)).toMatch(/index 1, segment \d+, piece 0: damaged/);
+    expectStatus(await server.query("hurt", { q: "thing" }), 503);
+    await server.stop();
+    await damage(piece.database, piece.key); // the same bit: back as it was
     await server.launch();
     await expectHealthy(40);
   });
@@ -186,13 +217,46 @@ describe("a damaged data directory", () => {
     await expectHealthy(35);
   });
 
-  test("a shard's directory that is gone is not made anew", async () => {
+  test("a catalog of another version is refused, not taken for damaged", async () => {
     await server.stop();
-    expect(statSync(join(server.dataDir, "shards/1")).isDirectory()).toBe(true);
-    rmSync(join(server.dataDir, "shards/1"), { recursive: true });
-    const start = skein("serve", "--port", "0", "--admin-key", ADMIN_KEY);
-    expect(start.status).toBe(2);
-    expect(start.errors).toContain("shards/1 is missing; restore it from a backup");
-    expect(skein("check").status).toBe(1);
+    const key = Buffer.from("meta");
+    const db = new ClassicLevel<Uint8Array, Uint8Array>(join(server.dataDir, "catalog"), OPTIONS);
+    const kept = await db.get(key);
+    await db.put(key, seal(ENVELOPE_CATALOG, 2, Uint8Array.of(1, 2, 3)));
+    await db.close();
+    for (const command of ["serve", "check", "repair"]) {
+      const refused = skein(command);
+      expect(refused.status).toBe(2);
+      expect(refused.errors).toMatch(
+        /was written by another version of Skein: .*format version 2, this build reads 1\n$/,
+      );
+    }
+    await db.open();
+    await db.put(key, kept!);
+    await db.close();
+    await server.launch();
+    await expectHealthy(35);
+  });
+
+  test("databases that are gone are not made anew", async () => {
+    await server.stop();
+    const start = (): string => {
+      const { status, errors } = skein("serve", "--port", "0", "--admin-key", ADMIN_KEY);
+      expect(status).toBe(2);
+      expect(skein("check").status).toBe(1);
+      return errors;
+    };
+    const catalog = join(server.dataDir, "catalog");
+    renameSync(catalog, `${catalog}.away`);
+    expect(start()).toContain("catalog is damaged: it is missing, and the shards are there; restore");
+    mkdirSync(catalog);
+    expect(start()).toContain("catalog is damaged: it is missing, and the shards are there; restore");
+    rmSync(catalog, { recursive: true });
+    renameSync(`${catalog}.away`, catalog);
+    const shard = join(server.dataDir, "shards/1");
+    rmSync(shard, { recursive: true });
+    expect(start()).toContain("shards/1 is missing; restore it from a backup");
+    mkdirSync(shard);
+    expect(start()).toContain("shards/1 is missing; restore it from a backup");
   });
 });

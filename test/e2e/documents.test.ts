@@ -251,7 +251,13 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     expectStatus(await server.delete(path), 200);
     expect((await server.query(index, { q: "*" })).json.found).toBe(59);
     expectStatus(await server.delete(`/v1/indexes/${index}/documents`), 400);
-    expectStatus(await server.delete(`/v1/indexes/${index}/documents?filter_by=nope:=1`), 400);
+    for (const refused of [
+      await server.delete(`/v1/indexes/${index}/documents?filter_by=nope:=1`),
+      await server.get(`/v1/indexes/${index}/documents/export?filter_by=nope:=1`),
+    ]) {
+      expectStatus(refused, 400);
+      expect(refused.json).toMatchObject({ code: "SK-DOC-400", details: { position: 0 } });
+    }
     expect((await server.query(index, { q: "*" })).json.found).toBe(59);
   });
 

@@ -88,7 +88,7 @@ export class TestServer {
     this.url = await this.listeningUrl(child);
     await eventually(
       async () => (await this.raw("GET", "/health/ready")).status === 200,
-      "every index is open",
+      "the server is ready",
     );
     this.contract ??= new OpenApiContract(JSON.parse((await this.raw("GET", "/openapi.json")).text));
   }

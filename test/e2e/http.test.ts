@@ -106,6 +106,13 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
     expect((await post("batch", gzipSync("{}"), { "content-encoding": "br" })).status).toBe(415);
   });
 
+  test("a body that says that it is not encoded", async () => {
+    const query = (encoding: string) =>
+      server.post("/v1/indexes/things/query", { q: "*" }, { headers: { "content-encoding": encoding } });
+    expect((await query("identity")).status).toBe(200);
+    expect((await query("gzip")).status).toBe(415);
+  });
+
   test("a body that is too large is refused before it has arrived, and the connection goes on", async () => {
     const body = Buffer.alloc(3 * 1024 * 1024, 0x20);
     const declared = await server.raw("POST", "/v1/indexes", { body });

@@ -30,7 +30,10 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
   beforeAll(async () => {
     const config = join(directory, "skein.config.json");
     const plans = [{ name: "small", searches_per_month: 3 }];
-    writeFileSync(config, JSON.stringify({ plans, limits: { multiSearchReplyBytesMax: 200_000 } }));
+    writeFileSync(
+      config,
+      JSON.stringify({ plans, limits: { multiSearchReplyBytesMax: 200_000, replyBytesMax: 150_000 } }),
+    );
     server = await TestServer.start({ shards: 2, http, flags: ["--config", config] });
     await server.createIndex("shop", SCHEMA, PRODUCTS);
     await server.createIndex("letters", { fields: [{ name: "body", type: "string" }] }, [
@@ -131,6 +134,35 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
       { index: "letters", q: "mouse" },
     ]);
     expect(list.map((answer) => answer.code ?? answer.found)).toEqual([1, "SK-SE-413", "SK-SE-413"]);
+  });
+
+  test("a query beyond the limit of a reply: fewer documents or fields fit, one document always does", async () => {
+    const long = "l".repeat(30_000);
+    const documents = Array.from({ length: 80 }, (_, i) => ({
+      id: `${i}`,
+      body: `long word${i} ${long}`,
+      n: i,
+    }));
+    documents.push({ id: "huge", body: `unique ${"h".repeat(300_000)}`, n: 80 });
+    await server.createIndex("long", { fields: [{ name: "body", type: "string" }] }, documents);
+    for (const per_page of [3, 30, 80]) {
+      const reply = await server.query("long", { q: "long", per_page });
+      expect([reply.status, reply.json.code]).toEqual([413, "SK-SE-413"]);
+      expect(reply.json.error).toContain("fewer documents");
+      const lean = await server.query("long", { q: "long", per_page, fields: ["n"] });
+      expect(lean.json.hits).toHaveLength(per_page);
+    }
+    expect((await server.query("long", { q: "long", per_page: 2 })).json.hits).toHaveLength(2);
+    // The related documents of "unique long" have no room beside a page that is as large as it may be.
+    const huge = await server.query("long", { q: "unique" });
+    expect(huge.json.hits.map(({ document }: { document: { id: string } }) => document.id)).toEqual(["huge"]);
+    expect(huge.text.length).toBeGreaterThan(600_000);
+    const list = await results([
+      { index: "long", q: "long", per_page: 2 },
+      { index: "long", q: "long", per_page: 3 },
+      { index: "shop", q: "mouse" },
+    ]);
+    expect(list.map((answer) => answer.code ?? answer.hits.length)).toEqual([2, "SK-SE-413", "SK-SE-413"]);
   });
 
   test("the key's indexes count per slot, its scope for the whole", async () => {

@@ -11,6 +11,7 @@ import { requestHead } from "./raw-http.js";
 const CAPACITY = 32;
 const CLIENTS = 64; // sockets of the harness
 const IDLE_MS = 1_000;
+const UNSENT_MAX = 8 * 1024 * 1024;
 const PATH = "/v1/indexes/things/query";
 
 describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
@@ -19,7 +20,13 @@ describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
 
   beforeAll(async () => {
     const config = join(folder, "skein.config.json");
-    const limits = { requestsInFlightMax: CAPACITY, bodyIdleMsMax: IDLE_MS, shardQueueRequestsMax: CAPACITY };
+    const limits = {
+      requestsInFlightMax: CAPACITY,
+      bodyIdleMsMax: IDLE_MS,
+      shardQueueRequestsMax: CAPACITY,
+      unsentBytesMax: UNSENT_MAX,
+      rememberedAnswersBytesMax: 1, // the queries of a burst are few
+    };
     writeFileSync(config, JSON.stringify({ limits }));
     server = await TestServer.start({ http, shards: 2, flags: ["--config", config] });
     const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
@@ -69,6 +76,53 @@ describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
     expect(server.running).toBe(true);
     expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
   });
+
+  test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
+    const text = "word ".repeat(100_000);
+    const documents = Array.from({ length: 20 }, (_, i) => ({ id: `b${i}`, title: `${text}${i}` }));
+    await server.createIndex("big", { fields: [{ name: "title", type: "string" }] }, documents);
+    const body = JSON.stringify({ q: "*", per_page: 20 });
+    const request = requestHead("POST", "/v1/indexes/big/query", body.length) + body;
+    const unsent = async (): Promise<number> => {
+      const { text: metrics } = await server.raw("GET", "/metrics");
+      return Number(/^skein_http_unsent_bytes (\d+)/m.exec(metrics)?.[1]);
+    };
+    const isUnsent = (wanted: (bytes: number) => boolean) => async () => wanted(await unsent());
+    const ask = async () => {
+      const socket = await server.socket();
+      socket.on("error", () => undefined);
+      socket.pause();
+      socket.write(request);
+      await eventually(
+        isUnsent((bytes) => bytes > UNSENT_MAX),
+        "a reply that waits",
+      );
+      const refused = await server.query("things", { q: "thing" });
+      expect([refused.status, refused.json.code]).toEqual([503, "SK-SYS-503"]);
+      expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+      expect((await server.raw("GET", "/health/live")).status).toBe(200);
+      return socket;
+    };
+    const slow = await ask();
+    const pieces: Buffer[] = [];
+    slow.on("data", (piece) => pieces.push(piece));
+    slow.resume();
+    await eventually(
+      isUnsent((bytes) => bytes === 0),
+      "the reply was taken",
+    );
+    slow.destroy();
+    const [, reply] = Buffer.concat(pieces).toString().split("\r\n\r\n");
+    expect(JSON.parse(reply!).hits).toHaveLength(20);
+    const silent = await ask();
+    await eventually(
+      isUnsent((bytes) => bytes === 0),
+      "the silent client was cut off",
+      25_000,
+    );
+    expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
+    silent.destroy();
+  }, 60_000);
 
   test("silent and slow clients are cut off and hold nobody up", async () => {
     const sockets = await Promise.all(Array.from({ length: 3 * CAPACITY }, () => server.socket()));

@@ -1,6 +1,7 @@
 // What survives: a clean stop, a kill -9 right after an acknowledged batch, kills in the middle of writing.
+import { Agent, get, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, expectStatus, sleep, TestServer } from "./harness.js";
+import { ADMIN_KEY, eventually, expectStatus, sleep, TestServer } from "./harness.js";
 
 const SCHEMA = {
   fields: [
@@ -128,6 +129,33 @@ describe("restart", () => {
     expect(await stopped).toBe(0);
     await server.launch();
     expect((await server.query("term", { q: "*" })).json.found).toBe(200);
+  });
+
+  test("a server that is stopping says that it is not ready", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const status = (path: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get(`${server.url}${path}`, { agent }, (reply) => {
+          reply.resume().on("end", () => resolve(reply.statusCode));
+        }).on("error", reject);
+      });
+    expect(await status("/health/ready")).toBe(200);
+    const unfinished = request(`${server.url}/v1/indexes/term/documents/import`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    }).on("error", () => undefined);
+    unfinished.write('{"id":"cut"}\n');
+    await eventually(
+      async () => /^skein_http_requests_in_flight 2$/m.test((await server.raw("GET", "/metrics")).text),
+      "the import is running",
+    );
+    const stopped = server.stop();
+    await eventually(async () => (await status("/health/ready")) === 503, "not ready");
+    expect(await status("/health/live")).toBe(200);
+    unfinished.destroy();
+    agent.destroy();
+    expect(await stopped).toBe(0);
+    await server.launch();
   });
 
   test("a second server on the same data directory is refused", async () => {

@@ -34,13 +34,18 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
   ["enabled as number", { synonyms: ["a", "b"], enabled: 1 }, /^enabled must be true or false/],
 ];
 
+const BYTES = { synonymsBytesMax: 20_000, rulesBytesMax: 4_000 };
+
 describe("synonyms", () => {
   let server: TestServer;
   const directory = mkdtempSync(join(tmpdir(), "skein-synonyms-"));
 
   beforeAll(async () => {
     const config = join(directory, "skein.config.json");
-    writeFileSync(config, JSON.stringify({ limits: { synonymGroupsPerIndexMax: 40, rulesPerIndexMax: 1 } }));
+    writeFileSync(
+      config,
+      JSON.stringify({ limits: { synonymGroupsPerIndexMax: 40, rulesPerIndexMax: 1, ...BYTES } }),
+    );
     server = await TestServer.start({ shards: 2, flags: ["--config", config] });
     await server.createIndex("shop", SCHEMA, [{ id: "1", title: "television" }]);
     await server.createIndex("other", SCHEMA);
@@ -140,6 +145,29 @@ describe("synonyms", () => {
     expect(kept.slice(0, before.length + answered.length)).toEqual([...before, ...answered]);
     const next = await make({ synonyms: ["new", "fresh"] });
     expect(next.id).toBeGreaterThan(Math.max(...kept));
+  });
+
+  test("and rules have a limit in bytes per index; what makes them smaller is allowed", async () => {
+    expectStatus(await server.post("/v1/indexes", { name: "bytes", schema: SCHEMA }), 201);
+    const long = (n: number): string[] => Array.from({ length: n }, (_, i) => `${"x".repeat(180)}${i}`);
+    const groups = "/v1/indexes/bytes/synonyms";
+    const first = await server.post(groups, { synonyms: long(90) });
+    expectStatus(first, 201);
+    const refused = await server.post(groups, { synonyms: long(20) });
+    expect([refused.status, refused.json.code]).toEqual([400, "SK-SY-400"]);
+    expect(refused.json.error).toContain("20000 bytes together (synonymsBytesMax)");
+    const one = `${groups}/${first.json.data.id}`;
+    expect((await server.patch(one, { synonyms: long(100) })).status).toBe(200);
+    expect((await server.patch(one, { synonyms: long(50) })).status).toBe(200);
+    expectStatus(await server.post(groups, { synonyms: long(20) }), 201);
+    const ids = (n: number) => ({ type: "hide", effect: { documents: long(n) } });
+    const rule = await server.post("/v1/indexes/bytes/ranking-rules", ids(30));
+    expect([rule.status, rule.json.code]).toEqual([400, "SK-RR-400"]);
+    expect(rule.json.error).toContain("rulesBytesMax");
+    const small = await server.post("/v1/indexes/bytes/ranking-rules", ids(10));
+    const path = `/v1/indexes/bytes/ranking-rules/${small.json.data.id}`;
+    expect((await server.patch(path, ids(30))).json.code).toBe("SK-RR-400");
+    expect((await server.patch(path, { enabled: false })).status).toBe(200);
   });
 
   test("and rules have a limit per index, also when many are made at once", async () => {

@@ -44,6 +44,14 @@ export function programTarget(module: EngineModule): Target {
             typoPrefix: random.below(2) === 0,
             maxTypos: random.below(5),
           })),
+          suspects: Array.from({ length: random.below(3) }, () => ({
+            term: Buffer.from(bench.fold(random.pick(WORDS))).toString(),
+            typoPrefix: random.below(2) === 0,
+            maxTypos: random.from(1, 4),
+            few: random.below(3),
+            rare: random.below(9),
+            witnesses: [0],
+          })),
         });
       case "explain":
         return encodeExplain(randomProgram(bench, pick), someSeqs(random, ROWS[0] + ROWS[1]));

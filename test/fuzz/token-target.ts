@@ -23,6 +23,9 @@ const WORDS = [
   "x".repeat(130),
 ];
 
+/** What the settings of an index do not take as a symbol or separator. */
+const REFUSED = /[\s\p{Cc}]/gu;
+
 interface Case {
   text: string;
   symbols: string;
@@ -55,7 +58,9 @@ export function tokenTarget(module: EngineModule): Target {
       const some = (): string =>
         random.below(3) > 0
           ? ""
-          : Array.from({ length: random.from(1, 3) }, () => anyCharacter(random)).join("");
+          : Array.from({ length: random.from(1, 3) }, () => anyCharacter(random))
+              .join("")
+              .replace(REFUSED, "");
       return Buffer.from(JSON.stringify({ text, symbols: some(), separators: some() } satisfies Case));
     },
     check(input) {

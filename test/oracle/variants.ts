@@ -1,5 +1,6 @@
 // The ways to match words that docs/ranking.md lists beside the word itself, its prefix and its typos. What the
 // dictionary holds plays no part here.
+import { isDeepStrictEqual } from "node:util";
 import { words as wordsOf } from "./analyse.js";
 import type { SynonymGroup } from "./curation.js";
 import { skuTerm, stemTerms } from "./markers.js";
@@ -37,13 +38,14 @@ export function variantsOf(
       : [...stems(word, i, languages), ...splits(word.terms[0]!).map((parts) => split([i], parts))],
   );
   const together = [...compounds(text), ...neighbours(text)];
-  return [
+  const all = [
     ...alone,
     ...together,
     ...together.filter(({ prefix }) => !prefix).flatMap(cutAnew),
     ...(hasSkuField ? partNumbers(text) : []),
     ...synonyms(text, groups, languages, analysis),
   ];
+  return all.filter((one, i) => all.findIndex((other) => isDeepStrictEqual(other, one)) === i);
 }
 
 function stems(word: QueryWord, i: number, languages: number[]): Variant[] {

@@ -49,6 +49,7 @@ describe("the server answers like the oracle", () => {
       },
     );
     await fc.assert(property, parameters(RUNS));
+    await fleet.compareWasRemembered();
   });
 
   test("while and after segments are merged", { timeout }, async () => {

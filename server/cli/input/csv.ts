@@ -21,6 +21,7 @@ export interface CsvTable {
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 const ROWS_PER_GROUP = 256;
+const NEWLINE = 0x0a;
 
 /** Reads the header; the rows follow as they are asked for. Throws CliError for a table that cannot be read. */
 export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string | null): Promise<CsvTable> {
@@ -57,9 +58,46 @@ export function detectDelimiter(head: Buffer): string {
   return best;
 }
 
+/** Throws CliError with the line where the bytes are not UTF-8: as text they would be other characters. */
 async function* joined(first: Buffer, iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  const lines = new Utf8Lines();
+  lines.check(first);
   yield first;
-  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    lines.check(next.value);
+    yield next.value;
+  }
+  lines.end();
+}
+
+class Utf8Lines {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  #line = 1;
+
+  check(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#decode(chunk.subarray(start, end + 1));
+      this.#line++;
+      start = end + 1;
+    }
+    this.#decode(chunk.subarray(start));
+  }
+
+  end(): void {
+    this.#decode();
+  }
+
+  /** Nothing: the end of the text. */
+  #decode(bytes?: Buffer): void {
+    try {
+      this.#decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw new CliError(
+        `line ${this.#line} is not UTF-8; convert the file first, for instance with iconv -f LATIN1 -t UTF-8`,
+      );
+    }
+  }
 }
 
 async function nextRow<T>(rows: AsyncIterator<T>): Promise<T | null> {

@@ -99,9 +99,12 @@ async function sendBatch(
   const reply = await exchangeWithRetry(client, batch, options);
   if (reply.status === 200) {
     const failed = readFailures(reply, batch);
-    for (const rejection of failed) reject(rejection);
+    const later = refusedByShard(failed, batch, options.action);
+    for (const rejection of failed) if (!later.has(rejection.at)) reject(rejection);
+    for (const { at, bytes } of batch) if (!later.has(at)) counts.bytes += bytes.length;
     counts.succeeded += batch.length - failed.length;
-    for (const document of batch) counts.bytes += document.bytes.length;
+    const again = batch.filter(({ at }) => later.has(at));
+    if (again.length > 0) await sendBatch(client, again, options, counts, reject);
     return;
   }
   const error = refusal(reply);
@@ -114,6 +117,19 @@ async function sendBatch(
   const middle = batch.length >> 1;
   await sendBatch(client, batch.slice(0, middle), options, counts, reject);
   await sendBatch(client, batch.slice(middle), options, counts, reject);
+}
+
+/** Documents to send again, by position: their shard took none while others took theirs. Fewer than the batch has. */
+function refusedByShard(
+  failed: readonly Rejection[],
+  batch: readonly NumberedDocument[],
+  action: Action,
+): Set<number> {
+  // SK-DOC-503 may be stored all the same: "create" would report it as a failure the second time
+  const busy = failed.filter(
+    ({ code }) => code === "SK-SYS-503" || (code === "SK-DOC-503" && action !== "create"),
+  );
+  return new Set(busy.length < batch.length ? busy.map(({ at }) => at) : []);
 }
 
 /** Waits and repeats while the server is busy or restarting, as long as a repetition changes nothing. */

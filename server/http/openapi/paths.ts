@@ -249,7 +249,7 @@ const serverPaths: Readonly<Record<string, PathItem>> = {
     }),
   },
   "/health/ready": {
-    get: openOperation("ready", "Every shard answers and every index is open.", {
+    get: openOperation("ready", "The start is over and every shard answers.", {
       200: data("Ready.", ref("Health")),
       ...errors([500, 503]),
     }),

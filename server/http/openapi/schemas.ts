@@ -202,6 +202,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       queued_bytes: COUNT,
       terms: COUNT,
       merging: FLAG,
+      maintenance_due: FLAG,
     },
     ["name", "status", "records_count", "shards", "segments", "segment_bytes", "memory_bytes"],
   ),
@@ -368,5 +369,5 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   TenantChange: object({ name: NAME, plan: nullable("string") }, [], { additionalProperties: false }),
   Snapshot: object(snapshot, Object.keys(snapshot)),
   DeletedSnapshot: object({ id: TEXT, deleted: FLAG }, ["id", "deleted"]),
-  Health: object({ status: TEXT, failed: COUNT }, ["status"]),
+  Health: object({ status: TEXT, failed: COUNT, unseen: COUNT }, ["status"]),
 };

@@ -36,7 +36,7 @@ async function batch(context: IndexContext): Promise<HttpReply> {
 async function importAll(context: IndexContext): Promise<HttpReply> {
   const { services, request, query, record } = context;
   services.lifecycle.checkOpen(record);
-  const action = query.get("action") ?? "upsert";
+  const action = query().get("action") ?? "upsert";
   checkQuota(context, () => mayAdd(action));
   const lines = importDocuments(services.cluster, record, action, documentStream(request));
   return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, services.log);
@@ -44,12 +44,12 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
 
 function exportAll({ services, query, record }: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
-  return startedReply(exportDocuments(services.cluster, record, query.get("filter_by")), NDJSON_TYPE);
+  return startedReply(exportDocuments(services.cluster, record, query().get("filter_by")), NDJSON_TYPE);
 }
 
 async function removeWhere({ services, query, record }: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
-  const filter = query.get("filter_by");
+  const filter = query().get("filter_by");
   if (filter === null) {
     throw new SkeinError("SK-DOC-400", "filter_by is missing; to delete all documents, delete the index");
   }

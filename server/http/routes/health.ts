@@ -1,5 +1,6 @@
-// GET /health/live: the process answers. GET /health/ready: the start is over and every shard answers. A damaged
-// index does not make the server unready: no restart and no other machine would cure it, and all others serve.
+// GET /health/live: the process answers. GET /health/ready: the start is over and every shard answers. Indexes are
+// opened as they are needed and one after the other after the start; `unseen` of them have not had their turn yet. A
+// damaged index does not make the server unready: no restart and no other machine would cure it, and all others serve.
 import { SkeinError } from "../../errors.js";
 import { dataReply } from "../respond.js";
 import type { OpenContext, Route } from "../router.js";
@@ -16,13 +17,10 @@ export const healthRoutes: readonly Route[] = [
 ];
 
 async function ready({ services }: OpenContext) {
-  const { lifecycle, cluster } = services;
-  const { unopened: opening, failed } = lifecycle;
-  if (opening > 0 || !(await cluster.ready())) {
-    throw new SkeinError("SK-SYS-503", "not every index answers yet", {
-      retryAfter: 1,
-      details: { opening, failed },
-    });
+  const { cluster, lifecycle } = services;
+  if (!lifecycle.begun || !(await cluster.ready())) {
+    throw new SkeinError("SK-SYS-503", "not every shard answers yet", { retryAfter: 1 });
   }
-  return dataReply({ status: "ready", failed });
+  const { failing: failed, unseen } = cluster.indexCounts;
+  return dataReply({ status: "ready", failed, unseen });
 }

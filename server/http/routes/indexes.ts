@@ -91,5 +91,6 @@ async function stats({ services, record }: IndexContext): Promise<HttpReply> {
     queued_bytes: measured.queuedBytes,
     terms: measured.terms,
     merging: measured.merging,
+    maintenance_due: measured.maintenanceDue,
   });
 }

@@ -1,7 +1,7 @@
 // Searches: POST /v1/indexes/{name}/query, POST /v1/indexes/{name}/suggest, POST /v1/multi-search.
 import { contentsOf } from "../../catalog/state.js";
 import type { IndexContents } from "../../catalog/types.js";
-import { multiSearch } from "../../coordinator/multi-search.js";
+import { multiSearch, type SearchSlot } from "../../coordinator/multi-search.js";
 import { observedSearch } from "../../coordinator/observed-search.js";
 import { suggest } from "../../coordinator/suggest.js";
 import { SkeinError } from "../../errors.js";
@@ -29,9 +29,9 @@ export const queryRoutes: readonly Route[] = [
 ];
 
 async function query(context: IndexContext): Promise<HttpReply> {
-  return rawReply(
-    await countedSearch(context, contentsOf(context.state, context.record), await readBody(context)),
-  );
+  const { replyBytesMax } = context.services.config.limits;
+  const contents = contentsOf(context.state, context.record);
+  return rawReply(await countedSearch(context, contents, await readBody(context), replyBytesMax));
 }
 
 /** Neither counted nor logged as a search: it comes with every letter that is typed. */
@@ -47,7 +47,11 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { limits } = services.config;
   const body = await readBody(context);
   const entries = new Members(body, "", "SK-SE-400").array("searches", limits.multiSearchSlotsMax);
-  const slots = entries.map((entry, i) => () => searchSlot(context, entry, i));
+  const slots = entries.map((entry, i): SearchSlot => {
+    const name = `searches[${i}]`;
+    return (bytesMax, again) =>
+      searchSlot(context, entry, name, again ? plainSearch : countedSearch, bytesMax);
+  });
   const asError = (error: unknown): SkeinError => {
     if (error instanceof SkeinError) return error;
     services.log.error({ err: error, path: request.path }, "a search of a multi-search failed");
@@ -57,15 +61,21 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
 }
 
 /** Checked like a request of its own: rights, index, body. */
-async function searchSlot(context: TenantContext, entry: unknown, position: number): Promise<Uint8Array> {
+async function searchSlot(
+  context: TenantContext,
+  entry: unknown,
+  path: string,
+  run: typeof plainSearch,
+  bytesMax: number,
+): Promise<Uint8Array> {
   const { lifecycle, catalog } = context.services;
-  const name = new Members(entry, `searches[${position}]`, "SK-SE-400").string("index", Infinity);
+  const name = new Members(entry, path, "SK-SE-400").string("index", Infinity);
   checkRights(context.principal, "search", name);
   const record = lifecycle.find(context.principal.tenant, name);
   if (record === undefined) throw noIndex(name);
   const end = lifecycle.uses.begin(record.uid);
   try {
-    return await countedSearch(context, contentsOf(catalog.state, record), entry);
+    return await run(context, contentsOf(catalog.state, record), entry, bytesMax);
   } catch (error) {
     // As for a single query: deleted while the search was running.
     const foreseen = error instanceof SkeinError && error.status !== 503;
@@ -77,12 +87,27 @@ async function searchSlot(context: TenantContext, entry: unknown, position: numb
 }
 
 /** One search of the tenant's month. */
-function countedSearch(context: TenantContext, contents: IndexContents, body: unknown): Promise<Uint8Array> {
+function countedSearch(
+  context: TenantContext,
+  contents: IndexContents,
+  body: unknown,
+  bytesMax: number,
+): Promise<Uint8Array> {
   const { services, principal, state } = context;
   services.lifecycle.checkOpen(contents.record);
   const plan = planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
   services.usage.countSearch(principal.tenant, plan, new Date());
-  return observedSearch(services.cluster, contents, body, services.slowQueries);
+  return plainSearch(context, contents, body, bytesMax);
+}
+
+function plainSearch(
+  { services }: TenantContext,
+  contents: IndexContents,
+  body: unknown,
+  bytesMax: number,
+): Promise<Uint8Array> {
+  services.lifecycle.checkOpen(contents.record);
+  return observedSearch(services.cluster, contents, body, bytesMax, services.slowQueries);
 }
 
 function readBody({ services, request }: TenantContext): Promise<unknown> {

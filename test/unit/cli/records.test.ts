@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readCsv } from "../../../server/cli/input/csv.js";
 import { identify } from "../../../server/cli/input/identity.js";
 import { scanObject } from "../../../server/cli/input/json-scan.js";
 import { type JsonRecord, readArray, readLines } from "../../../server/cli/input/records.js";
@@ -138,6 +139,35 @@ describe("document ids", () => {
     expect(identified('{"id":{"x":1}}')).toBe('"id" is neither a string nor a number');
     expect(identified("[1]")).toBe("not one whole JSON object");
   });
+});
+
+describe("CSV", () => {
+  async function rowsOf(bytes: Buffer, size: number): Promise<(readonly string[])[]> {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+      bytes.subarray(i * size, (i + 1) * size),
+    );
+    const { rows } = await readCsv(Readable.from(pieces), null);
+    return (await all(rows)).map(({ cells }) => cells);
+  }
+
+  test.each([1, 2, 5, 1000])(
+    "other than UTF-8 is refused with its line, in pieces of %i bytes",
+    async (size) => {
+      const table = "id,name\n1,Zoë €\n2,𝄞 café\n3,caf";
+      expect(await rowsOf(Buffer.from(`${table}é`), size)).toEqual([
+        ["1", "Zoë €"],
+        ["2", "𝄞 café"],
+        ["3", "café"],
+      ]);
+      for (const rest of ["é", "é\n4,x\n"]) {
+        const latin = Buffer.concat([Buffer.from(table), Buffer.from(rest, "latin1")]);
+        await expect(rowsOf(latin, size)).rejects.toThrow(/^line 4 is not UTF-8/);
+      }
+      await expect(rowsOf(Buffer.from("id,größe\n1,2\n", "latin1"), size)).rejects.toThrow(
+        /^line 1 is not UTF-8/,
+      );
+    },
+  );
 });
 
 describe("sources", () => {

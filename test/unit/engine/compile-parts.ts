@@ -24,7 +24,7 @@ export async function compileParts(source: string): Promise<Parts> {
     listFiles: () => [],
   });
   if (error !== null || wasm === null) throw new Error(`${error?.message}\n${stderr.toString()}`);
-  const memory = new WebAssembly.Memory({ initial: 2, maximum: 65536 });
+  const memory = new WebAssembly.Memory({ initial: 2, maximum: 65536, shared: false });
   const parseNumber = (p: number, bytes: number): number =>
     Number(Buffer.from(memory.buffer, p, bytes).toString("latin1"));
   const outOfMemory = (): never => {

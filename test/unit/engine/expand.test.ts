@@ -12,6 +12,7 @@ import {
 import type { EngineModule } from "../../../engine-wasm/host/engine-module.js";
 import {
   type ExpandProgram,
+  type ExpandSuspect,
   type ExpandWord,
   encodeExpand,
 } from "../../../engine-wasm/host/expand-program.js";
@@ -61,7 +62,23 @@ function twin(rows: Row[], program: ExpandProgram): ExpandResult {
     const lengths = rows.flatMap((row) => row.texts.get(name)?.length ?? []);
     return { totalLength: lengths.reduce((sum, length) => sum + length, 0), documents: lengths.length };
   });
-  return { liveRows: rows.length, slots, words };
+  const suspects = (program.suspects ?? []).map((suspect) => {
+    const most = Math.max(
+      0,
+      ...suspect.witnesses.flatMap((i) => [
+        ...(words[i]?.exact ?? []),
+        ...(words[i]?.prefix?.frequencies ?? []),
+      ]),
+    );
+    const maxTypos = most <= suspect.few ? suspect.maxTypos : most <= suspect.rare ? 1 : 0;
+    return { maxTypos, typos: typosOf(dictionary, suspect.term, maxTypos, suspect.typoPrefix) };
+  });
+  return {
+    liveRows: rows.length,
+    slots,
+    words,
+    suspects: suspects.map((one) => (one.maxTypos === 0 ? { ...one, typos: [] } : one)),
+  };
 }
 
 /** A word over few letters, so that many are near each other; one letter is outside the BMP. */
@@ -77,6 +94,19 @@ function randomWord(pick: Pick, terms: string[]): ExpandWord {
     prefix: pick([true, false]),
     typoPrefix: pick([true, false]),
     maxTypos: pick([0, 1, 1, 2, 2, 3, 4]),
+  };
+}
+
+function randomSuspect(pick: Pick, terms: string[], words: number): ExpandSuspect {
+  const { term, typoPrefix } = randomWord(pick, terms);
+  const few = pick([0, 1, 2, 5]);
+  return {
+    term,
+    typoPrefix,
+    maxTypos: pick([1, 2, 3]),
+    few,
+    rare: pick([0, few, few + 3]),
+    witnesses: Array.from({ length: words }, (_, i) => i).filter(() => pick([true, true, false])),
   };
 }
 
@@ -102,9 +132,13 @@ test("random words on random dictionaries", () => {
         const catalogue = makeCatalogue(module, bench, groupsOf(documents, cuts), dead);
         const terms = documents.flatMap(({ title }) => title.split(" "));
         for (let i = 0; i < 5; i++) {
+          const words = Array.from({ length: pick([0, 1, 3]) }, () => randomWord(pick, terms));
           const program = {
             slots: [...TEXT_SLOTS, 3, 77].filter(() => pick([true, true, false])),
-            words: Array.from({ length: pick([0, 1, 3]) }, () => randomWord(pick, terms)),
+            words,
+            suspects: Array.from({ length: pick([0, 0, 1, 2]) }, () =>
+              randomSuspect(pick, terms, words.length),
+            ),
           };
           expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
         }
@@ -127,6 +161,36 @@ test("prefixes around the listing limit, across segments", () => {
       expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
     }
   }
+});
+
+test("near terms of a suspect depend on the documents of its witnesses", () => {
+  const documents = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, title: i < 3 ? "shrit" : "shirt" }));
+  const catalogue = makeCatalogue(module, bench, groupsOf(documents, [2, 5]), () => false);
+  const look = { prefix: false, typoPrefix: false, maxTypos: 0 };
+  const found = (few: number, rare: number, ...witnesses: number[]): [number, string[]] => {
+    const program: ExpandProgram = {
+      slots: [0],
+      words: ["shrit", "shirt"].map((term) => ({ ...look, term, exact: true })),
+      suspects: [{ term: "shritt", typoPrefix: false, maxTypos: 2, few, rare, witnesses }],
+    };
+    const [suspect] = run(catalogue, program).suspects;
+    return [suspect!.maxTypos, suspect!.typos.map(({ term }) => term)];
+  };
+  expect(found(3, 3, 0)).toEqual([2, ["shirt", "shrit"]]);
+  expect(found(2, 3, 0)).toEqual([1, ["shrit"]]);
+  expect(found(2, 2, 0)).toEqual([0, []]);
+  expect(found(3, 5, 0, 1)).toEqual([0, []]);
+  expect(found(0, 0)).toEqual([2, ["shirt", "shrit"]]);
+});
+
+test("a suspect without typos, or with a witness that is no word, makes the program bad", () => {
+  const catalogue = makeCatalogue(module, bench, groupsOf([{ id: "1", title: "a" }], []), () => false);
+  const word = { term: "a", exact: true, prefix: false, typoPrefix: false, maxTypos: 0 };
+  const suspect = { term: "a", typoPrefix: false, maxTypos: 1, few: 0, rare: 0, witnesses: [0] };
+  const ask = (suspects: ExpandSuspect[]) => run(catalogue, { slots: [0], words: [word], suspects });
+  expect(ask([suspect]).suspects).toEqual([{ maxTypos: 0, typos: [] }]);
+  expect(() => ask([{ ...suspect, maxTypos: 0 }])).toThrow();
+  expect(() => ask([{ ...suspect, witnesses: [1] }])).toThrow();
 });
 
 test("long fields count by their norm, also over whole words of the live bitset", () => {

@@ -111,7 +111,7 @@ test("explanations add up to the result", () => {
         }
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 120 },
   );
   for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
 });

@@ -22,10 +22,21 @@ function facet(
   limit: number,
   dead: number[] = [],
 ): [FacetCount["value"], number][] {
+  return share(groups, name, limit, dead, false).counts;
+}
+
+/** `shared`: asks for a shard's share of the limit. */
+function share(
+  groups: Document[][],
+  name: string,
+  limit: number,
+  dead: number[] = [],
+  shared = true,
+): { counts: [FacetCount["value"], number][]; bound: number } {
   const { engine, snapshot } = makeCatalogue(module, bench, groups, (i) => dead.includes(i));
   const slot = FIELDS.findIndex((field) => field.name === name);
   const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
-  const facets = [{ slot, type: FIELDS[slot]!.code, limit }];
+  const facets = [{ slot, type: FIELDS[slot]!.code, limit, share: shared }];
   const program: SearchProgram = {
     mode: "all",
     k: 0,
@@ -35,8 +46,11 @@ function facet(
     facets,
     ...PLAIN_RANKING,
   };
-  const [counts] = decodeSearchResult(engine.search(snapshot, encodeSearch(program)), program).facets;
-  return counts!.map(({ value, count }) => [value, count]);
+  const { facets: answers, facetBounds } = decodeSearchResult(
+    engine.search(snapshot, encodeSearch(program)),
+    program,
+  );
+  return { counts: answers[0]!.map(({ value, count }) => [value, count]), bound: facetBounds[0]! };
 }
 
 const brands = (...names: (string | null)[]): Document[] => names.map((brand, i) => ({ id: `${i}`, brand }));
@@ -125,4 +139,26 @@ test("numbers keep their type", () => {
     [0.5, 1],
     [1.5, 1],
   ]);
+});
+
+test("a share has all of few values, and of many those that could be among the first everywhere", () => {
+  const few = brands(..."abcabca");
+  expect(share([few], "brand", 1)).toEqual({ counts: facet([few], "brand", 0), bound: 0 });
+  // 100 values, b0 100 times, b1 99 times ... over three segments.
+  const names = Array.from({ length: 100 }, (_, i) => Array<string>(100 - i).fill(`b${i}`)).flat();
+  const documents = brands(...names);
+  const groups = [0, 1, 2].map((rest) => documents.filter((_, i) => i % 3 === rest));
+  for (const [limit, last] of [
+    [1, 100],
+    [10, 91],
+    [64, 37],
+  ] as const) {
+    const { counts, bound } = share(groups, "brand", limit);
+    const least = last / 2 - 2 * Math.sqrt(last);
+    const all = facet(groups, "brand", 0);
+    expect(counts).toEqual(all.filter(([, count]) => count >= least));
+    expect(bound).toBe(Math.ceil(least) - 1);
+  }
+  expect(share(groups, "brand", 85)).toEqual({ counts: facet(groups, "brand", 0), bound: 0 });
+  expect(share(groups, "brand", 1000)).toEqual({ counts: facet(groups, "brand", 0), bound: 0 });
 });

@@ -79,6 +79,7 @@ export function searchTwin(
         limit,
       ),
     ),
+    facetBounds: program.facets.map(() => 0),
     applied: program.rules.map((rule) => applied.has(rule)),
     pinsApplied: rated.some(({ pinned }) => pinned),
   };

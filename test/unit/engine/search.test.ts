@@ -124,6 +124,7 @@ test("an empty snapshot answers", () => {
     pinnedOnly: 0,
     rows: [],
     facets: program.facets.map(() => []),
+    facetBounds: program.facets.map(() => 0),
     applied: program.rules.map(() => false),
     pinsApplied: false,
   });

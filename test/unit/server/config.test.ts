@@ -108,6 +108,11 @@ describe("a wrong value names its option and what was expected", () => {
     expect(() => load(flags, env, file)).toThrow(message);
   });
 
+  test("and name the file that was given", () => {
+    writeFileSync(join(directory, "other.json"), JSON.stringify({ port: "x" }));
+    expect(() => load({ config: "other.json" })).toThrow(/^"port" in other.json must be/);
+  });
+
   test("and never shows an admin key", () => {
     expect(() => load({ admin_key: "geheim!" })).toThrow(/^(?!.*geheim)/);
   });

@@ -1,12 +1,13 @@
 // Choosing how words may match, from global counts only: sums over shards, suspicion of typos, weights.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../engine-wasm/assembly/layout.js";
-import type { ExpandProgram } from "../../../engine-wasm/host/expand-program.js";
+import type { ExpandProgram, ExpandSuspect } from "../../../engine-wasm/host/expand-program.js";
 import type { ExpandResult, TypoExpansion } from "../../../engine-wasm/host/expand-result.js";
 import type { SearchWord } from "../../../engine-wasm/host/search-program.js";
-import { inverseFrequency, limitTypos, searchWords } from "../../../server/coordinator/alternatives.js";
+import { inverseFrequency, searchWords } from "../../../server/coordinator/alternatives.js";
 import { WordExpander } from "../../../server/coordinator/expand.js";
 import type { Plan } from "../../../server/coordinator/plan.js";
+import { type KnownWords, limitTypos, rankTypos } from "../../../server/coordinator/ranked-typos.js";
 import { sumExpansions } from "../../../server/coordinator/sum-expansions.js";
 import type { Variant } from "../../../server/coordinator/variants.js";
 
@@ -26,9 +27,10 @@ class Dictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
   ) {}
 
-  ask = async (program: ExpandProgram): Promise<ExpandResult> => {
+  ask = async (words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> => {
+    const program = { ...words, suspects: suspects?.() ?? [] };
     this.asked.push(program);
-    return {
+    const answer: ExpandResult = {
       liveRows: this.documents,
       slots: program.slots.map(() => ({ totalLength: this.documents * 4, documents: this.documents })),
       words: program.words.map((word) => ({
@@ -39,7 +41,9 @@ class Dictionary {
             ? (this.neighbours[word.term] ?? []).filter((one) => one.distance <= word.maxTypos)
             : null,
       })),
+      suspects: (program.suspects ?? []).map(() => ({ maxTypos: 0, typos: [] })),
     };
+    return rankTypos(answer, program, 64);
   };
 }
 
@@ -64,6 +68,7 @@ function expander(
     slots: [0],
     typoPolicy,
     typosPerWordMax: 64,
+    scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
   } as unknown as Plan;
   return new WordExpander(plan, dictionary.ask);
 }
@@ -99,6 +104,28 @@ describe("suspicion", () => {
     expect(words.exhausted).toBe(false);
   });
 
+  it("sees a frequent neighbour that is not among the typos worth searching", () => {
+    const near = [typo("wad", 1, 3), typo("wed", 1, 2), typo("rod", 1, 900), typo("woden", 1, 999, true)];
+    const program = (maxTypos: number): ExpandProgram => ({
+      slots: [0],
+      words: [{ term: "wod", exact: false, prefix: false, typoPrefix: false, maxTypos }],
+    });
+    const answer = (typos: TypoExpansion[] | null): ExpandResult => ({
+      liveRows: 1_000,
+      slots: [{ totalLength: 1_000, documents: 1_000 }],
+      words: [{ exact: null, prefix: null, typos }],
+      suspects: [],
+    });
+    const [known] = rankTypos(answer(near), program(1), 2).words;
+    expect(known?.typos?.ranked.map(({ term }) => term)).toEqual(["wad", "wed"]);
+    expect(known?.typos?.neighbourFrequency).toBe(900);
+    expect(rankTypos(answer([]), program(1), 2).words[0]?.typos).toEqual({
+      ranked: [],
+      neighbourFrequency: 0,
+    });
+    expect(rankTypos(answer(null), program(0), 2).words[0]?.typos).toBeNull();
+  });
+
   it("follows the policy", async () => {
     const make = (): Dictionary =>
       new Dictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
@@ -107,6 +134,40 @@ describe("suspicion", () => {
     expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
     expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).withAllTypos())).toEqual([[0, 1], [1]]);
     expect(kinds(await expander(make(), "always", ["a", 0], ["c", 0]).asWritten())).toEqual([[0], []]);
+  });
+});
+
+describe("suspects", () => {
+  const asked = async (policy: Plan["typoPolicy"]) => {
+    const dictionary = new Dictionary(10_000, { shirts: 500, red: 900 });
+    await expander(dictionary, policy, ["shirts", 2], ["red", 0]).asWritten();
+    return dictionary.asked[0];
+  };
+
+  it("are the words that may have typos, with the shard's share of the limits", async () => {
+    const limits = { auto: [2, 5], missing: [0, 0], always: [2 ** 32 - 1, 2 ** 32 - 1] } as const;
+    for (const policy of ["auto", "missing", "always"] as const) {
+      const [few, rare] = limits[policy];
+      const program = await asked(policy);
+      expect(program?.suspects).toEqual([
+        { term: "shirts", typoPrefix: false, maxTypos: 2, few, rare, witnesses: [0] },
+      ]);
+      expect(program?.words[0]?.term).toBe("shirts");
+    }
+  });
+
+  it("count only when all shards looked equally far", () => {
+    const shard = (maxTypos: number, df: number): ExpandResult => ({
+      liveRows: 1,
+      slots: [],
+      words: [],
+      suspects: [{ maxTypos, typos: maxTypos === 0 ? [] : [typo("x", 1, df)] }],
+    });
+    expect(sumExpansions([shard(2, 1), shard(2, 4)]).suspects).toEqual([
+      { maxTypos: 2, typos: [typo("x", 1, 5)] },
+    ]);
+    for (const other of [0, 1])
+      expect(sumExpansions([shard(2, 1), shard(other, 4)]).suspects).toEqual([{ maxTypos: 0, typos: [] }]);
   });
 });
 
@@ -143,7 +204,7 @@ describe("alternatives", () => {
       exact: 10,
       literal: 40,
       prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
-      typos: limitTypos(word, typos, 64),
+      typos: limitTypos("shoe", true, typos, 64),
     };
     const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
     expect(
@@ -207,43 +268,40 @@ describe("alternatives", () => {
     expect(second.alternatives).toMatchObject([{ boost: 0, terms: [{ term: "wifi" }] }]);
   });
 
-  const asked = (term: string, prefix = false) => ({ terms: [term], prefix });
-  const ranked = (word: Parameters<typeof limitTypos>[0], ...typos: TypoExpansion[]) =>
-    limitTypos(word, typos, 4).map((one) => [one.term, one.typos]);
+  const ranked = (word: string, ...typos: TypoExpansion[]) =>
+    limitTypos(word, false, typos, 4).map((one) => [one.term, one.typos]);
 
   it("counts edits as typos, another first letter for two, a plausible pair of edits for one", () => {
-    expect(ranked(asked("hat"), typo("cat", 1, 99), typo("hut", 1, 1))).toEqual([
+    expect(ranked("hat", typo("cat", 1, 99), typo("hut", 1, 1))).toEqual([
       ["hut", 1],
       ["cat", 2],
     ]);
-    expect(ranked(asked("comitee"), typo("committee", 2, 1), typo("comities", 2, 9))).toEqual([
+    expect(ranked("comitee", typo("committee", 2, 1), typo("comities", 2, 9))).toEqual([
       ["committee", 1],
       ["comities", 2],
     ]);
-    expect(ranked(asked("qpwoeiru"), typo("qwertyui", 4, 1))).toEqual([["qwertyui", 4]]);
+    expect(ranked("qpwoeiru", typo("qwertyui", 4, 1))).toEqual([["qwertyui", 4]]);
   });
 
   it("lets the documents decide among equally plausible typos, and one class of cost against the other", () => {
     const [rare, frequent] = [typo("cover", 1, 4), typo("color", 1, 40)];
-    expect(ranked(asked("coloer"), rare, frequent)[0]).toEqual(["color", 1]);
-    expect(limitTypos(asked("wod"), [typo("wed", 1, 1), typo("wad", 1, 2)], 1)[0]?.term).toBe("wad");
+    expect(ranked("coloer", rare, frequent)[0]).toEqual(["color", 1]);
+    expect(limitTypos("wod", false, [typo("wed", 1, 1), typo("wad", 1, 2)], 1)[0]?.term).toBe("wad");
   });
 
   it("takes a whole term before one that the word may begin, and prices only the nearest of very many", () => {
-    expect(ranked(asked("iphnoe", true), typo("iphones", 2, 1), typo("iphone", 1, 1))[0]).toEqual([
-      "iphone",
-      1,
-    ]);
+    const begun = limitTypos("iphnoe", true, [typo("iphones", 2, 1), typo("iphone", 1, 1)], 4);
+    expect(begun[0]).toMatchObject({ term: "iphone", typos: 1 });
     const far = Array.from({ length: 600 }, (_, i) => typo(`shri${i}`, 2, 1));
-    expect(limitTypos(asked("shrit"), [...far, typo("shirt", 1, 1)], 64)).toHaveLength(64);
-    expect(limitTypos(asked("shrit"), [...far, typo("shirt", 1, 1)], 64)[0]).toMatchObject({
+    expect(limitTypos("shrit", false, [...far, typo("shirt", 1, 1)], 64)).toHaveLength(64);
+    expect(limitTypos("shrit", false, [...far, typo("shirt", 1, 1)], 64)[0]).toMatchObject({
       term: "shirt",
       typos: 1,
     });
   });
 
   it("gives a rare term that is less likely no more weight than the likelier ones", () => {
-    const typos = limitTypos(asked("shrit"), [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64);
+    const typos = limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64);
     const findings = { exact: 1, literal: 1, prefix: null, typos };
     const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
     const [, first, second] = found.alternatives.map((one) => one.boost) as [number, number, number];
@@ -258,6 +316,7 @@ describe("sums over shards", () => {
       liveRows: 10,
       slots: [{ totalLength: 40, documents: 8 }],
       words: [{ exact: [df], prefix: { termCount: terms?.length ?? 65, frequencies: [df], terms }, typos }],
+      suspects: [],
     });
     const sum = sumExpansions([
       shard(["b", "a"], 1, [typo("x", 1, 1)]),
@@ -273,6 +332,7 @@ describe("sums over shards", () => {
           typos: [typo("x", 1, 5), typo("y", 2, 1)],
         },
       ],
+      suspects: [],
     });
     const long = (from: number): string[] => Array.from({ length: 40 }, (_, i) => `t${from + i}`);
     expect(sumExpansions([shard(long(0), 1, []), shard(long(40), 1, [])]).words[0]?.prefix).toMatchObject({

@@ -1,5 +1,5 @@
 // Keys and who may do what: values, scopes, patterns, expiry, handing rights on, throttling, quotas.
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -194,6 +194,8 @@ test("the admin key is made once, kept for the owner only, and not written when 
   expect(statSync(made.createdIn!).mode & 0o777).toBe(0o600);
   expect(findAdminKey(directory, null)).toEqual({ value: made.value, createdIn: null });
   expect(findAdminKey(directory, "configured-key")).toEqual({ value: "configured-key", createdIn: null });
+  writeFileSync(made.createdIn!, Buffer.alloc(40)); // what a power failure may leave of a file
+  expect(() => findAdminKey(directory, null)).toThrow(/admin\.key holds no key; remove it/);
   rmSync(directory, { recursive: true });
 });
 

@@ -3,14 +3,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SortKey } from "../../../engine-wasm/host/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../../engine-wasm/host/search-result.js";
-import { compareRows, mergeFacet, mergeResults } from "../../../server/coordinator/merge.js";
+import { compareRows, mergeResults } from "../../../server/coordinator/merge.js";
 
 const KEYS: SortKey[] = [
   { by: "field", descending: true, slot: 1, type: 0 },
   { by: "field", descending: false, slot: 2, type: 2 },
   { by: "relevance", descending: true },
 ];
-const WINDOW = { offset: 0, count: 10, facetValuesMax: 10 };
 
 const row = (seq: number, ...keys: SortValue[]): SearchRow => ({
   seq,
@@ -20,11 +19,12 @@ const row = (seq: number, ...keys: SortValue[]): SearchRow => ({
   pinned: false,
   keys,
 });
-const answer = (rows: SearchRow[], facets: SearchResult["facets"] = []): SearchResult => ({
+const answer = (rows: SearchRow[]): SearchResult => ({
   found: rows.length,
   pinnedOnly: 0,
   rows,
-  facets,
+  facets: [],
+  facetBounds: [],
   applied: [],
   pinsApplied: false,
 });
@@ -67,59 +67,12 @@ describe("row order", () => {
             answer(rows.filter((one) => one.shard === s).sort(order)),
           );
           const expected = [...rows].sort(order).slice(offset, offset + count);
-          const merged = mergeResults(shards, keys, { offset, count, facetValuesMax: 5 });
+          const merged = mergeResults(shards, keys, { offset, count });
           expect(merged.found).toBe(rows.length);
           expect(merged.winners).toEqual(expected.map(({ keys: _, ...winner }) => winner));
         },
       ),
       { numRuns: 200 },
     );
-  });
-});
-
-describe("facets", () => {
-  it("sums counts and orders by count, then value", () => {
-    const merged = mergeResults(
-      [
-        answer(
-          [],
-          [
-            [
-              { value: "b", count: 2 },
-              { value: "a", count: 1 },
-            ],
-            [{ value: 10, count: 1 }],
-          ],
-        ),
-        answer(
-          [],
-          [
-            [
-              { value: "c", count: 2 },
-              { value: "a", count: 1 },
-            ],
-            [{ value: 9, count: 1 }],
-          ],
-        ),
-      ],
-      [],
-      WINDOW,
-    );
-    expect(merged.facets[0]?.map(({ value, count }) => `${value}${count}`)).toEqual(["a2", "b2", "c2"]);
-    expect(merged.facets[1]?.map(({ value }) => value)).toEqual([9, 10]);
-  });
-
-  it("orders strings by their bytes and int64 exactly, and cuts at the limit", () => {
-    const strings = ["\u{1F600}", "\uFFFD", "Z", "a", "__proto__", "1"].map((value) => ({ value, count: 1 }));
-    expect(mergeFacet([strings, []], 9).map(({ value }) => value)).toEqual([
-      "1",
-      "Z",
-      "__proto__",
-      "a",
-      "\uFFFD",
-      "\u{1F600}",
-    ]);
-    const big = [2n ** 62n + 1n, 2n ** 62n, -1n].map((value) => ({ value, count: 1 }));
-    expect(mergeFacet([big, []], 2).map(({ value }) => value)).toEqual([-1n, 2n ** 62n]);
   });
 });

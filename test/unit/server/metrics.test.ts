@@ -19,6 +19,7 @@ const STATS = {
   terms: 6,
   staleSegments: 7,
   merging: true,
+  maintenanceDue: false,
   queuedBytes: 8,
 };
 const INDEX: IndexReading = {
@@ -57,6 +58,8 @@ const READINGS: Readings = {
   shardRequestsMax: 100,
   indexes: [INDEX, { ...INDEX, name: "half", stats: null }],
   otherDocuments: 77,
+  residency: { loaded: 2, openings: 9, unloads: 7 },
+  unsentBytes: 4096,
   statuses: new Map([["active", 5]]),
   disk: { freeBytes: 1, sizeBytes: 2 },
 };

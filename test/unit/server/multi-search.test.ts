@@ -44,6 +44,31 @@ describe("multi-search", () => {
     expect(most).toBe(8);
   });
 
+  it("gives a slot that needs more than its share all of the room, one at a time", async () => {
+    const asked: number[][] = [];
+    const slotOf =
+      (size: number): SearchSlot =>
+      async (bytesMax, again) => {
+        asked.push([size, bytesMax, Number(again)]);
+        if (size > bytesMax) throw new SkeinError("SK-SE-413", "too large");
+        return bytes(`"${"x".repeat(size - 2)}"`);
+      };
+    const slots = [10, 60, 40, 5].map(slotOf);
+    const limits = { multiSearchReplyBytesMax: 120, replyBytesMax: 80, multiSearchAtOnceSlots: 4 };
+    const list = await results(slots, limits);
+    expect(asked).toEqual([
+      [10, 30, 0],
+      [60, 30, 0],
+      [40, 30, 0],
+      [5, 30, 0],
+      [60, 80, 1],
+      [40, 50, 1],
+    ]);
+    expect(list.map((answer) => (answer as string).length + 2)).toEqual([10, 60, 40, 5]);
+    const own = await results([slotOf(90), slotOf(40)], limits);
+    expect(own).toMatchObject([{ code: "SK-SE-413", error: "too large" }, "x".repeat(38)]);
+  });
+
   it("refuses what does not fit into one reply and runs nothing after it", async () => {
     let ran = 0;
     const slot: SearchSlot = async () => {

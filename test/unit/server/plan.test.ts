@@ -9,7 +9,7 @@ import { makeRecord, queried } from "./record.js";
 function plan(body: object, record = makeRecord(), shards = 2, documentsMax = 1_000): Plan {
   const index = queried(record);
   const request = readQueryRequest(body, record, index.view, DEFAULT_LIMITS);
-  return planQuery(request, index, DEFAULT_LIMITS, { shards, documentsMax });
+  return planQuery(request, index, DEFAULT_LIMITS, { shards, documents: documentsMax, documentsMax });
 }
 const words = (q: string, settings = {}): string[] =>
   plan({ q }, makeRecord(settings)).text.words.map(
@@ -98,10 +98,12 @@ describe("plan", () => {
     expect(keys({ q: "x", sort_by: "stock:asc,_text_match:asc" })).toEqual(["4+", "relevance+"]);
   });
 
-  it("lets several shards send all facet values", () => {
+  it("lets several shards send their share of facet values", () => {
     const body = { q: "x", facets: ["brand", "brand", "title"], max_facet_values: 5 };
-    expect(plan(body, makeRecord(), 1).program.facets).toEqual([{ slot: 1, type: 0, limit: 5 }]);
-    expect(plan(body, makeRecord(), 2).program.facets).toEqual([{ slot: 1, type: 0, limit: 0 }]);
+    expect(plan(body, makeRecord(), 1).program.facets).toEqual([
+      { slot: 1, type: 0, limit: 5, share: false },
+    ]);
+    expect(plan(body, makeRecord(), 2).program.facets).toEqual([{ slot: 1, type: 0, limit: 5, share: true }]);
     expect(plan({ ...body, max_facet_values: 0 }).program.facets).toEqual([]);
   });
 });

@@ -65,6 +65,7 @@ export const view = new IndexView(makeRecord());
 
 /** Lower-case runs of letters and digits; a stand-in for the engine's analyser. */
 export const analyser: TextAnalyser = {
+  analysis: "runs of letters and digits",
   tokens: (text) =>
     [...text.matchAll(/[\p{L}\p{N}]+/gu)].map((match, position) => ({
       term: match[0].toLowerCase(),

@@ -45,6 +45,43 @@ describe("shard pool", () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
+  it("answers each read with its own reply, beside requests", async () => {
+    const pool = await startPool();
+    const reads = Array.from({ length: 40 }, (_, i) =>
+      pool.read(0, message(i % 3 === 0 ? ECHO_LATE : ECHO, i)),
+    );
+    const request = pool.ask(0, message(ECHO_LATE, 99));
+    expect((await Promise.all(reads)).map((reply) => reply[1])).toEqual(reads.map((_, i) => i));
+    expect((await request)[1]).toBe(99);
+  });
+
+  it("counts reads in the queue", async () => {
+    const pool = await startPool({ queue: 2 });
+    const reads = [1, 2, 3].map((i) => pool.read(0, message(ECHO_LATE, i)));
+    const results = await Promise.allSettled(reads);
+    expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+  });
+
+  it("fails the reads inside when the thread ends and answers later ones from the next", async () => {
+    const pool = await startPool();
+    const inside = [
+      pool.read(1, message(ECHO_LATE)),
+      pool.read(1, message(EXIT)),
+      pool.read(1, message(ECHO)),
+    ];
+    const results = await Promise.allSettled(inside);
+    for (const result of results)
+      expect(result).toMatchObject({ status: "rejected", reason: { code: "SK-SE-503", retryAfter: 1 } });
+    expect((await pool.read(1, message(ECHO, 9)))[1]).toBe(9);
+    expect(pool.readings()[1]!.restarts).toBe(1);
+  });
+
+  it("ends a thread that hangs in a read", async () => {
+    const pool = await startPool();
+    await expect(pool.read(0, message(HANG))).rejects.toMatchObject({ code: "SK-SE-503" });
+    expect((await pool.read(0, message(ECHO, 3)))[1]).toBe(3);
+  });
+
   it("refuses requests beyond the queue's length", async () => {
     const pool = await startPool({ queue: 3 });
     const asks = Array.from({ length: 4 }, () => pool.ask(0, message(ECHO_LATE)));

@@ -17,6 +17,7 @@ const STATS = {
   terms: 5,
   staleSegments: 0,
   merging: false,
+  maintenanceDue: false,
   queuedBytes: 0,
 };
 

@@ -58,6 +58,11 @@ describe("joined and split words", () => {
     expect(variants("big red dog")).not.toContain("012:bigreddog");
   });
 
+  it("joins once what is typed many times", () => {
+    expect(variants("ab-1/".repeat(800), { sku: true }).length).toBeLessThan(50);
+    expect(variants("wi-fi-".repeat(600))).toEqual([...new Set(variants("wi-fi-".repeat(600)))]);
+  });
+
   it("does not join over a stop word, a quote or a letter that is still typed", () => {
     const joined = (q: string, stop: string[] = []): string[] =>
       variantsOf(read(q, stop), [], new SynonymMap([], analyser), false).map(shown);
@@ -127,6 +132,24 @@ describe("synonyms", () => {
     const groups = [group("multi_way", ["TV", "Television set", "tv"])];
     expect(variants("tv", { groups })).toEqual(["0:television+set"]);
     expect(variants("cheap television set", { groups })).toContain("12:tv");
+  });
+
+  it("stand once for what is typed many times, and for so many stretches as a program can hold", () => {
+    const others = Array.from({ length: 99 }, (_, i) => `other${i}`);
+    const groups = ["a", "b", "c"].map((letter) =>
+      group("one_way", ["shoe", ...others.map((other) => other + letter)], "shoe"),
+    );
+    expect(variants("shoe ".repeat(800), { groups })).toEqual([...new Set(variants("shoe", { groups }))]);
+    expect(variants("shoe", { groups }).filter((one) => one.includes("other"))).toHaveLength(200);
+
+    const words = Array.from(
+      { length: 60 },
+      (_, i) => `word${String.fromCharCode(97 + (i % 26))}${i > 25 ? "x" : ""}${i > 51 ? "y" : ""}`,
+    );
+    const stretches = words.flatMap((word, i) => [word, words.slice(0, i + 2).join(" ")]);
+    const many = stretches.map((stretch) => group("one_way", [stretch, "zebra"], stretch));
+    const standIns = variants(words.join(" "), { groups: many }).filter((one) => one.endsWith(":zebra"));
+    expect(standIns).toHaveLength(100);
   });
 
   it("go one way from the root, and not at all when disabled", () => {

@@ -1,7 +1,16 @@
 // Damage in every kind of stored value, and in LevelDB's own files: a closed shard database on a real disk is
 // damaged in one place, opened by the worker's own code, and may answer only what is right or an error that names
 // the place. Then check finds it and repair makes it whole.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
@@ -13,6 +22,7 @@ import { Action } from "../../../shards/protocol/ops.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
 import { seal } from "../../../shards/storage/envelope.js";
 import * as keys from "../../../shards/storage/keyspace.js";
+import { hasDatabase } from "../../../shards/storage/level-files.js";
 import { LevelStore } from "../../../shards/storage/level-store.js";
 import { StoreDamagedError } from "../../../shards/storage/store.js";
 import { engineModule, SCHEMA, TestShard, UID } from "./harness.js";
@@ -21,6 +31,8 @@ const folder = mkdtempSync(join(tmpdir(), "skein-damage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OTHER = 8;
+/** At the end of a table, with some bytes that mean nothing. */
+const FOOTER_BYTES = 48;
 const whole = join(folder, "whole");
 const body = (id: string, price: number) => ({ id, body: { id, title: `thing ${id}`, price } });
 /** What the index holds, by id. */
@@ -30,15 +42,18 @@ let copies = 0;
 
 const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 
+/** So many that the first segment is merged neither for its few deleted rows nor with the small one after it. */
+const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
+
 /** A database with every kind of key: two segments with deleted rows, dead documents, a mark, a second index. */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
   await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA }));
   shard.oldest = 0;
-  await shard.write(
-    Action.UPSERT,
-    ["a", "b", "c", "d", "e", "f"].map((id, i) => body(id, i)),
-  );
+  await shard.write(Action.UPSERT, [
+    ...["a", "b", "c", "d", "e", "f"].map((id, i) => body(id, i)),
+    ...FILLERS,
+  ]);
   await shard.write(Action.UPSERT, [body("b", 20), body("g", 21)]);
   await shard.write(Action.DELETE, [{ id: "c" }]);
   for (const [id, one] of await shard.documents()) expected.set(id, one);
@@ -268,10 +283,75 @@ describe("damage in LevelDB's files", () => {
     await shard.close();
   });
 
+  test("the last record of a log is missed after an orderly end, and taken for cut short after a crash", async () => {
+    const dataDir = await flippedFile(/\.log$/, (length) => length - 1);
+    await expect(LevelStore.open(locationIn(dataDir))).rejects.toThrow(/is not as the database was closed/);
+    expect((await job("check", dataDir)).problems).toEqual([expect.stringMatching(/\.log is damaged/)]);
+    rmSync(join(locationIn(dataDir), "closed.json"));
+    await (await LevelStore.open(locationIn(dataDir))).close();
+  });
+
+  test("the note of an orderly end is about no file of a database that was opened again", async () => {
+    const dataDir = copy();
+    const noted = readFileSync(join(locationIn(dataDir), "closed.json"));
+    const shard = await TestShard.open(await LevelStore.open(locationIn(dataDir)));
+    await shard.write(Action.UPSERT, [body("x", 1)]);
+    const crashed = join(folder, String(copies++));
+    cpSync(dataDir, crashed, { recursive: true });
+    await shard.close();
+    expect(readFileSync(join(locationIn(crashed), "closed.json"))).toEqual(noted);
+    const reopened = await TestShard.open(await LevelStore.open(locationIn(crashed)));
+    expect((await reopened.documents()).has("x")).toBe(true);
+    await reopened.close();
+  });
+
   test("a lost CURRENT is no new database", async () => {
     const dataDir = copy();
     rmSync(join(locationIn(dataDir), "CURRENT"));
     await expect(LevelStore.open(locationIn(dataDir))).rejects.toThrow("the file CURRENT is missing");
+  });
+
+  test("a new database whose making was cut short is made again", async () => {
+    const location = join(folder, String(copies++));
+    mkdirSync(location);
+    for (const name of ["LOCK", "LOG", "MANIFEST-000001", "000001.dbtmp"])
+      writeFileSync(join(location, name), "");
+    expect(hasDatabase(location)).toBe(false);
+    const store = await LevelStore.open(location);
+    expect(hasDatabase(location)).toBe(true);
+    await store.close();
+  });
+
+  test.each([
+    ["after an orderly end", true],
+    ["after a crash", false],
+  ])(
+    "a log that is gone, %s, takes no write with it unnoticed; repair makes the rest open",
+    async (_, orderly) => {
+      const running = copy();
+      const shard = await TestShard.open(await LevelStore.open(locationIn(running)));
+      await shard.write(Action.UPSERT, [body("x", 1)]);
+      if (orderly) await shard.close();
+      const left = join(folder, String(copies++));
+      cpSync(running, left, { recursive: true });
+      if (!orderly) await shard.close();
+      const log = readdirSync(locationIn(left)).find((name) => name.endsWith(".log"))!;
+      rmSync(join(locationIn(left), log));
+      await expect(LevelStore.open(locationIn(left))).rejects.toThrow(`the file ${log} is missing`);
+      expect((await job("repair", left)).filesRepaired).toBe(true);
+      expect(problemsOf(await job("check", left))).toEqual([]);
+    },
+  );
+
+  test("a directory without a database is reported and left as it is", async () => {
+    const dataDir = join(folder, String(copies++));
+    mkdirSync(locationIn(dataDir), { recursive: true });
+    for (const task of ["check", "repair"] as const) {
+      expect((await job(task, dataDir)).problems).toEqual([
+        "the database is missing; restore it from a backup",
+      ]);
+    }
+    expect(readdirSync(locationIn(dataDir))).toEqual([]);
   });
 
   test("flipped bytes all over a table are found by check", async () => {
@@ -283,7 +363,7 @@ describe("damage in LevelDB's files", () => {
     const file = join(locationIn(dataDir), table);
     const content = readFileSync(file);
     expect((await job("check", dataDir)).problems).toEqual([]);
-    for (let at = 0; at < content.length * 0.9; at += 1 + (content.length >> 6)) {
+    for (let at = 0; at < content.length - FOOTER_BYTES; at += 1 + (content.length >> 6)) {
       writeFileSync(file, flip(content, at));
       expect((await job("check", dataDir)).problems, `byte ${at} of ${content.length}`).toEqual([
         expect.stringContaining(table),

@@ -21,6 +21,7 @@ import * as control from "../../../shards/protocol/control.js";
 import {
   decodeAllSeqsReply,
   decodeExportReply,
+  type ExportLines,
   encodeAllSeqs,
   encodeExport,
 } from "../../../shards/protocol/export.js";
@@ -115,7 +116,7 @@ export class TestShard {
     return test;
   }
 
-  ask(message: Uint8Array): Promise<Uint8Array> {
+  async ask(message: Uint8Array): Promise<Uint8Array> {
     return handle(this.shard, message);
   }
 
@@ -149,11 +150,20 @@ export class TestShard {
     );
   }
 
+  async export(seqs: number[]): Promise<ExportLines> {
+    return decodeExportReply(await this.ask(encodeExport({ uid: UID, seqs })));
+  }
+
   /** All documents of a generation by id, in order of seq. */
   async documents(generation = this.generation): Promise<Map<string, unknown>> {
     const seqs = await this.seqs(generation);
-    const lines = decodeExportReply(await this.ask(encodeExport({ uid: UID, seqs })));
-    const text = Buffer.from(lines).toString();
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < seqs.length; ) {
+      const { count, lines } = await this.export(seqs.slice(at));
+      pieces.push(lines);
+      at += count;
+    }
+    const text = Buffer.concat(pieces).toString();
     const values =
       text === ""
         ? []

@@ -3,12 +3,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FLAG_INDEX, FLAG_REQUIRED, TYPE_FLOAT, TYPE_INT32 } from "../../../engine-wasm/assembly/layout.js";
+import { armFault } from "../../../shards/fault.js";
 import { Action, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE } from "../../../shards/protocol/ops.js";
+import { decodeWriteReply, encodeWrite } from "../../../shards/protocol/write.js";
 import { LevelStore } from "../../../shards/storage/level-store.js";
-import { priceBetween, SCHEMA, type TestDocument, TestShard } from "./harness.js";
+import { priceBetween, SCHEMA, type TestDocument, TestShard, UID } from "./harness.js";
 import { type Body, Model } from "./model.js";
 
 let location = "";
@@ -239,6 +242,63 @@ describe("opening", () => {
     expect((await again.documents()).size).toBe(300);
     expect((await again.search()).length).toBe(300);
     await again.close();
+  });
+
+  test("reads are answered while a batch is being built, and see nothing of it", async () => {
+    const shard = await open();
+    await shard.write(Action.UPSERT, [doc("first", 1)]);
+    const { generation } = shard;
+    let built = false;
+    armFault("commit.before-batch", () => {
+      built = true;
+    });
+    const filler = Array.from({ length: 4000 }, (_, i) => `word${i}`).join(" ");
+    const written = shard.write(
+      Action.UPSERT,
+      Array.from({ length: 40 }, (_, i) => doc(`d${i}`, i, filler)),
+    );
+    let answered = 0;
+    for (await turn(); !built; await turn()) {
+      expect((await shard.search({}, generation)).length).toBe(1);
+      answered++;
+    }
+    armFault("commit.before-batch", null);
+    expect(answered).toBeGreaterThan(1);
+    expect((await written).failures).toEqual([]);
+    expect((await shard.search()).length).toBe(41);
+    await shard.close();
+  });
+
+  test("of large documents an export message answers a few, of small ones all", async () => {
+    const shard = await open();
+    await shard.write(Action.UPSERT, [
+      ...Array.from({ length: 8 }, (_, i) => ({
+        id: `l${i}`,
+        body: { id: `l${i}`, text: "x".repeat(900_000) },
+      })),
+      ...Array.from({ length: 500 }, (_, i) => ({ id: `s${i}`, body: { id: `s${i}` } })),
+    ]);
+    const seqs = await shard.seqs();
+    const large = await shard.export(seqs);
+    expect(large.count).toBe(4);
+    expect(Buffer.from(large.lines).toString().trimEnd().split("\n")).toHaveLength(4);
+    expect((await shard.export(seqs.slice(8))).count).toBe(500);
+    expect([...(await shard.documents()).keys()]).toHaveLength(508);
+    await shard.close();
+  });
+
+  test("a write whose bytes end too early is refused alone", async () => {
+    const shard = await open();
+    const document = { index: 0, seq: 1, id: "a", hash: 1n, raw: Buffer.from('{"id":"a"}') };
+    const head = { uid: UID, generation: 1, oldestGeneration: 0, action: Action.UPSERT };
+    const message = encodeWrite({ ...head, documents: [document] });
+    const [cut, whole] = await Promise.all([
+      shard.ask(message.subarray(0, message.length - 3)),
+      shard.ask(message),
+    ]);
+    expect(() => decodeWriteReply(cut)).toThrow("message ends");
+    expect(decodeWriteReply(whole)).toEqual({ failures: [], liveDocs: 1 });
+    await shard.close();
   });
 });
 

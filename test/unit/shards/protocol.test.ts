@@ -6,6 +6,7 @@ import * as control from "../../../shards/protocol/control.js";
 import { SHARD_INTERNAL, SHARD_UNAVAILABLE, ShardError } from "../../../shards/protocol/errors.js";
 import * as exporting from "../../../shards/protocol/export.js";
 import * as fetching from "../../../shards/protocol/fetch.js";
+import { Frames, readFrames } from "../../../shards/protocol/line.js";
 import { Action, DOC_EXISTS, NO_SLOT, Op } from "../../../shards/protocol/ops.js";
 import * as program from "../../../shards/protocol/program.js";
 import { decodeEmptyReply, encodeEmptyReply, encodeError } from "../../../shards/protocol/reply.js";
@@ -104,6 +105,8 @@ describe("messages", () => {
       { excludeFields: ["b"] },
       { highlight },
       { fields: [], highlight },
+      { bytesMax: 0 },
+      { bytesMax: 2 ** 52, excludeFields: ["b"], highlight },
     ]) {
       const request = { uid: 1, seqs: [1, 2 ** 52], ...options };
       expect(fetching.decodeFetch(opened(fetching.encodeFetch(request), Op.FETCH))).toEqual(request);
@@ -141,10 +144,33 @@ describe("messages", () => {
       schema,
     });
     expect(control.decodeUid(opened(control.encodeDrop(9), Op.DROP))).toBe(9);
-    const status = { liveDocs: 1, maxSeq: 2, generation: 3 };
+    const inUse = { uid: 9, oldestGeneration: 2 ** 40 };
+    expect(control.decodeInUse(opened(control.encodeInUse(9, 2 ** 40), Op.IN_USE))).toEqual(inUse);
+    const asked = { uid: 9, schemaVersion: 2 };
+    expect(control.decodeStanding(opened(control.encodeStanding(asked), Op.STANDING))).toEqual(asked);
+    const status = { liveDocs: 1, maxSeq: 2, generation: 3, staleSegments: 4 };
     expect(control.decodeOpenReply(control.encodeOpenReply(status))).toEqual(status);
     const broken = new ByteReader(Uint8Array.of(0xc1));
     expect(() => control.decodeOpen(broken)).toThrow(ShardError);
+  });
+
+  test("frames of the line", () => {
+    const frames = new Frames();
+    const parts = [new Uint8Array([1, 2, 3]), new Uint8Array(0), new Uint8Array(300).fill(7)];
+    parts.forEach((part, i) => {
+      frames.add(2 ** 32 - 3 + i, part);
+    });
+    const message = frames.take();
+    expect(frames.empty).toBe(true);
+    const got = new Map<number, number[]>();
+    readFrames(message, (id, part) => got.set(id, [...part]));
+    expect([...got]).toEqual(parts.map((part, i) => [2 ** 32 - 3 + i, [...part]]));
+    for (let length = 1; length < message.length; length++) {
+      const ends = [11, 19];
+      const cut = () => readFrames(message.subarray(0, length), () => undefined);
+      if (ends.includes(length)) expect(cut).not.toThrow();
+      else expect(cut).toThrow("ends within");
+    }
   });
 
   test("TOGETHER", () => {

@@ -5,13 +5,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Engine } from "../../../engine-wasm/host/engine.js";
-import { IDLE_MS, WASTED_BYTES_MAX } from "../../../shards/index/limits.js";
+import { GARBAGE_BYTES_MAX, IDLE_MS, WASTED_BYTES_MAX } from "../../../shards/index/limits.js";
+import { encodeInUse } from "../../../shards/protocol/control.js";
 import { Action } from "../../../shards/protocol/ops.js";
-import { killRows, OpenSegment, type SnapshotEntry } from "../../../shards/segments/open-segment.js";
+import {
+  dropEntries,
+  killRows,
+  OpenSegment,
+  type SnapshotEntry,
+  takeEntries,
+} from "../../../shards/segments/open-segment.js";
 import { summarize } from "../../../shards/segments/segment-pieces.js";
 import { Snapshots } from "../../../shards/segments/snapshots.js";
+import { piecesRange } from "../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../shards/storage/level-store.js";
-import { engineModule, priceBetween, SCHEMA, type TestDocument, TestShard } from "./harness.js";
+import { engineModule, priceBetween, SCHEMA, type TestDocument, TestShard, UID } from "./harness.js";
 
 const DOCUMENTS = 40_000;
 const BATCH = 5_000;
@@ -62,6 +70,29 @@ test("memory comes back when most documents are gone, and answers stay", { timeo
   await shard.close();
 });
 
+test("what only older generations see goes once nobody asks for them, and replaced segments leave the disk", {
+  timeout: 60_000,
+}, async () => {
+  const store = await LevelStore.open(location);
+  const shard = await TestShard.open(store);
+  shard.oldest = 0;
+  for (let round = 0; round < 2; round++) {
+    for (let from = 0; from < DOCUMENTS; from += BATCH) {
+      expect((await shard.write(Action.UPSERT, documents(from, BATCH))).failures).toEqual([]);
+    }
+  }
+  await quiet(shard);
+  const kept = await shard.stats();
+  await shard.ask(encodeInUse(UID, shard.generation));
+  await quiet(shard);
+  const { memoryBytes, segmentBytes } = await shard.stats();
+  expect(memoryBytes).toBeLessThan(kept.memoryBytes / 2);
+  expect(await store.diskBytes(piecesRange(UID))).toBeLessThan(segmentBytes + GARBAGE_BYTES_MAX);
+  expect((await shard.search()).length).toBe(DOCUMENTS);
+  expect(shard.reports).toEqual([]);
+  await shard.close();
+});
+
 async function addSegment(engine: Engine, id: number, firstSeq: number): Promise<OpenSegment> {
   const workbench = (await engineModule()).workbench();
   const rows = Array.from({ length: 1000 }, (_, i) => {
@@ -96,4 +127,32 @@ test("every snapshot that is in use moves, with the segments and bitsets they sh
   snapshots.retire(3);
   expect(found()[2]).toEqual(before[2]);
   expect(engine.usedBytes()).toBeLessThan(used);
+});
+
+test("a segment that nobody sees any more when the copying ends does not move", async () => {
+  const engine = (await engineModule()).engine();
+  const workbench = (await engineModule()).workbench();
+  const first: SnapshotEntry = { segment: await addSegment(engine, 1, 1), live: null };
+  const second: SnapshotEntry = { segment: await addSegment(engine, 2, 1001), live: null };
+  const snapshots = new Snapshots(engine, 1, [first, second], 2000);
+  const fewer = { ...second, live: killRows(engine, second, [3]) };
+  snapshots.publish(2, [fewer], 2000);
+  const hashes = BigUint64Array.from({ length: 2000 }, (_, i) => workbench.hash(`d${i + 1}`));
+  const found = () => engine.findIds(snapshots.newest.address, new Uint8Array(hashes.buffer));
+  const before = found();
+  expect(before.length).toBe(999);
+  const held = snapshots.entries;
+  takeEntries(held);
+  const renewal = engine.beginRenewal();
+  const steps = renewal.copyAhead(new Set(held.map(({ segment }) => segment)));
+  steps.next();
+  snapshots.retire(2);
+  const answersOnTheWay = found();
+  while (steps.next().done !== true);
+  dropEntries(held);
+  const used = engine.usedBytes();
+  snapshots.renewEngine(renewal);
+  expect([answersOnTheWay, found()]).toEqual([before, before]);
+  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100); // headers of free regions
+  expect(engine.memoryBytes() - used).toBeLessThan(1_000_000);
 });

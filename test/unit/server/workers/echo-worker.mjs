@@ -1,8 +1,9 @@
 // A stand-in for a shard's worker: answers with the request, or dies or fails as its first byte says.
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { threadId, workerData } from "node:worker_threads";
+import { MessagePort, threadId, workerData } from "node:worker_threads";
 import { move } from "piscina";
+import { answerLine } from "../../../../dist/shards/answer-line.js";
 
 const ECHO_LATE = 1;
 const EXIT = 2;
@@ -23,6 +24,14 @@ if (dieDir !== undefined && shard === 0) {
 }
 
 export default async function echo(request) {
+  if (request instanceof MessagePort) {
+    answerLine(request, answer);
+    return new Uint8Array(0);
+  }
+  return move(await answer(request));
+}
+
+async function answer(request) {
   switch (request[0]) {
     case ECHO_LATE:
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -45,5 +54,5 @@ export default async function echo(request) {
       throw new RangeError("refused");
     default:
   }
-  return move(request);
+  return request;
 }

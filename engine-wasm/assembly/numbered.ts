@@ -1,0 +1,77 @@
+// Numbers the rows of a set within a range, 0, 1, 2 ... in ascending order, so that what is computed for them fits
+// arrays without gaps. Knows bitsets, not what the rows are numbered for.
+//
+//   ranks: u32 by word of the range: rows of the set before the word
+import { scratch } from "./arena";
+import { Bits } from "./bitset";
+import { Mem } from "./mem";
+
+@unmanaged export class Numbered {
+  bits: usize; // rows of the whole segment
+  from: u32; // first row of the range, a multiple of 64
+  to: u32;
+  count: u32; // rows of the set in the range
+  ranks: usize;
+  ranksRoom: u32;
+  rows: usize; // u32 by number, once `listed`
+  rowsRoom: u32;
+  listed: u32;
+
+  @inline has(row: u32): bool { return Bits.has(this.bits, row); }
+
+  /** Rows of the set before a word of the range. */
+  @inline before(word: u32): u32 { return Mem.u32At(this.ranks + (<usize>(word - (this.from >> 6)) << 2)); }
+
+  /** Number of a row of the set. */
+  @inline numberOf(row: u32): u32 {
+    const below = Bits.word(this.bits, row >> 6) & ((<u64>1 << <u64>(row & 63)) - 1);
+    return this.before(row >> 6) + <u32>popcnt(below);
+  }
+}
+
+export function numberedNew(): Numbered {
+  const set = changetype<Numbered>(scratch(offsetof<Numbered>()));
+  set.count = 0;
+  set.ranksRoom = 0;
+  set.rowsRoom = 0;
+  return set;
+}
+
+/** Numbers the rows of `bits` in [from, to); `from` is a multiple of 64, `to` as well unless the segment ends there. */
+export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void {
+  const first = from >> 6;
+  const words = Bits.words(to) - first;
+  if (words > set.ranksRoom) {
+    set.ranks = scratch(<usize>words << 2);
+    set.ranksRoom = words;
+  }
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < words; i++) {
+    Mem.putU32(set.ranks + (<usize>i << 2), count);
+    count += <u32>popcnt(Bits.word(bits, first + i));
+  }
+  set.bits = bits;
+  set.from = from;
+  set.to = to;
+  set.count = count;
+  set.listed = 0;
+}
+
+/** Address of the rows as u32 by number; good until the set is numbered anew. */
+export function numberedRows(set: Numbered): usize {
+  if (set.listed != 0) return set.rows;
+  if (set.count > set.rowsRoom) {
+    set.rows = scratch(<usize>set.count << 2);
+    set.rowsRoom = set.count;
+  }
+  let to = set.rows;
+  const end = Bits.words(set.to);
+  for (let word = set.from >> 6; word < end; word++) {
+    for (let left = Bits.word(set.bits, word); left != 0; left &= left - 1) {
+      Mem.putU32(to, (word << 6) + <u32>ctz(left));
+      to += 4;
+    }
+  }
+  set.listed = 1;
+  return set.rows;
+}

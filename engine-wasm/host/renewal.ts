@@ -1,0 +1,69 @@
+// The move of an engine's regions to a fresh instance. What does not change any more, the segments, can be copied
+// ahead in small steps, between which the old instance answers; the rest follows at the end.
+import type { EngineInstance } from "./memory.js";
+
+/** A segment or live bitset that is to survive a renewal. */
+export interface Region {
+  address: number;
+  bytes: number;
+}
+
+/** What is copied in one step: a fraction of a millisecond. */
+const STEP_BYTES = 1024 * 1024;
+
+export class Renewal {
+  readonly #from: EngineInstance;
+  readonly #summariesBefore: ReadonlyMap<number, number>;
+  readonly to: EngineInstance;
+  /** Regions of summaries by segment, as the engine keeps them. */
+  readonly summaries = new Map<number, number>();
+  /** Where segments that are already there are, by their old address. */
+  readonly #ahead = new Map<number, number>();
+
+  /** Becomes the only user of `to`; `summaries`: those in `from`. */
+  constructor(from: EngineInstance, to: EngineInstance, summaries: ReadonlyMap<number, number>) {
+    this.#from = from;
+    this.to = to;
+    this.#summariesBefore = summaries;
+  }
+
+  /** Copies these segments. They must stay attached until the renewal ends. Throws EngineError("memory"). */
+  *copyAhead(segments: Iterable<Region>): Generator<void> {
+    for (const { address, bytes } of segments) {
+      const there = this.to.reserve(bytes);
+      for (let at = 0; at < bytes; at += STEP_BYTES) {
+        const end = Math.min(bytes, at + STEP_BYTES);
+        this.to.view().set(this.#from.view().subarray(address + at, address + end), there + at);
+        yield;
+      }
+      this.#ahead.set(address, there);
+      const summary = this.#summariesBefore.get(address);
+      if (summary !== undefined) this.summaries.set(there, summary === 0 ? 0 : this.#copy(summary));
+    }
+  }
+
+  /** Copies what is missing of these regions and frees what is not among them. Returns their new addresses. */
+  finish(regions: readonly Region[]): number[] {
+    const addresses = regions.map(({ address, bytes }) => {
+      const there = this.#ahead.get(address);
+      this.#ahead.delete(address);
+      return there ?? this.to.region(this.#from.view().subarray(address, address + bytes));
+    });
+    for (const there of this.#ahead.values()) this.#forget(there);
+    this.#ahead.clear();
+    return addresses;
+  }
+
+  /** Copies a region of any size. */
+  #copy(region: number): number {
+    const bytes = this.#from.run((kernels) => kernels.sizeOf(region));
+    return this.to.region(this.#from.view().subarray(region, region + bytes));
+  }
+
+  #forget(segment: number): void {
+    const summary = this.summaries.get(segment) ?? 0;
+    this.summaries.delete(segment);
+    if (summary !== 0) this.to.release(summary);
+    this.to.release(segment);
+  }
+}

@@ -1,0 +1,53 @@
+// Which stretches of terms a query has: a suffix automaton of its terms, so that asking for one costs as many steps as
+// it has terms, however long the query is and however often it repeats itself.
+
+interface State {
+  readonly next: Map<string, State>;
+  readonly length: number;
+  /** The state of the longest ending that stands elsewhere too; null for the start. */
+  link: State | null;
+}
+
+export class Stretches {
+  readonly #start: State = { next: new Map(), length: 0, link: null };
+
+  constructor(terms: readonly string[]) {
+    let last = this.#start;
+    for (const term of terms) last = after(last, term);
+  }
+
+  /** The terms stand in the query side by side, in this order. */
+  has(terms: readonly string[]): boolean {
+    let state: State | undefined = this.#start;
+    for (const term of terms) {
+      state = state.next.get(term);
+      if (state === undefined) return false;
+    }
+    return true;
+  }
+}
+
+/** The state of the whole text with one more term. */
+function after(last: State, term: string): State {
+  const whole: State = { next: new Map(), length: last.length + 1, link: null };
+  let from: State | null = last;
+  for (; from !== null && !from.next.has(term); from = from.link) from.next.set(term, whole);
+  whole.link = from === null ? startOf(last) : ending(from, term);
+  return whole;
+}
+
+/** The state of what `from` stands for followed by the term, with nothing longer in it. */
+function ending(from: State, term: string): State {
+  const found = from.next.get(term) as State;
+  if (found.length === from.length + 1) return found;
+  const split: State = { next: new Map(found.next), length: from.length + 1, link: found.link };
+  found.link = split;
+  for (let at: State | null = from; at?.next.get(term) === found; at = at.link) at.next.set(term, split);
+  return split;
+}
+
+function startOf(state: State): State {
+  let start = state;
+  while (start.link !== null) start = start.link;
+  return start;
+}

@@ -1,0 +1,28 @@
+// Gives back the disk that dropped indexes have left: their keys are deleted, but stay in the database's tables until
+// those are written anew. Small ones are collected until it pays.
+import { indexRange } from "./storage/keyspace.js";
+import type { Store } from "./storage/store.js";
+
+const COMPACT_BYTES_MIN = 4 * 1024 * 1024;
+/** What is left of older ones LevelDB's own compaction finds. */
+const REMEMBERED_MAX = 64;
+
+export class DroppedIndexes {
+  readonly #store: Store;
+  readonly #uids: number[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The keys of the index are deleted. */
+  async add(uid: number): Promise<void> {
+    this.#uids.push(uid);
+    if (this.#uids.length > REMEMBERED_MAX) this.#uids.shift();
+    const uids = [...this.#uids];
+    const sizes = await Promise.all(uids.map((one) => this.#store.diskBytes(indexRange(one))));
+    if (sizes.reduce((sum, bytes) => sum + bytes, 0) < COMPACT_BYTES_MIN) return;
+    this.#uids.length = 0;
+    for (const [i, one] of uids.entries()) if (sizes[i]! > 0) await this.#store.compact(indexRange(one));
+  }
+}

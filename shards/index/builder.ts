@@ -1,0 +1,32 @@
+// Segments of new documents, built between requests: in slices, like merges. A build needs an engine instance for
+// itself from its first step to its last, so the thread's builds go one after the other in a workbench of their own,
+// and reads have theirs.
+import type { BuildDocument, BuildResult } from "../../engine-wasm/host/build.js";
+import type { BuildSchema, Workbench } from "../../engine-wasm/host/workbench.js";
+import { Lane } from "./lane.js";
+import type { Turns } from "./turns.js";
+
+export class Builder {
+  readonly #workbench: Workbench;
+  readonly #turns: Turns;
+  readonly #lane = new Lane();
+
+  /** Becomes the only user of the workbench. */
+  constructor(workbench: Workbench, turns: Turns) {
+    this.#workbench = workbench;
+    this.#turns = turns;
+  }
+
+  /** Like Workbench.build. */
+  build(schema: BuildSchema, documents: readonly BuildDocument[]): Promise<BuildResult> {
+    return this.#lane.run(async () => {
+      await this.#turns.pause();
+      const build = this.#workbench.beginBuild(schema, documents);
+      for (;;) {
+        const result = build.step();
+        if (result !== null) return result;
+        if (this.#turns.over) await this.#turns.next();
+      }
+    });
+  }
+}

@@ -1,0 +1,57 @@
+// The stored documents that answers showed lately, of all indexes of a shard: a look into the database costs more than
+// everything else that is done to show one. Nothing here is ever out of date: what is stored under a uid and a sequence
+// number does not change. Least recently used documents go first, in two halves: what is used moves to the young half,
+// and when that is full the old one is dropped.
+import type { DocumentRecord } from "./document-record.js";
+
+const BYTES_MAX = 8 * 1024 * 1024;
+/** Of a record beside its JSON: its objects and its place in the map. */
+const RECORD_BYTES = 400;
+/** A longer document would take the place of too many. */
+const DOCUMENT_BYTES_MAX = 64 * 1024;
+
+export class DocumentCache {
+  readonly #halfBytes: number;
+  #young = new Map<string, DocumentRecord>();
+  #old = new Map<string, DocumentRecord>();
+  #youngBytes = 0;
+
+  constructor(bytesMax = BYTES_MAX) {
+    this.#halfBytes = bytesMax / 2;
+  }
+
+  get(uid: number, seq: number): DocumentRecord | undefined {
+    const key = keyOf(uid, seq);
+    const record = this.#young.get(key);
+    if (record !== undefined) return record;
+    const older = this.#old.get(key);
+    if (older !== undefined) this.#put(key, older);
+    return older;
+  }
+
+  put(uid: number, seq: number, record: DocumentRecord): void {
+    if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(keyOf(uid, seq), record);
+  }
+
+  /** Everything, of all indexes: one of them has been dropped, which is rare. */
+  clear(): void {
+    this.#young = new Map();
+    this.#old = new Map();
+    this.#youngBytes = 0;
+  }
+
+  #put(key: string, record: DocumentRecord): void {
+    const bytes = record.raw.length + RECORD_BYTES;
+    if (this.#youngBytes + bytes > this.#halfBytes) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngBytes = 0;
+    }
+    this.#young.set(key, record);
+    this.#youngBytes += bytes;
+  }
+}
+
+function keyOf(uid: number, seq: number): string {
+  return `${uid}:${seq}`;
+}

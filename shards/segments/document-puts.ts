@@ -1,0 +1,21 @@
+// Puts of documents into the database, each encoded when its turn comes: thousands of values at once are what makes the
+// heap's collections frequent and long.
+import { documentKey } from "../storage/keyspace.js";
+import { lazily } from "../storage/lazy-ops.js";
+import { Scratch } from "../storage/scratch.js";
+import type { StoreOp } from "../storage/store.js";
+import { type DocumentRecord, encodeDocument } from "./document-record.js";
+
+export interface NumberedDocument extends DocumentRecord {
+  seq: number;
+}
+
+export function documentPuts(uid: number, documents: Iterable<NumberedDocument>): Iterable<StoreOp> {
+  return lazily(function* (): Iterable<StoreOp> {
+    const { room } = new Scratch();
+    for (const document of documents) {
+      const key = documentKey(uid, document.seq);
+      yield { type: "put", key, value: encodeDocument(key, document, room) };
+    }
+  });
+}

@@ -1,0 +1,22 @@
+// Where an index stands in a shard, from its manifest alone: what opening it would tell, without its segments.
+import type { OpenReply, StandingRequest } from "../protocol/control.js";
+import { manifestKey } from "../storage/keyspace.js";
+import type { Store } from "../storage/store.js";
+import { decodeManifest } from "./manifest.js";
+
+/** An index that was never made here stands at 0. Throws the envelope's errors. */
+export async function storedStanding(
+  store: Store,
+  { uid, schemaVersion }: StandingRequest,
+): Promise<OpenReply> {
+  const stored = await store.get(manifestKey(uid));
+  if (stored === undefined) return { liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 };
+  const manifest = decodeManifest(stored, `index ${uid}, manifest`);
+  const newest = Math.max(schemaVersion, manifest.schemaVersion);
+  return {
+    liveDocs: manifest.segments.reduce((sum, { rows, deleted }) => sum + rows - deleted, 0),
+    maxSeq: manifest.maxSeq,
+    generation: manifest.generation,
+    staleSegments: manifest.segments.filter((segment) => segment.schemaVersion < newest).length,
+  };
+}

@@ -1,0 +1,14 @@
+// Operations of a batch that are made when their turn comes, so that a large batch is not all in the heap at once.
+import type { StoreOp } from "./store.js";
+
+/** What `make` makes, anew each time somebody goes through it. */
+export function lazily(make: () => Iterable<StoreOp>): Iterable<StoreOp> {
+  return { [Symbol.iterator]: () => make()[Symbol.iterator]() };
+}
+
+/** One after the other. */
+export function inTurn(...parts: readonly Iterable<StoreOp>[]): Iterable<StoreOp> {
+  return lazily(function* () {
+    for (const part of parts) yield* part;
+  });
+}
