@@ -1,6 +1,6 @@
 // Reads that may have ended a shard's thread or broken its engine. Those that were inside at an end are suspects:
 // each is then run without company, which clears or convicts it. One that was inside at a second end is refused,
-// instead of ending the shard again and again. Knows reads by a hash of what they ask; one quarantine for each shard.
+// instead of ending the shard again and again; a popular one may be inside many times at one end. Knows reads by a hash of what they ask; one quarantine for each shard.
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SkeinError } from "../errors.js";
@@ -11,9 +11,11 @@ import { ShardEndedError } from "./shard-errors.js";
 export type Subject = () => string;
 
 interface Suspect {
-  ends: number;
+  readonly ends: number;
+  /** The life of the thread that ended last; null after a broken engine. */
+  readonly life: number | null;
   /** performance.now() at which it is forgotten. */
-  untilMs: number;
+  readonly untilMs: number;
 }
 
 const ENDS_MAX = 2;
@@ -48,8 +50,8 @@ export class Quarantine {
 
   #runFree<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
     return send(false).catch((error: unknown) => {
-      const innocent = this.#accused !== null && error instanceof ShardEndedError && !error.certain;
-      if (error instanceof ShardEndedError && !innocent) this.#blame(fingerprint(subject), subject);
+      if (error instanceof ShardEndedError && (this.#accused === null || error.life === null))
+        this.#blame(fingerprint(subject), subject, error);
       throw error;
     });
   }
@@ -62,7 +64,7 @@ export class Quarantine {
       this.#suspects.delete(print);
       return answer;
     } catch (error) {
-      if (error instanceof ShardEndedError) this.#blame(print, subject);
+      if (error instanceof ShardEndedError) this.#blame(print, subject, error);
       await nextTurn(); // until then the reads that were inside with it hear of the end
       throw error;
     } finally {
@@ -80,10 +82,12 @@ export class Quarantine {
     return result;
   }
 
-  #blame(print: string, subject: Subject): void {
-    const ends = (this.#suspects.get(print)?.ends ?? 0) + 1;
+  #blame(print: string, subject: Subject, { life }: ShardEndedError): void {
+    const known = this.#suspects.get(print);
+    if (known !== undefined && life !== null && known.life === life) return;
+    const ends = (known?.ends ?? 0) + 1;
     this.#suspects.delete(print);
-    this.#suspects.set(print, { ends, untilMs: performance.now() + REMEMBERED_MS });
+    this.#suspects.set(print, { ends, life, untilMs: performance.now() + REMEMBERED_MS });
     for (const oldest of this.#suspects.keys()) {
       if (this.#suspects.size <= SUSPECTS_MAX) break;
       this.#suspects.delete(oldest);

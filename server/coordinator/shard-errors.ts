@@ -15,13 +15,14 @@ import {
 } from "../../shards/protocol/errors.js";
 import { type ErrorExtras, SkeinError } from "../errors.js";
 
-/** A thread or an engine ended while the request was inside: because of it, for `certain` or perhaps. */
+/** A thread or an engine ended while the request was inside. */
 export class ShardEndedError extends SkeinError {
-  readonly certain: boolean;
+  /** The number of the thread's life, which ended perhaps because of the request; null: surely because of it. */
+  readonly life: number | null;
 
-  constructor(sentence: string, { certain, cause }: { certain: boolean; cause: unknown }) {
+  constructor(sentence: string, { life, cause }: { life: number | null; cause: unknown }) {
     super("SK-SE-503", sentence, { retryAfter: 1, cause });
-    this.certain = certain;
+    this.life = life;
   }
 }
 
@@ -74,7 +75,7 @@ function asSkeinError(error: unknown): unknown {
       });
     case SHARD_TRAPPED:
       return new ShardEndedError("The request broke the search engine; the index is being reopened.", {
-        certain: true,
+        life: null,
         cause: error,
       });
     case SHARD_TOO_LARGE:

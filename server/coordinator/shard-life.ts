@@ -10,6 +10,8 @@ import { ReadLine } from "./read-line.js";
 export type Message = Uint8Array<ArrayBuffer>;
 
 export interface ShardLifeOptions {
+  /** Another one for each life of a shard. */
+  readonly number: number;
   readonly workerData: unknown;
   /** The worker's module; by default shards/worker.js of this build. */
   readonly workerFile: string | undefined;
@@ -23,6 +25,7 @@ export interface ShardLifeOptions {
 const YOUNG_HEAP_MIB = 12;
 
 export class ShardLife {
+  readonly number: number;
   readonly #pool: Piscina;
   readonly #onEnd: () => void;
   /** Resolves when the thread is gone. */
@@ -31,7 +34,8 @@ export class ShardLife {
   #ended = false;
   #inside = 0;
 
-  constructor({ workerData, workerFile, onEnd, onError }: ShardLifeOptions) {
+  constructor({ number, workerData, workerFile, onEnd, onError }: ShardLifeOptions) {
+    this.number = number;
     this.#onEnd = onEnd;
     this.#pool = new Piscina({
       filename: workerFile ?? builtWorker(),

@@ -103,6 +103,7 @@ class ShardThread {
   readonly #beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #watch: NodeJS.Timeout;
   #life: ShardLife;
+  #lives = 0;
   #state: "starting" | "open" | "restarting" | "closed" = "starting";
   #inside = 0;
   #sent = 0;
@@ -167,7 +168,7 @@ class ShardThread {
       if (life === null || !life.ended) throw error;
       throw new ShardEndedError(
         `Shard ${this.#shard} was restarted while the request was inside. Retry in a moment.`,
-        { certain: false, cause: error },
+        { life: life.number, cause: error },
       );
     } finally {
       this.#inside--;
@@ -196,6 +197,7 @@ class ShardThread {
     this.#beatsSeen = Atomics.load(this.#beats, 0);
     const { workerData, workerFile, log } = this.#options;
     return new ShardLife({
+      number: ++this.#lives,
       workerData: workerData(this.#shard, this.#beats),
       workerFile,
       onEnd: () => this.#onEnd(),

@@ -5,8 +5,11 @@ import { Quarantine, subjectOf } from "../../../server/coordinator/quarantine.js
 import { ShardEndedError } from "../../../server/coordinator/shard-errors.js";
 
 const log = pino({ level: "silent" });
-const ended = (): Promise<never> =>
-  Promise.reject(new ShardEndedError("ended", { certain: false, cause: undefined }));
+let life = 0;
+const ends = (number: number) => (): Promise<never> =>
+  Promise.reject(new ShardEndedError("ended", { life: number, cause: undefined }));
+/** Of a life of its own. */
+const ended = (): Promise<never> => ends(++life)();
 const answer = async (alone: boolean): Promise<boolean> => alone;
 const read = (text: string) => subjectOf("search", 1, { text });
 
@@ -36,6 +39,23 @@ describe("quarantine", () => {
     const results = await Promise.allSettled([suspect, bystander]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     expect(await quarantine.run(read("b"), answer)).toBe(false);
+  });
+
+  it("counts one end once, however often the read was inside", async () => {
+    const quarantine = new Quarantine(0, log);
+    const copies = Array.from({ length: 5 }, () => quarantine.run(read("a"), ends(1)));
+    for (const copy of copies) await expect(copy).rejects.toThrow("ended");
+    expect(await quarantine.run(read("a"), answer)).toBe(true);
+    expect(await quarantine.run(read("a"), answer)).toBe(false);
+  });
+
+  it("counts every broken engine", async () => {
+    const quarantine = new Quarantine(0, log);
+    const broken = (): Promise<never> =>
+      Promise.reject(new ShardEndedError("broken", { life: null, cause: undefined }));
+    for (let time = 0; time < 2; time++)
+      await expect(quarantine.run(read("a"), broken)).rejects.toThrow("broken");
+    await expect(quarantine.run(read("a"), answer)).rejects.toThrow("refused");
   });
 
   it("forgets after ten minutes", async () => {
