@@ -1,31 +1,35 @@
-// Remembers what all shards answered to whole searches, for all indexes of the server together and within a number of
-// bytes; the least recently used answers go first. An answer is kept when its question comes a second time: most
-// questions never do, and are not worth the copy.
+// Remembers whole answers to queries, for all indexes of the server together and within a number of bytes; the least
+// recently used go first. An answer is kept when its question comes a second time: most questions never do, and are not
+// worth the copy.
 //
-// Why no answer is ever out of date: shards answer a search from the snapshot of its generation, by the bytes of the
-// program (words, filter, rules, pins, sort, facets, with all weights and statistics in them), the rows whose documents
-// are wanted and what is wanted of these. All of it is in the question, which is compared byte by byte; left out are only
-// the deadline, which ends a search and never shortens it, and the oldest generation that is still read. Settings, rules,
-// synonyms and stop words reach a shard in no other way. A write makes a new generation, a merge changes no answer. What
-// else changes answers makes the index a new owner here (see IndexState): another schema with its re-indexing, unloading,
-// and the restart of a shard, which then has its newest state only. Refused and late searches are errors, not answers.
-import { askedOf } from "../../shards/protocol/program.js";
+// Why no answer is ever out of date: an answer is that of one generation of the index and of one state of its record,
+// rules and synonyms, and follows from these and the body of the query, which is compared byte by byte. A write makes a new
+// generation, a merge changes no answer. What else changes answers makes the index a new owner here (see IndexState):
+// another schema with its re-indexing, unloading, and the restart of a shard, which then has its newest state only.
+// Refused and late searches are errors, not answers.
 import type { CacheMeter } from "../metrics/recorder.js";
 
-/** An answer that takes a larger part than this is not kept: it would drop too many others. */
+/** A question with an answer that takes a larger part than this is not kept: it would drop too many others. */
 const PART_MAX = 1 / 64;
 /** Of the objects around the bytes of an answer. */
 const ENTRY_BYTES = 300;
 /** Questions seen once of which is known that they were. A power of two. */
 const SEEN_ONCE = 2 ** 15;
 
-interface Entry {
+/** What a client asks of an index. */
+export interface Question {
+  /** See QueriedIndex. */
+  readonly state: number;
+  /** The body of the query, or something that stands for it. */
+  readonly body: Uint8Array;
+  /** How large the answer may be. */
+  readonly bytesMax: number;
+}
+
+interface Entry extends Question {
+  readonly content: Uint8Array;
   readonly owner: IndexAnswers;
   readonly generation: number;
-  readonly op: number;
-  readonly asked: Uint8Array;
-  /** By shard. */
-  readonly replies: readonly Uint8Array[];
   readonly bytes: number;
 }
 
@@ -49,17 +53,18 @@ export class AnswerCache {
     return new IndexAnswers(this, ++this.#owners);
   }
 
-  /** The replies of all shards, by their number; views that must stay as they are. Null when they are not known. */
-  get(owner: IndexAnswers, generation: number, request: Uint8Array): readonly Uint8Array[] | null {
-    const asked = askedOf(request);
-    const hash = hashOf(owner.number, generation, asked);
-    const entry = this.#entries.get(hash);
+  /** See EncodedResponse.content; must stay as it is. Null when the answer is not known. */
+  get(owner: IndexAnswers, generation: number, question: Question): Uint8Array | null {
+    const hash = this.#keeps(question.body.length) ? hashOf(owner.number, generation, question) : null;
+    const entry = hash === null ? undefined : this.#entries.get(hash);
     const known =
+      hash !== null &&
       entry !== undefined &&
       entry.owner === owner &&
       entry.generation === generation &&
-      entry.op === request[0] &&
-      Buffer.compare(entry.asked, asked) === 0;
+      entry.state === question.state &&
+      entry.bytesMax === question.bytesMax &&
+      Buffer.compare(entry.body, question.body) === 0;
     if (!known) {
       this.#meter.misses++;
       return null;
@@ -67,29 +72,31 @@ export class AnswerCache {
     this.#meter.hits++;
     this.#entries.delete(hash);
     this.#entries.set(hash, entry);
-    return entry.replies;
+    return entry.content;
   }
 
-  /** Keeps copies of the replies, if the question was put before. */
-  put(owner: IndexAnswers, generation: number, request: Uint8Array, replies: readonly Uint8Array[]): void {
-    const asked = askedOf(request);
-    const bytes = replies.reduce((sum, reply) => sum + reply.length, asked.length) + ENTRY_BYTES;
-    if (bytes > this.#bytesMax * PART_MAX) return;
-    const hash = hashOf(owner.number, generation, asked);
+  /** Keeps a copy of the answer, if the question was put before. */
+  put(owner: IndexAnswers, generation: number, question: Question, content: Uint8Array): void {
+    const bytes = question.body.length + content.length + ENTRY_BYTES;
+    if (!this.#keeps(bytes)) return;
+    const hash = hashOf(owner.number, generation, question);
     const place = hash & (SEEN_ONCE - 1);
     if (this.#seenOnce[place] !== hash) {
       this.#seenOnce[place] = hash;
       return;
     }
     this.#drop(hash);
-    const copies = copied([asked, ...replies]);
-    const entry = { owner, generation, op: request[0]!, asked: copies[0]!, replies: copies.slice(1), bytes };
-    this.#entries.set(hash, entry);
+    const copies = { body: question.body.slice(), content: content.slice() };
+    this.#entries.set(hash, { ...question, ...copies, owner, generation, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#bytesMax) break;
       this.#drop(oldest);
     }
+  }
+
+  #keeps(bytes: number): boolean {
+    return bytes <= this.#bytesMax * PART_MAX;
   }
 
   #drop(hash: number): void {
@@ -109,30 +116,20 @@ export class IndexAnswers {
   }
 
   /** See AnswerCache. */
-  get(generation: number, request: Uint8Array): readonly Uint8Array[] | null {
-    return this.#cache.get(this, generation, request);
+  get(generation: number, question: Question): Uint8Array | null {
+    return this.#cache.get(this, generation, question);
   }
 
   /** See AnswerCache. */
-  put(generation: number, request: Uint8Array, replies: readonly Uint8Array[]): void {
-    this.#cache.put(this, generation, request, replies);
+  put(generation: number, question: Question, content: Uint8Array): void {
+    this.#cache.put(this, generation, question, content);
   }
 }
 
 /** FNV-1a. */
-function hashOf(owner: number, generation: number, bytes: Uint8Array): number {
-  let hash = Math.imul(Math.imul(0x811c9dc5 ^ owner, 0x01000193) ^ generation, 0x01000193);
-  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+function hashOf(owner: number, generation: number, { state, body, bytesMax }: Question): number {
+  let hash = 0x811c9dc5;
+  for (const number of [owner, generation, state, bytesMax]) hash = Math.imul(hash ^ number, 0x01000193);
+  for (let i = 0; i < body.length; i++) hash = Math.imul(hash ^ body[i]!, 0x01000193);
   return hash;
-}
-
-/** Views into one copy of them all: the message that a reply came in may be much larger. */
-function copied(parts: readonly Uint8Array[]): Uint8Array[] {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  return parts.map((part) => {
-    whole.set(part, at);
-    at += part.length;
-    return whole.subarray(at - part.length, at);
-  });
 }

@@ -23,7 +23,7 @@ import type { Logger } from "../log.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { IndexReading, ShardReading } from "../metrics/readings.js";
 import type { Recorder } from "../metrics/recorder.js";
-import { AnswerCache } from "./answer-cache.js";
+import { AnswerCache, type Question } from "./answer-cache.js";
 import { loadEngine } from "./engine-files.js";
 import type { IndexScale, IndexState } from "./index-state.js";
 import { viewOf } from "./index-view.js";
@@ -238,6 +238,14 @@ export class Cluster {
   scale(uid: number): IndexScale {
     const { documents, documentsMax } = this.#indexes.state(uid);
     return { shards: this.shards, documents, documentsMax };
+  }
+
+  /** As IndexState.recall; null for an index that is not open. */
+  recall(uid: number, question: Question): Uint8Array | null {
+    const use = this.#indexes.useOpen(uid);
+    const content = use?.state.recall(question) ?? null;
+    use?.end();
+    return content;
   }
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */

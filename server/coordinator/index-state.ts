@@ -3,7 +3,7 @@
 import type { OpenReply } from "../../shards/protocol/control.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Recorder } from "../metrics/recorder.js";
-import type { AnswerCache, IndexAnswers } from "./answer-cache.js";
+import type { AnswerCache, IndexAnswers, Question } from "./answer-cache.js";
 import { ExpansionCache } from "./expansion-cache.js";
 import { Generations } from "./generations.js";
 
@@ -13,7 +13,7 @@ interface Memories {
   readonly recorder: Pick<Recorder, "expansionCache">;
 }
 
-/** What the shards said of the index. */
+/** What is remembered of the index. */
 interface Remembered {
   readonly answers: IndexAnswers;
   readonly expansions: ExpansionCache;
@@ -63,6 +63,11 @@ export class IndexState {
   /** None during a rebuild: re-indexing changes what shards answer without a new generation. */
   get remembered(): Remembered | null {
     return this.#remembered;
+  }
+
+  /** The content of the response to the same question since the last write, null when it is not known. */
+  recall(question: Question): Uint8Array | null {
+    return this.#remembered?.answers.get(this.generations.published, question) ?? null;
   }
 
   /** It was unloaded, or a shard was restarted and has only its newest state now. */

@@ -9,6 +9,8 @@ import { SynonymMap } from "./synonyms.js";
 import type { TextAnalyser } from "./text-analyser.js";
 
 export interface QueriedIndex {
+  /** Another one for each state of the record, its rules and its synonyms. */
+  readonly state: number;
   readonly record: IndexRecord;
   readonly view: IndexView;
   readonly analyser: TextAnalyser;
@@ -21,6 +23,7 @@ interface Derived extends QueriedIndex {
   readonly contents: IndexContents;
 }
 
+let states = 0;
 const derived = new WeakMap<IndexRecord, Derived>();
 
 export function queriedIndex(
@@ -35,6 +38,7 @@ export function queriedIndex(
   const view = viewOf(record);
   const analyser = known?.analyser ?? cluster.analyser(record);
   const index = {
+    state: ++states,
     contents,
     record,
     view,

@@ -1,6 +1,7 @@
 // The answer of a query as JSON bytes. Documents and highlights are spliced in as the shards sent them, never
 // parsed; facet objects are written here because their key order (by count) must survive and no key may be
 // special. Knows the response shape of the specification, nothing of how it was found.
+import { randomUUID } from "node:crypto";
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/search-result.js";
 import type { Suggestion } from "./corrections.js";
 import type { Explanation } from "./explain.js";
@@ -37,7 +38,6 @@ export interface QueryResponse {
   /** A ranking rule affected at least one document. */
   readonly curated: boolean;
   readonly tookMs: number;
-  readonly queryId: string;
 }
 
 /** How often a reply has its hits: at the top, and in the wrapper. */
@@ -45,26 +45,47 @@ export const TIMES_WRITTEN = 2;
 
 const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the top-level fields.";
 
+export interface EncodedResponse {
+  readonly bytes: Uint8Array;
+  /** The end of the bytes, without what is new each time the same answer is given. */
+  readonly content: Uint8Array;
+}
+
 /** Throws SK-SE-413 when it would have more bytes than `bytesMax`. */
-export function encodeResponse(response: QueryResponse, bytesMax = Number.POSITIVE_INFINITY): Uint8Array {
-  const { found, page, perPage, outOf, tookMs } = response;
+export function encodeResponse(
+  response: QueryResponse,
+  bytesMax = Number.POSITIVE_INFINITY,
+): EncodedResponse {
+  const { found, page, perPage, outOf } = response;
+  const head = headOf(response.tookMs);
   const totalPages = perPage === 0 ? 0 : Math.ceil(found / perPage);
   const tables = response.facets.map(facetJson);
   const facets = facetObject(tables);
   const hits = spliced(hitParts(response.hits), bytesMax);
   const parts: Part[] = [
-    '{"hits":',
+    head,
+    '"hits":',
     hits,
     `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
-      `"search_time_ms":${Math.round(tookMs)},"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
+      `"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
       `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
     ...hitParts(response.relatedHits),
-    `,"curated_applied":${response.curated},"query_id":"${response.queryId}",` +
-      `"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,
+    `,"curated_applied":${response.curated},"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,
     hits,
     `,"found":${found},"out_of":${outOf},"facets":${facets},"facet_counts":${facetCounts(tables)}}}`,
   ];
-  return spliced(parts, bytesMax);
+  const bytes = spliced(parts, bytesMax);
+  return { bytes, content: bytes.subarray(head.length) };
+}
+
+/** A response whose content is known. */
+export function encodeAgain(content: Uint8Array, tookMs: number): Uint8Array {
+  return spliced([headOf(tookMs), content], Number.POSITIVE_INFINITY);
+}
+
+/** In ASCII. */
+function headOf(tookMs: number): string {
+  return `{"query_id":"${randomUUID()}","search_time_ms":${Math.round(tookMs)},`;
 }
 
 /** JSON text, and JSON bytes that stay what they are. */

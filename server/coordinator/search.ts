@@ -1,10 +1,9 @@
 // A whole query on one screen: request -> plan -> expand and search in all shards -> merge -> fetch -> respond.
 // Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
-import { randomUUID } from "node:crypto";
 import type { SearchProgram } from "../../engine-wasm/host/search-program.js";
-import type { IndexContents } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
+import type { Question } from "./answer-cache.js";
 import type { Cluster } from "./cluster.js";
 import { correctedQueries } from "./corrections.js";
 import { explainWinners } from "./explain.js";
@@ -13,27 +12,28 @@ import { documentBytes, fetchHits, fetchOptions } from "./fetch.js";
 import { matchQuery } from "./match.js";
 import { mergeResults } from "./merge.js";
 import { type Plan, planQuery } from "./plan.js";
-import { type QueriedIndex, queriedIndex } from "./queried-index.js";
+import type { QueriedIndex } from "./queried-index.js";
 import { type QueryRequest, readQueryRequest } from "./query-request.js";
 import { NOTHING_RELATED, relatedWinners } from "./related.js";
 import { encodeResponse, type QueryResponse } from "./respond.js";
 import type { PageWanted } from "./snapshot.js";
 
-/** The complete JSON answer to a query body, of at most `bytesMax` bytes unless it shows one document only; `trace` learns its phases. Throws SkeinError. */
+/**
+ * The complete JSON answer to a query with this body, of at most the question's bytes unless it shows one document only; is
+ * remembered. `trace` learns its phases. Throws SkeinError.
+ */
 export async function search(
   cluster: Cluster,
-  contents: IndexContents,
+  index: QueriedIndex,
   body: unknown,
-  bytesMax: number,
+  question: Question,
   trace: QueryTrace,
 ): Promise<Uint8Array> {
-  const startedMs = performance.now();
-  const index = queriedIndex(cluster, contents);
   const { record } = index;
   const request = readQueryRequest(body, record, index.view, cluster.limits);
   const scale = cluster.scale(record.uid);
   const plan = planQuery(request, index, cluster.limits, scale);
-  const asked = { request, plan, bytesMax, startedMs };
+  const asked = { request, plan, question };
   // A shard that was restarted has only its newest state; what an older one showed may be gone. Then once more.
   const response =
     (await answer(cluster, index, asked, trace)) ?? (await answer(cluster, index, asked, trace));
@@ -46,16 +46,16 @@ export async function search(
 interface Asked {
   readonly request: QueryRequest;
   readonly plan: Plan;
-  readonly bytesMax: number;
-  readonly startedMs: number;
+  readonly question: Question;
 }
 
 async function answer(
   cluster: Cluster,
   { record, view }: QueriedIndex,
-  { request, plan, bytesMax, startedMs }: Asked,
+  { request, plan, question }: Asked,
   trace: QueryTrace,
 ): Promise<Uint8Array | null> {
+  const { bytesMax } = question;
   const snapshot = await cluster.snapshot(record.uid, trace);
   try {
     const optionsFor = (program: SearchProgram) => fetchOptions(request, plan.text, program, record.settings);
@@ -103,11 +103,12 @@ async function answer(
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions: correctedQueries(plan.text, matched.words),
       curated: merged.pinsApplied || merged.applied.includes(true),
-      tookMs: performance.now() - startedMs,
-      queryId: randomUUID(),
+      tookMs: trace.elapsedMs(),
     };
     const single = hits.length === 1 && facets.length === 0;
-    return encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
+    const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
+    snapshot.remember(question, content);
+    return bytes;
   } finally {
     snapshot.release();
   }

@@ -35,6 +35,7 @@ import {
   encodeSearch as encodeSearchRequest,
 } from "../../shards/protocol/program.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
+import type { Question } from "./answer-cache.js";
 import type { IndexState } from "./index-state.js";
 import { type Subject, subjectOf } from "./quarantine.js";
 import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./ranked-typos.js";
@@ -105,6 +106,11 @@ export class Snapshot {
     this.#index.forget();
   }
 
+  /** The content of the response that was made from this snapshot. */
+  remember(question: Question, content: Uint8Array): void {
+    this.#remembered?.answers.put(this.generation, question, content);
+  }
+
   /** Must be called once nothing is read any more; calling it again does nothing. */
   release(): void {
     if (this.#released) return;
@@ -146,7 +152,7 @@ export class Snapshot {
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.#trace?.enter("search");
-    return this.#recall(
+    return this.#askAll(
       encodeSearchRequest(this.#request(encodeSearch(program))),
       (reply) => decodeSearchResult(decodeResult(reply), program),
       this.#subject("search", program),
@@ -162,7 +168,7 @@ export class Snapshot {
     const window = likelyRows(page, this.#shards);
     const request = encodePage({ ...this.#request(encodeSearch(program)), ...window, options: page.options });
     const documents = new Map<number, FetchedDocument>();
-    const results = await this.#recall(
+    const results = await this.#askAll(
       request,
       (reply) => {
         const { result, documents: sent } = decodePageReply(reply);
@@ -234,37 +240,15 @@ export class Snapshot {
     return subjectOf(kind, this.#index.record.uid, asked);
   }
 
-  /** A search of all shards; what is remembered of this generation is not asked for again. */
-  async #recall<T>(request: Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
-    const cache = this.#remembered?.answers;
-    const known = cache?.get(this.generation, request) ?? null;
-    if (known !== null) return known.map(decode);
-    const replies: Uint8Array[] = [];
-    const decoded = await this.#askAll(
-      request,
-      (reply, shard) => {
-        replies[shard] = reply;
-        return decode(reply);
-      },
-      subject,
-    );
-    cache?.put(this.generation, request, replies);
-    return decoded;
-  }
-
   /** Late answers are not read: many large ones would keep this thread from the searches that are in time. */
-  #askAll<T>(
-    request: Message,
-    decode: (reply: Uint8Array, shard: number) => T,
-    subject: Subject,
-  ): Promise<T[]> {
-    const inTime = (reply: Uint8Array, shard: number): T => {
+  #askAll<T>(request: Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
+    const inTime = (reply: Uint8Array): T => {
       if (Date.now() > this.#deadline) throw lateSearch();
-      return decode(reply, shard);
+      return decode(reply);
     };
     const answers: Promise<T>[] = [];
     for (let shard = 0; shard < this.#shards; shard++)
-      answers.push(this.#call(shard, request, (reply) => inTime(reply, shard), subject));
+      answers.push(this.#call(shard, request, inTime, subject));
     return Promise.all(answers);
   }
 }

@@ -9,17 +9,17 @@ import type { HttpRequest } from "./port.js";
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
 
-/** The body as a JSON value; every complaint about it has `code`. For `exactIntegers` see parseJson. */
-export async function readJson(
-  request: HttpRequest,
-  limits: Limits,
-  code: ErrorCode,
-  exactIntegers = false,
-): Promise<unknown> {
+/** The body as a JSON value; every complaint about it has `code`. */
+export async function readJson(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
+  const bytes = await readJsonBytes(request, limits);
+  return parseJson(bytes, { depthMax: limits.jsonDepthMax, code });
+}
+
+/** The bytes of a JSON body. Not parsed and not checked. */
+export function readJsonBytes(request: HttpRequest, limits: Limits): Promise<Uint8Array> {
   checkMedia(request, JSON_MEDIA, "application/json");
   if (!isPlain(encodingOf(request))) throw unsupportedEncoding("identity");
-  const body = await request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
-  return parseJson(body, { depthMax: limits.jsonDepthMax, code, exactIntegers });
+  return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
 }
 
 /** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */

@@ -31,6 +31,11 @@ export class QueryTrace {
     this.enter(this.#phase);
   }
 
+  /** Until now. */
+  elapsedMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
   phaseMs(phase: QueryPhase): number {
     return this.#ms[phase];
   }

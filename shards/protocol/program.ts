@@ -35,11 +35,6 @@ export function programHead(op: Op, request: ProgramRequest, bytesAfter: number)
     .whole(request.deadline ?? 0);
 }
 
-/** What a read asks of its index and generation: the request behind its head. */
-export function askedOf(request: Uint8Array): Uint8Array {
-  return request.subarray(HEAD_BYTES);
-}
-
 function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return programHead(op, request, request.program.length).bytes(request.program).finish();
 }

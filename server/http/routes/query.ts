@@ -1,14 +1,16 @@
 // Searches: POST /v1/indexes/{name}/query, POST /v1/indexes/{name}/suggest, POST /v1/multi-search.
+import { serialize } from "node:v8";
 import { contentsOf } from "../../catalog/state.js";
 import type { IndexContents } from "../../catalog/types.js";
 import { multiSearch, type SearchSlot } from "../../coordinator/multi-search.js";
-import { observedSearch } from "../../coordinator/observed-search.js";
+import { observedSearch, type QueryBody } from "../../coordinator/observed-search.js";
 import { suggest } from "../../coordinator/suggest.js";
 import { SkeinError } from "../../errors.js";
 import { Members } from "../../input.js";
 import { planNamed } from "../../tenants/plans.js";
 import { checkRights } from "../../tenants/principal.js";
-import { readJson } from "../body.js";
+import { readJsonBytes } from "../body.js";
+import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, rawDataReply, rawReply, unexpected } from "../respond.js";
 import type { IndexContext, Route, TenantContext } from "../router.js";
@@ -39,14 +41,14 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
   const { services, state, record } = context;
   const body = await readBody(context);
   services.lifecycle.checkOpen(record);
-  return dataReply(await suggest(services.cluster, contentsOf(state, record), body));
+  return dataReply(await suggest(services.cluster, contentsOf(state, record), body.value()));
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
   const { limits } = services.config;
   const body = await readBody(context);
-  const entries = new Members(body, "", "SK-SE-400").array("searches", limits.multiSearchSlotsMax);
+  const entries = new Members(body.value(), "", "SK-SE-400").array("searches", limits.multiSearchSlotsMax);
   const slots = entries.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
     return (bytesMax, again) =>
@@ -75,7 +77,8 @@ async function searchSlot(
   if (record === undefined) throw noIndex(name);
   const end = lifecycle.uses.begin(record.uid);
   try {
-    return await run(context, contentsOf(catalog.state, record), entry, bytesMax);
+    const body = { bytes: serialize(entry), value: () => entry };
+    return await run(context, contentsOf(catalog.state, record), body, bytesMax);
   } catch (error) {
     // As for a single query: deleted while the search was running.
     const foreseen = error instanceof SkeinError && error.status !== 503;
@@ -90,7 +93,7 @@ async function searchSlot(
 function countedSearch(
   context: TenantContext,
   contents: IndexContents,
-  body: unknown,
+  body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
   const { services, principal, state } = context;
@@ -103,15 +106,18 @@ function countedSearch(
 function plainSearch(
   { services }: TenantContext,
   contents: IndexContents,
-  body: unknown,
+  body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
   services.lifecycle.checkOpen(contents.record);
   return observedSearch(services.cluster, contents, body, bytesMax, services.slowQueries);
 }
 
-function readBody({ services, request }: TenantContext): Promise<unknown> {
-  return readJson(request, services.config.limits, "SK-SE-400", true);
+async function readBody({ services, request }: TenantContext): Promise<QueryBody> {
+  const { limits } = services.config;
+  const bytes = await readJsonBytes(request, limits);
+  const options = { depthMax: limits.jsonDepthMax, code: "SK-SE-400", exactIntegers: true } as const;
+  return { bytes, value: () => parseJson(bytes, options) };
 }
 
 function noIndex(name: string, cause?: unknown): SkeinError {

@@ -1,6 +1,11 @@
 // The response as clients parse it, and the bytes that must pass through untouched.
 import { describe, expect, it } from "vitest";
-import { encodeResponse, facetText, type QueryResponse } from "../../../server/coordinator/respond.js";
+import {
+  encodeAgain,
+  encodeResponse,
+  facetText,
+  type QueryResponse,
+} from "../../../server/coordinator/respond.js";
 import { view } from "./record.js";
 
 const fieldOf = (name: string) => {
@@ -19,12 +24,14 @@ const EMPTY: QueryResponse = {
   outOf: 0,
   facets: [],
   tookMs: 0.4,
-  queryId: "q1",
 };
+
+const textOf = (response: QueryResponse): string => Buffer.from(encodeResponse(response).bytes).toString();
+const QUERY_ID = /^[0-9a-f-]{36}$/;
 
 describe("response", () => {
   it("has every member when nothing was found", () => {
-    expect(JSON.parse(Buffer.from(encodeResponse(EMPTY)).toString())).toEqual({
+    expect(JSON.parse(textOf(EMPTY))).toEqual({
       hits: [],
       found: 0,
       page: 1,
@@ -38,7 +45,7 @@ describe("response", () => {
       suggestions: [],
       related_hits: [],
       curated_applied: false,
-      query_id: "q1",
+      query_id: expect.stringMatching(QUERY_ID),
       data: { _comment: expect.any(String), hits: [], found: 0, out_of: 0, facets: {}, facet_counts: [] },
     });
   });
@@ -46,31 +53,29 @@ describe("response", () => {
   it("splices documents and highlights as they are", () => {
     const document = Buffer.from('{"id":"1",  "big":9007199254740993}');
     const highlight = Buffer.from('{"title":{"snippet":"<mark>a</mark>","matched_tokens":["a"]}}');
-    const text = Buffer.from(
-      encodeResponse({
-        ...EMPTY,
-        hits: [
-          {
-            document,
-            highlight,
-            textMatch: 2 ** 52 + 1,
-            bonus: 2 ** 24,
-            pinnedOnly: false,
-            explanation: null,
-          },
-          {
-            document: Buffer.from('{"id":"2"}'),
-            highlight: new Uint8Array(0),
-            textMatch: 0,
-            bonus: 0,
-            pinnedOnly: true,
-            explanation: null,
-          },
-        ],
-        found: 21,
-        outOf: 30,
-      }),
-    ).toString();
+    const text = textOf({
+      ...EMPTY,
+      hits: [
+        {
+          document,
+          highlight,
+          textMatch: 2 ** 52 + 1,
+          bonus: 2 ** 24,
+          pinnedOnly: false,
+          explanation: null,
+        },
+        {
+          document: Buffer.from('{"id":"2"}'),
+          highlight: new Uint8Array(0),
+          textMatch: 0,
+          bonus: 0,
+          pinnedOnly: true,
+          explanation: null,
+        },
+      ],
+      found: 21,
+      outOf: 30,
+    });
     expect(text.split(document.toString())).toHaveLength(3);
     expect(JSON.parse(text)).toMatchObject({
       hits: [
@@ -85,16 +90,21 @@ describe("response", () => {
       total_pages: 3,
       data: { hits: [{ text_match: 4503599627370497 }, { document: { id: "2" } }], found: 21, out_of: 30 },
     });
-    expect(
-      JSON.parse(Buffer.from(encodeResponse({ ...EMPTY, found: 5, perPage: 0 })).toString()),
-    ).toMatchObject({ total_pages: 0 });
+    expect(JSON.parse(textOf({ ...EMPTY, found: 5, perPage: 0 }))).toMatchObject({ total_pages: 0 });
+  });
+
+  it("is the same again but for the time it took and the query's id", () => {
+    const { bytes, content } = encodeResponse({ ...EMPTY, found: 3, tookMs: 123.4 });
+    const first = JSON.parse(Buffer.from(bytes).toString());
+    const again = JSON.parse(Buffer.from(encodeAgain(content, 4.6)).toString());
+    expect(first.search_time_ms).toBe(123);
+    expect(again.query_id).not.toBe(first.query_id);
+    expect(again).toEqual({ ...first, search_time_ms: 5, query_id: expect.stringMatching(QUERY_ID) });
   });
 
   it("keeps the order of facet values and any key", () => {
     const counts = ["10", "__proto__", 'a"b', "2"].map((value, i) => ({ value, count: 9 - i }));
-    const text = Buffer.from(
-      encodeResponse({ ...EMPTY, facets: [{ field: fieldOf("brand"), counts }] }),
-    ).toString();
+    const text = textOf({ ...EMPTY, facets: [{ field: fieldOf("brand"), counts }] });
     expect(text).toContain('"facets":{"brand":{"10":9,"__proto__":8,"a\\"b":7,"2":6}}');
     expect(JSON.parse(text)).toMatchObject({
       data: {
