@@ -27,6 +27,9 @@ type Uws = typeof import("uWebSockets.js");
 /** Refuses to share the port with another process (LIBUS_LISTEN_EXCLUSIVE_PORT). */
 const EXCLUSIVE_PORT = 1;
 
+const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
+const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
+
 type ExclusiveListen = (
   host: string,
   port: number,
@@ -81,7 +84,7 @@ class Exchange implements HttpRequest {
   readonly #response: HttpResponse;
   readonly #limits: Limits;
   readonly #unsent: UnsentBytes;
-  readonly #headers: string[] = READ_HEADERS.map(() => "");
+  readonly #headers: string[] = NO_HEADERS.slice();
   readonly #queue: BodyQueue;
   #aborted = false;
   #ended = false;
@@ -119,8 +122,8 @@ class Exchange implements HttpRequest {
     let lengths = 0;
     request.forEach((name, value) => {
       if (name === "content-length") lengths++;
-      const at = READ_HEADERS.indexOf(name as ReadHeader);
-      if (at >= 0 && this.#headers[at] === "") this.#headers[at] = value;
+      const at = HEADER_PLACES.get(name);
+      if (at !== undefined && this.#headers[at] === "") this.#headers[at] = value;
     });
     return lengths;
   }
@@ -141,7 +144,7 @@ class Exchange implements HttpRequest {
   }
 
   header(name: ReadHeader): string {
-    return this.#headers[READ_HEADERS.indexOf(name)]!;
+    return this.#headers[HEADER_PLACES.get(name)!]!;
   }
 
   get aborted(): boolean {

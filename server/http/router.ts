@@ -72,6 +72,8 @@ export type Match =
 interface Entry {
   readonly route: Route;
   readonly segments: readonly string[];
+  /** By segment: the name of the parameter, null where the path is fixed. */
+  readonly parameters: readonly (string | null)[];
 }
 
 export class Router {
@@ -81,44 +83,46 @@ export class Router {
     for (const route of routes) {
       const segments = route.path.split("/");
       const entries = this.#byLength.get(segments.length) ?? [];
-      entries.push({ route, segments });
+      entries.push({ route, segments, parameters: segments.map(parameterOf) });
       this.#byLength.set(segments.length, entries);
     }
-    for (const entries of this.#byLength.values()) entries.sort((a, b) => parameters(a) - parameters(b));
+    for (const entries of this.#byLength.values())
+      entries.sort((a, b) => parameterCount(a) - parameterCount(b));
   }
 
   /** HEAD finds the GET route. Throws SK-SYS-400 for a path with broken percent-encoding. */
   match(method: string, path: string): Match {
     const segments = path.split("/");
-    const fitting = (this.#byLength.get(segments.length) ?? []).filter((entry) => fits(entry, segments));
     const wanted = method === "HEAD" ? "GET" : method;
-    const found = fitting.find((entry) => entry.route.method === wanted);
+    const entries = this.#byLength.get(segments.length) ?? [];
+    const found = entries.find((entry) => entry.route.method === wanted && fits(entry, segments));
     if (found !== undefined) return { route: found.route, params: decoded(found, segments) };
-    const methods = fitting.map((entry) => entry.route.method as string);
+    const methods = entries
+      .filter((entry) => fits(entry, segments))
+      .map((entry) => entry.route.method as string);
     if (methods.length === 0) return { route: null, allow: [] };
     return { route: null, allow: [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"] };
   }
 }
 
-function isParameter(segment: string): boolean {
-  return segment.startsWith("{");
+function parameterOf(segment: string): string | null {
+  return segment.startsWith("{") ? segment.slice(1, -1) : null;
 }
 
-function parameters(entry: Entry): number {
-  return entry.segments.filter(isParameter).length;
+function parameterCount({ parameters }: Entry): number {
+  return parameters.filter((name) => name !== null).length;
 }
 
 function fits(entry: Entry, segments: readonly string[]): boolean {
-  return entry.segments.every((segment, i) =>
-    isParameter(segment) ? segments[i] !== "" : segment === segments[i],
-  );
+  for (let i = 0; i < segments.length; i++) {
+    if (entry.parameters[i] === null ? segments[i] !== entry.segments[i] : segments[i] === "") return false;
+  }
+  return true;
 }
 
-function decoded(entry: Entry, segments: readonly string[]): Record<string, string> {
+function decoded({ parameters }: Entry, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  entry.segments.forEach((segment, i) => {
-    if (isParameter(segment)) params[segment.slice(1, -1)] = decodeSegment(segments[i]!);
-  });
+  for (const [i, name] of parameters.entries()) if (name !== null) params[name] = decodeSegment(segments[i]!);
   return params;
 }
 

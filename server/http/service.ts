@@ -1,6 +1,7 @@
 // From request to reply: route, key, throttle, scope, index, handler, in this order; every failure leaves
 // through one place. Knows no HTTP library and no single route.
 import { randomBytes } from "node:crypto";
+import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
@@ -11,7 +12,7 @@ import { corsHeaders } from "./cors.js";
 import { ClientGone, type HttpReply, type HttpRequest } from "./port.js";
 import { closeStream } from "./reply-stream.js";
 import { errorReply, unexpected } from "./respond.js";
-import { type OpenContext, type Route, Router, type TenantContext } from "./router.js";
+import { type Route, Router } from "./router.js";
 import type { Services } from "./services.js";
 
 /** Label of requests without a route. */
@@ -23,6 +24,8 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
 /** What becomes known of a request on its way. */
 interface Visit {
   route: string;
+  /** Ends the use of the index. */
+  end: (() => void) | null;
 }
 
 export class HttpService {
@@ -65,19 +68,21 @@ export class HttpService {
   readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
     const started = performance.now();
     const id = this.#requestId(request);
-    const visit: Visit = { route: UNMATCHED };
+    const visit: Visit = { route: UNMATCHED, end: null };
     this.#inFlight++;
     this.#services.cluster.recorder.requestStarted();
     const reply = await this.#answer(request, id, visit);
-    const { onFinished } = reply;
+    const { status, body } = reply;
     return {
-      ...reply,
+      status,
       headers: [...reply.headers, ["x-request-id", id], ...corsHeaders(request, this.#services.config.cors)],
+      body,
       onFinished: (failure) => {
-        onFinished?.(failure);
+        reply.onFinished?.(failure);
+        visit.end?.();
         const ms = performance.now() - started;
-        this.#services.cluster.recorder.requestFinished(request.method, visit.route, reply.status, ms);
-        this.#finished(request, id, reply.status, started, failure);
+        this.#services.cluster.recorder.requestFinished(request.method, visit.route, status, ms);
+        this.#finished(request, id, status, started, failure);
       },
     };
   };
@@ -101,16 +106,12 @@ export class HttpService {
     if (match.route === null) return noRoute(request, match.allow);
     const { route, params } = match;
     visit.route = route.path;
-    const context: OpenContext = {
-      services: this.#services,
-      request,
-      params,
-      query: () => new URLSearchParams(request.query),
-    };
+    const services = this.#services;
+    const query = () => new URLSearchParams(request.query);
     if (route.operation === "ready") this.#checkPhase(); // it says where to send requests, and these would be refused
-    if (route.access === "open") return route.handle(context);
+    if (route.access === "open") return route.handle({ services, request, params, query });
     this.#checkPhase();
-    if (this.#services.unsent.full) {
+    if (services.unsent.full) {
       throw new SkeinError(
         "SK-SYS-503",
         "too many replies wait for clients to take them; retry in a moment",
@@ -119,7 +120,7 @@ export class HttpService {
         },
       );
     }
-    const { catalog, doorkeeper, lifecycle } = this.#services;
+    const { catalog, doorkeeper, lifecycle } = services;
     const { state } = catalog;
     const principal = doorkeeper.identify(
       request.header("authorization"),
@@ -127,22 +128,19 @@ export class HttpService {
       state,
       Date.now(),
     );
-    const tenantContext: TenantContext = { ...context, principal, state };
-    this.#checkThrottle(tenantContext);
+    this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
-      return route.handle(tenantContext);
+      return route.handle({ services, request, params, query, principal, state });
     }
     const name = params.name!;
     checkRights(principal, route.scope, name);
     const record = lifecycle.find(principal.tenant, name);
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
-    const end = USES_DOCUMENTS.includes(route.scope) ? lifecycle.uses.begin(record.uid) : undefined;
+    if (USES_DOCUMENTS.includes(route.scope)) visit.end = lifecycle.uses.begin(record.uid);
     try {
-      const reply = await route.handle({ ...tenantContext, record });
-      return end === undefined ? reply : endingWith(reply, end);
+      return await route.handle({ services, request, params, query, principal, state, record });
     } catch (error) {
-      end?.();
       // Deleted while the request was running: what the shards then say is of no interest.
       const foreseen = error instanceof SkeinError && error.status !== 503;
       if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
@@ -156,7 +154,7 @@ export class HttpService {
     throw new SkeinError("SK-SYS-503", `the server is ${what}`, { retryAfter: 1 });
   }
 
-  #checkThrottle({ principal, request, state }: TenantContext): void {
+  #checkThrottle(principal: Principal, request: HttpRequest, state: CatalogState): void {
     const now = performance.now();
     const plan = planNamed(this.#services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
     if (principal.rateLimit !== null)
@@ -212,17 +210,6 @@ export class HttpService {
     const given = request.header("x-request-id");
     return REQUEST_ID.test(given) ? given : `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
-}
-
-/** The reply, with something to do when it has been sent. */
-function endingWith(reply: HttpReply, end: () => void): HttpReply {
-  return {
-    ...reply,
-    onFinished: (failure) => {
-      end();
-      reply.onFinished?.(failure);
-    },
-  };
 }
 
 /** While the record of an index is damaged nobody knows its name: then no index can be said not to exist. */
