@@ -86,7 +86,7 @@ export class AnswerCache {
       return;
     }
     this.#drop(hash);
-    const copies = { body: question.body.slice(), content: content.slice() };
+    const copies = { body: new Uint8Array(question.body), content: new Uint8Array(content) };
     this.#entries.set(hash, { ...question, ...copies, owner, generation, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {

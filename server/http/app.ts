@@ -6,7 +6,7 @@ import type { HttpResponse, HttpRequest as UwsRequest, us_listen_socket } from "
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
-import { BodyQueue, declaredLength } from "./body-queue.js";
+import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
 import {
   ClientGone,
   type ExchangeContext,
@@ -76,7 +76,7 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
 }
 
 /** One request and its reply. */
-class Exchange implements HttpRequest {
+class Exchange implements HttpRequest, Flow {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -102,8 +102,7 @@ class Exchange implements HttpRequest {
     this.query = request.getQuery() ?? "";
     this.ip = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const lengths = this.#readHeaders(request);
-    const flow = { pause: () => this.#pause(), resume: () => this.#resume() };
-    this.#queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
+    this.#queue = new BodyQueue(this, declaredLength(this.header("content-length")), limits, memory);
     if (lengths > 1) {
       this.#cutAfterReply = true;
       this.#queue.fail(new SkeinError("SK-SYS-400", "the request has more than one Content-Length header"));
@@ -112,7 +111,7 @@ class Exchange implements HttpRequest {
     response.onData((chunk, last) => {
       if (chunk.byteLength > 0 && !this.#queue.discarding) this.#queue.push(new Uint8Array(chunk.slice(0)));
       if (!last) return;
-      this.#resume();
+      this.resume();
       this.#queue.end();
     });
   }
@@ -137,7 +136,7 @@ class Exchange implements HttpRequest {
       } catch (error) {
         failure = error;
       }
-      this.#resume();
+      this.resume();
       this.#queue.discard();
       reply.onFinished?.(failure);
     });
@@ -172,7 +171,7 @@ class Exchange implements HttpRequest {
     this.#drained?.();
   }
 
-  #pause(): void {
+  pause(): void {
     if (this.#aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
@@ -182,7 +181,7 @@ class Exchange implements HttpRequest {
     });
   }
 
-  #resume(): void {
+  resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     if (!this.#aborted && !this.#ended) this.#response.resume();
@@ -196,7 +195,7 @@ class Exchange implements HttpRequest {
     }
     if (this.#aborted) return undefined;
     // A paused socket would never read the connection's next request.
-    this.#resume();
+    this.resume();
     if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(reply, body);
     this.#ended = true;
     this.#response.cork(() => {
@@ -258,7 +257,7 @@ class Exchange implements HttpRequest {
           this.#drained = resolve;
         }),
       end: () => {
-        this.#resume();
+        this.resume();
         this.#ended = true;
         response.cork(() => response.end());
       },

@@ -71,7 +71,13 @@ export class HttpService {
     const visit: Visit = { route: UNMATCHED, end: null };
     this.#inFlight++;
     this.#services.cluster.recorder.requestStarted();
-    const reply = await this.#answer(request, id, visit);
+    let reply: HttpReply;
+    try {
+      reply = await this.#dispatch(request, visit);
+      if (request.method === "HEAD") reply = await withoutBody(reply);
+    } catch (error) {
+      reply = this.#failed(error, id, request);
+    }
     const { status, body } = reply;
     return {
       status,
@@ -87,21 +93,12 @@ export class HttpService {
     };
   };
 
-  async #answer(request: HttpRequest, id: string, visit: Visit): Promise<HttpReply> {
-    try {
-      if (this.#inFlight > this.#limits.requestsInFlightMax) {
-        throw new SkeinError("SK-SYS-503", "too many requests are running; retry in a moment", {
-          retryAfter: 1,
-        });
-      }
-      const reply = await this.#dispatch(request, visit);
-      return request.method === "HEAD" ? await withoutBody(reply) : reply;
-    } catch (error) {
-      return this.#failed(error, id, request);
-    }
-  }
-
   async #dispatch(request: HttpRequest, visit: Visit): Promise<HttpReply> {
+    if (this.#inFlight > this.#limits.requestsInFlightMax) {
+      throw new SkeinError("SK-SYS-503", "too many requests are running; retry in a moment", {
+        retryAfter: 1,
+      });
+    }
     const match = this.#router.match(request.method, request.path);
     if (match.route === null) return noRoute(request, match.allow);
     const { route, params } = match;

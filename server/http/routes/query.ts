@@ -7,6 +7,7 @@ import { observedSearch, type QueryBody } from "../../coordinator/observed-searc
 import { suggest } from "../../coordinator/suggest.js";
 import { SkeinError } from "../../errors.js";
 import { Members } from "../../input.js";
+import type { Limits } from "../../limits.js";
 import { planNamed } from "../../tenants/plans.js";
 import { checkRights } from "../../tenants/principal.js";
 import { readJsonBytes } from "../body.js";
@@ -31,15 +32,17 @@ export const queryRoutes: readonly Route[] = [
 ];
 
 async function query(context: IndexContext): Promise<HttpReply> {
-  const { replyBytesMax } = context.services.config.limits;
+  const { limits } = context.services.config;
+  const body = queryBody(await readJsonBytes(context.request, limits), limits);
   const contents = contentsOf(context.state, context.record);
-  return rawReply(await countedSearch(context, contents, await readBody(context), replyBytesMax));
+  return rawReply(await countedSearch(context, contents, body, limits.replyBytesMax));
 }
 
 /** Neither counted nor logged as a search: it comes with every letter that is typed. */
 async function suggestions(context: IndexContext): Promise<HttpReply> {
-  const { services, state, record } = context;
-  const body = await readBody(context);
+  const { services, state, record, request } = context;
+  const { limits } = services.config;
+  const body = queryBody(await readJsonBytes(request, limits), limits);
   services.lifecycle.checkOpen(record);
   return dataReply(await suggest(services.cluster, contentsOf(state, record), body.value()));
 }
@@ -47,7 +50,7 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
 async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
   const { limits } = services.config;
-  const body = await readBody(context);
+  const body = queryBody(await readJsonBytes(request, limits), limits);
   const entries = new Members(body.value(), "", "SK-SE-400").array("searches", limits.multiSearchSlotsMax);
   const slots = entries.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
@@ -113,11 +116,11 @@ function plainSearch(
   return observedSearch(services.cluster, contents, body, bytesMax, services.slowQueries);
 }
 
-async function readBody({ services, request }: TenantContext): Promise<QueryBody> {
-  const { limits } = services.config;
-  const bytes = await readJsonBytes(request, limits);
-  const options = { depthMax: limits.jsonDepthMax, code: "SK-SE-400", exactIntegers: true } as const;
-  return { bytes, value: () => parseJson(bytes, options) };
+function queryBody(bytes: Uint8Array, { jsonDepthMax }: Limits): QueryBody {
+  return {
+    bytes,
+    value: () => parseJson(bytes, { depthMax: jsonDepthMax, code: "SK-SE-400", exactIntegers: true }),
+  };
 }
 
 function noIndex(name: string, cause?: unknown): SkeinError {

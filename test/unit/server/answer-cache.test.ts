@@ -4,7 +4,7 @@ import { AnswerCache } from "../../../server/coordinator/answer-cache.js";
 import { CacheMeter } from "../../../server/metrics/recorder.js";
 
 const BYTES_MAX = 64 * 1024;
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const bytes = (text: string): Uint8Array => Buffer.from(text);
 const question = (body = "red", state = 1, bytesMax = 1000) => ({ body: bytes(body), state, bytesMax });
 
 function world() {
@@ -22,7 +22,7 @@ it("keeps an answer when its question comes a second time", () => {
   expect(owner.get(7, asked)).toBeNull();
   owner.put(7, asked, content);
   for (const buffer of [content, asked.body]) buffer.fill(0); // they are used for something else
-  expect(owner.get(7, question())).toEqual(bytes("answer"));
+  expect(owner.get(7, question())).toEqual(new TextEncoder().encode("answer"));
   expect([meter.hits, meter.misses]).toEqual([1, 2]);
 });
 
