@@ -44,6 +44,8 @@ export interface ShardOptions {
   /** Length of one slice of merging and other long work, between which requests are answered. */
   mergeSliceMs: number;
   documentBytesMax: number;
+  /** One number, which others change: queries being answered, for which that work waits a little. */
+  queries: Int32Array;
   /** A fresh engine instance. */
   engine(): Engine;
   workbench: Workbench;
@@ -73,7 +75,7 @@ export class Shard {
 
   private constructor(options: ShardOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.mergeSliceMs);
+    this.#turns = new Turns(options.mergeSliceMs, options.queries);
     this.#dropped = new DroppedIndexes(options.store);
     this.#builder = new Builder(options.workbench.another(), this.#turns);
     this.snapshots = new SnapshotViews(options.store, this.#turns);

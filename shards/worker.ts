@@ -26,6 +26,8 @@ export interface ShardWorkerData {
   engine: EngineParts;
   /** Goes up while the thread turns, so that the server can tell work from hanging. */
   beats: Int32Array;
+  /** One number: how many queries the server is answering. */
+  queries: Int32Array;
 }
 
 const BEAT_MS = 250;
@@ -37,6 +39,7 @@ async function openShard({
   mergeSliceMs,
   documentBytesMax,
   engine,
+  queries,
 }: ShardWorkerData): Promise<Shard> {
   const module = new EngineModule(engine);
   const location = join(shardsDir, String(shard));
@@ -46,6 +49,7 @@ async function openShard({
     sync: durability === "fsync",
     mergeSliceMs,
     documentBytesMax,
+    queries,
     engine: () => module.engine(),
     workbench: module.workbench(),
     report: (message, error) => {

@@ -29,6 +29,7 @@ import type { IndexScale, IndexState } from "./index-state.js";
 import { viewOf } from "./index-view.js";
 import { type IndexUse, OpenIndexes } from "./open-indexes.js";
 import type { Subject } from "./quarantine.js";
+import { QueryLoad } from "./query-load.js";
 import { QuietWrites } from "./quiet-writes.js";
 import { decodeReply } from "./shard-errors.js";
 import { type Message, ShardPool } from "./shard-pool.js";
@@ -61,6 +62,7 @@ export class Cluster {
   readonly recorder: Recorder;
   readonly workbench: Workbench;
   readonly engine: EngineModule;
+  readonly queries = new QueryLoad();
   readonly #pool: ShardPool;
   readonly #indexes: OpenIndexes;
   readonly #gate = new WriteGate();
@@ -87,6 +89,7 @@ export class Cluster {
         documentBytesMax: limits.documentBytesMax,
         engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
         beats,
+        queries: this.queries.shared,
       }),
       ping: encodePing,
       checkPing: decodeEmptyReply,

@@ -57,6 +57,7 @@ async function answer(
 ): Promise<Uint8Array | null> {
   const { bytesMax } = question;
   const snapshot = await cluster.snapshot(record.uid, trace);
+  cluster.queries.begin();
   try {
     const optionsFor = (program: SearchProgram) => fetchOptions(request, plan.text, program, record.settings);
     // What comes with the results is a guess, so each shard gets its share of the room; what is missing is fetched.
@@ -110,6 +111,7 @@ async function answer(
     snapshot.remember(question, content);
     return bytes;
   } finally {
+    cluster.queries.end();
     snapshot.release();
   }
 }

@@ -70,6 +70,7 @@ async function answer(task: Task): Promise<Suggestion[] | null> {
   if (input.length === 0) return [];
   const list = new SuggestionList(request.perPage, task.index.analyser);
   const snapshot = await task.cluster.snapshot(task.index.record.uid);
+  task.cluster.queries.begin();
   try {
     for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
       const complete =
@@ -82,6 +83,7 @@ async function answer(task: Task): Promise<Suggestion[] | null> {
     }
     return list.suggestions;
   } finally {
+    task.cluster.queries.end();
     snapshot.release();
   }
 }

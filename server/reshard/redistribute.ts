@@ -95,6 +95,7 @@ function pool(
     workerData: (shard, beats) => ({
       shard,
       beats,
+      queries: new Int32Array(1),
       shardsDir,
       durability: "fsync",
       mergeSliceMs: limits.mergeSliceMsMax,

@@ -105,6 +105,7 @@ export class TestShard {
       sync: true,
       mergeSliceMs: 3,
       documentBytesMax: 1024 * 1024,
+      queries: new Int32Array(1),
       engine: () => module.engine(),
       workbench,
       report: (message, error) => reports.push(`${message}: ${error}`),

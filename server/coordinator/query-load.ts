@@ -1,0 +1,14 @@
+// How many queries are being answered, in memory that the shards' threads see: they put off what no query waits for.
+
+export class QueryLoad {
+  /** One number, for `Turns` of each shard. */
+  readonly shared = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+  begin(): void {
+    Atomics.add(this.shared, 0, 1);
+  }
+
+  end(): void {
+    Atomics.sub(this.shared, 0, 1);
+  }
+}
