@@ -66,6 +66,24 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & ~Mem.u64At(other + i));
 }
 
+/** Moves the rows of `from` that are also in `a` and `b` to `to`, whatever it held. */
+export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32): void {
+  const bytes = Bits.bytes(rows);
+  let i: usize = 0;
+  for (; i + 16 <= bytes; i += 16) {
+    const all = Mem.v128At(from + i);
+    const moved = v128.and(v128.and(Mem.v128At(a + i), Mem.v128At(b + i)), all);
+    Mem.putV128(to + i, moved);
+    Mem.putV128(from + i, v128.andnot(all, moved));
+  }
+  if (i < bytes) {
+    const all = Mem.u64At(from + i);
+    const moved = all & Mem.u64At(a + i) & Mem.u64At(b + i);
+    Mem.putU64(to + i, moved);
+    Mem.putU64(from + i, all & ~moved);
+  }
+}
+
 /** True when some row is in both. */
 export function bitsMeet(a: usize, b: usize, rows: u32): bool {
   const words = Bits.words(rows);

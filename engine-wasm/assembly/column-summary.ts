@@ -141,10 +141,8 @@ export function scanCodes(
   const span: u32 = first == NO_CODE ? 0 : last - first;
   const firsts = i8x16.splat(<i8>first);
   const spans = i8x16.splat(<i8>span);
-  const any = i8x16.splat(first == NO_CODE ? 0 : -1);
   const partials = i8x16.splat(<i8>partial);
   const others = i8x16.splat(<i8>(other == NO_CODE ? partial : other));
-  const unsure = i8x16.splat(partial == NO_CODE ? 0 : -1);
   for (let from: u32 = 0; from < rows; from += 64) {
     const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6)); // none at or beyond `rows`
     if (here == 0) continue;
@@ -158,8 +156,8 @@ export function scanCodes(
         else if (code == partial || code == other) asked |= rest & (~rest + 1);
       }
     } else {
-      word = Codes.within(at, firsts, spans, any) & here;
-      asked = Codes.are(at, partials, others, unsure) & here;
+      if (first != NO_CODE) word = Codes.within(at, firsts, spans) & here;
+      if (partial != NO_CODE) asked = Codes.are(at, partials, others) & here;
     }
     for (; asked != 0; asked &= asked - 1) {
       const key = columnKey(type, column, from + <u32>ctz(asked));
@@ -170,25 +168,25 @@ export function scanCodes(
 }
 
 abstract class Codes {
-  /** Which of 64 codes at `at` lie in a range; none when `mask` is empty. */
-  @inline static within(at: usize, firsts: v128, spans: v128, mask: v128): u64 {
-    return Codes.masks(Codes.in(at, firsts, spans, mask), Codes.in(at + 16, firsts, spans, mask))
-      | Codes.masks(Codes.in(at + 32, firsts, spans, mask), Codes.in(at + 48, firsts, spans, mask)) << 32;
+  /** Which of 64 codes at `at` lie in a range. */
+  @inline static within(at: usize, firsts: v128, spans: v128): u64 {
+    return Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans))
+      | Codes.masks(Codes.in(at + 32, firsts, spans), Codes.in(at + 48, firsts, spans)) << 32;
   }
 
-  /** Which of 64 codes at `at` are one of two; none when `mask` is empty. */
-  @inline static are(at: usize, one: v128, other: v128, mask: v128): u64 {
-    return Codes.masks(Codes.is(at, one, other, mask), Codes.is(at + 16, one, other, mask))
-      | Codes.masks(Codes.is(at + 32, one, other, mask), Codes.is(at + 48, one, other, mask)) << 32;
+  /** Which of 64 codes at `at` are one of two. */
+  @inline static are(at: usize, one: v128, other: v128): u64 {
+    return Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other))
+      | Codes.masks(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other)) << 32;
   }
 
-  @inline static in(at: usize, firsts: v128, spans: v128, mask: v128): v128 {
-    return v128.and(i8x16.le_u(i8x16.sub(Mem.v128At(at), firsts), spans), mask);
+  @inline static in(at: usize, firsts: v128, spans: v128): v128 {
+    return i8x16.le_u(i8x16.sub(Mem.v128At(at), firsts), spans);
   }
 
-  @inline static is(at: usize, one: v128, other: v128, mask: v128): v128 {
+  @inline static is(at: usize, one: v128, other: v128): v128 {
     const lanes = Mem.v128At(at);
-    return v128.and(v128.or(i8x16.eq(lanes, one), i8x16.eq(lanes, other)), mask);
+    return v128.or(i8x16.eq(lanes, one), i8x16.eq(lanes, other));
   }
 
   @inline static masks(low: v128, high: v128): u64 {

@@ -20,6 +20,7 @@ import { Seg, Snap } from "./segment";
 import { slotAt, slotPut, slotsBegin, slotsEnd } from "./slots";
 import { lengthDocuments, lengthSum, sumLengths } from "./statistics";
 import { failed, status, statusReset } from "./status";
+import { branchesOf } from "./summaries";
 
 const TYPOS_MAX: u32 = 4;
 const TERMS_A_CHECK: u32 = 255;
@@ -168,7 +169,7 @@ function findTypos(word: Word): void {
     const segment = Snap.segment(snapshot, i);
     const live = Snap.live(snapshot, i);
     entriesBegin();
-    typoStart(segment);
+    typoStart(segment, branchesOf(Snap.summary(snapshot, i)));
     checkDeadline();
     while (typoNext()) {
       if ((entryCount & TERMS_A_CHECK) == 0) checkDeadline();

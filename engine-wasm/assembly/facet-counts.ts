@@ -34,6 +34,27 @@ export function countsSum(counts: usize, values: u32): void {
   }
 }
 
+/** How many values have a count. */
+export function countsAboveZero(counts: usize, values: u32): u32 {
+  let lanes = i32x4.splat(0);
+  let i: u32 = 0;
+  for (; i + 4 <= values; i += 4) {
+    lanes = i32x4.sub(lanes, i32x4.ne(Mem.v128At(counts + (<usize>i << 2)), i32x4.splat(0)));
+  }
+  let above = i32x4.extract_lane(lanes, 0) + i32x4.extract_lane(lanes, 1) + i32x4.extract_lane(lanes, 2) + i32x4.extract_lane(lanes, 3);
+  for (; i < values; i++) above += <i32>(Mem.u32At(counts + (<usize>i << 2)) != 0);
+  return above;
+}
+
+/** The first value from `ordinal` on that has a count; `values` when there is none. */
+export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
+  while (ordinal < values && Mem.u32At(counts + (<usize>ordinal << 2)) == 0) {
+    ordinal++;
+    while (ordinal + 4 <= values && !v128.any_true(Mem.v128At(counts + (<usize>ordinal << 2)))) ordinal += 4;
+  }
+  return ordinal;
+}
+
 abstract class Elements {
   /** Counts some elements, `span`: u32 first, u32 end. */
   @inline static count(ordinals: usize, span: u64, counts: usize, second: usize): void {

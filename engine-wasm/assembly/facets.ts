@@ -6,11 +6,13 @@
 import { scratch } from "./arena";
 import { Dict } from "./dictionary";
 import { checkDeadline } from "./env";
-import { countElements, countOthers, countRows, countRowsOnce, countsOf, countsSum } from "./facet-counts";
+import {
+  countElements, countOthers, countRows, countRowsOnce, countsAboveZero, countsOf, countsSum, nextCount,
+} from "./facet-counts";
 import { countSets, countsOfSets } from "./facet-sets";
 import { heapRise, heapSink, heapSort } from "./heap";
 import { Mem } from "./mem";
-import { compareBytes, floatKey, intKey } from "./order";
+import { compareBytes, equalBytes, floatKey, intKey } from "./order";
 import { Facet } from "./query";
 import { putResultBytes, putResultU32, putResultU64 } from "./result";
 import { Field, Seg, findField, isArrayType } from "./segment";
@@ -34,15 +36,11 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   const dictionary = Field.dictionary(segment, field);
   const values = Dict.count(dictionary);
   const counts = countField(segment, field, summary, facet.slot, bits, found);
-  let occurring: u32 = 0;
-  for (let ordinal: u32 = 0; ordinal < values; ordinal++) {
-    occurring += <u32>(Mem.u32At(counts + (<usize>ordinal << 2)) != 0);
-  }
+  const occurring = countsAboveZero(counts, values);
   const entries = scratch(<usize>occurring * ENTRY_BYTES);
   let count: u32 = 0;
-  for (let ordinal: u32 = 0; count < occurring; ordinal++) {
-    const times = Mem.u32At(counts + (<usize>ordinal << 2));
-    if (times != 0) putEntry(entryAt(entries, count++), facet.kind, dictionary, ordinal, times);
+  for (let ordinal = nextCount(counts, 0, values); ordinal < values; ordinal = nextCount(counts, ordinal + 1, values)) {
+    putEntry(entryAt(entries, count++), facet.kind, dictionary, ordinal, Mem.u32At(counts + (<usize>ordinal << 2)));
   }
   if (facet.entryCount == 0) {
     facet.entries = entries;
@@ -86,6 +84,11 @@ function countField(segment: usize, field: usize, summary: usize, slot: u32, bit
 
 function entryAt(entries: usize, i: u32): usize { return entries + <usize>i * ENTRY_BYTES; }
 
+function copyEntry(to: usize, from: usize): void { // memory.copy is a call
+  Mem.putV128(to, Mem.v128At(from));
+  Mem.putU64(to + 16, Mem.u64At(from + 16));
+}
+
 function putEntry(entry: usize, kind: u32, dictionary: usize, ordinal: u32, times: u32): void {
   Mem.putU32(entry, times);
   if (kind != KIND_STRING) {
@@ -102,6 +105,11 @@ function compareSpans(a: usize, b: usize, at: usize): i32 {
   return compareBytes(Mem.u32At(a + at), Mem.u32At(a + at + 4), Mem.u32At(b + at), Mem.u32At(b + at + 4));
 }
 
+function sameRaw(a: usize, b: usize): bool {
+  const length = Mem.u32At(a + ENTRY_RAW + 4);
+  return length == Mem.u32At(b + ENTRY_RAW + 4) && equalBytes(Mem.u32At(a + ENTRY_RAW), Mem.u32At(b + ENTRY_RAW), length);
+}
+
 function compareNumbers(a: usize, b: usize, kind: u32): i32 {
   const x = numberKey(Mem.u64At(a + ENTRY_VALUE), kind);
   const y = numberKey(Mem.u64At(b + ENTRY_VALUE), kind);
@@ -115,6 +123,7 @@ function numberKey(bits: u64, kind: u32): u64 {
 /** Dictionary order. */
 function compareValues(a: usize, b: usize, kind: u32): i32 {
   if (kind != KIND_STRING) return compareNumbers(a, b, kind);
+  if (sameRaw(a, b)) return 0;
   const order = compareSpans(a, b, ENTRY_FOLDED);
   return order != 0 ? order : compareSpans(a, b, ENTRY_RAW);
 }
@@ -129,7 +138,7 @@ function merge(facet: Facet, others: usize, otherCount: u32): void {
     const b = entryAt(others, j);
     const order = i == facet.entryCount ? 1 : j == otherCount ? -1 : compareValues(a, b, facet.kind);
     const to = entryAt(merged, count++);
-    Mem.copy(to, order <= 0 ? a : b, ENTRY_BYTES);
+    copyEntry(to, order <= 0 ? a : b);
     if (order == 0) Mem.putU32(to, Mem.u32At(a) + Mem.u32At(b));
     if (order <= 0) i++;
     if (order >= 0) j++;
@@ -185,7 +194,7 @@ function chooseShare(facet: Facet): void {
     const entry = entryAt(facet.entries, i);
     const times = Mem.u32At(entry);
     if (<f64>times < least) facet.bound = max(facet.bound, times);
-    else Mem.copy(entryAt(facet.entries, kept++), entry, ENTRY_BYTES);
+    else copyEntry(entryAt(facet.entries, kept++), entry);
   }
   facet.entryCount = kept;
 }

@@ -7,7 +7,8 @@
 // costs some twenty operations. Terms are walked in order; the state is kept per character, a shared prefix
 // is never walked twice, and when the automaton has died the terms that share the dead prefix are skipped by
 // their shared-prefix bytes, 16 at a time. All characters that the word does not have near a place lead to the same
-// state, which is kept: where it is dead, most of the prefixes beside a dead one are skipped by a look at their last byte.
+// state, which is kept: where it is dead, most of the prefixes beside a dead one are skipped by a look at their last byte,
+// 16 terms at a time when these bytes lie side by side (branches.ts).
 import { scratch, scratchZeroed } from "./arena";
 import { termLowerBound } from "./dictionary";
 import { SEG_TERM_LCP, TERM_BYTES_MAX, TERM_TEXT } from "./layout";
@@ -19,6 +20,8 @@ const LANE: u64 = 12;
 const MASK_BYTES: usize = 32; // one bit for each character of the word, behind a margin for the band
 const MASK_MARGIN: u32 = 8;
 const ASCII: u32 = 128;
+const OTHER: u8 = 0xff; // no byte of a character
+const CHARACTERS_BYTES: usize = MASK_BYTES * 8;
 const UNKNOWN: u64 = 0xffffffffffffffff; // no state: it has unused bits
 const NEVER: u32 = 255; // a distance beyond all limits
 const DEPTHS: usize = TERM_BYTES_MAX + 1;
@@ -30,6 +33,7 @@ let limit: u32 = 0; // k
 let wordPoints: u32 = 0;
 let tooLong: bool = false; // no term can be near
 let prefixes: bool = false;
+let characters: usize = 0; // u8: the word's, OTHER for one beyond ASCII; behind a margin like that of a mask
 let asciiMasks: usize = 0;
 let otherPoints: usize = 0; // u32 code point per mask
 let otherMasks: usize = 0;
@@ -45,6 +49,7 @@ let bests: usize = 0; // u8: smallest distance of the word to a non-empty prefix
 let depths: usize = 0; // u8: depth by byte offset
 // The walk.
 let segment: usize = 0;
+let branches: usize = 0; // u8 by term, 0 = not known
 let term: u32 = 0;
 let terms: u32 = 0;
 let walkedBytes: u32 = 0; // bytes of the path that have a state
@@ -65,6 +70,8 @@ export function typoWord(word: usize, bytes: u32, maxTypos: u32, matchPrefixes: 
   for (let e: u32 = 0; e <= limit; e++) lanes |= (<u64>1) << (LANE * <u64>e);
   tooLong = bytes > WORD_POINTS_MAX * 4;
   if (tooLong) return;
+  characters = scratch(CHARACTERS_BYTES);
+  Mem.fill(characters, OTHER, CHARACTERS_BYTES);
   asciiMasks = scratchZeroed(<usize>ASCII * MASK_BYTES);
   otherPoints = scratch(<usize>bytes << 2);
   otherMasks = scratchZeroed(<usize>bytes * MASK_BYTES);
@@ -84,6 +91,7 @@ export function typoWord(word: usize, bytes: u32, maxTypos: u32, matchPrefixes: 
     wordPoints++;
     tooLong = wordPoints > WORD_POINTS_MAX;
     if (tooLong) return;
+    if (point < ASCII) Mem.putU8(characters + <usize>bit, point);
     const mask = maskEntry(point);
     Mem.putU8(mask + <usize>(bit >> 3), Mem.u8At(mask + <usize>(bit >> 3)) | (1 << (bit & 7)));
   }
@@ -111,9 +119,10 @@ function maskOf(point: u32): usize {
   return noMask;
 }
 
-/** Starts a walk over the terms of a segment, marker terms left out. */
-export function typoStart(walked: usize): void {
+/** Starts a walk over the terms of a segment, marker terms left out; `itsBranches`: those of the segment, or 0. */
+export function typoStart(walked: usize, itsBranches: usize): void {
   segment = walked;
+  branches = itsBranches;
   terms = tooLong ? 0 : Seg.terms(walked);
   term = 0;
   if (terms == 0) return;
@@ -158,6 +167,7 @@ function skipDead(): void {
   const parent = deadBytes - 1;
   const depth = Mem.u8At(depths + parent);
   const othersDie = walkedBytes == parent && Mem.u64At(plains + (<usize>depth << 3)) == 0;
+  if (othersDie && branches != 0) return skipSiblings(lcps, parent, depth);
   do {
     skipPrefix(lcps);
     if (!othersDie || term >= terms || Mem.u8At(lcps + term) != parent || Seg.termLength(segment, term) <= parent) return;
@@ -165,6 +175,37 @@ function skipDead(): void {
     if (byte >= ASCII || windows(asciiMasks + <usize>byte * MASK_BYTES, depth + 1) != 0) return;
     term++;
   } while (true);
+}
+
+/**
+ * To the next term that has not the first `parent` bytes of the dead prefix, or one of the word's characters nearby behind
+ * them, or one that is more than a byte.
+ */
+function skipSiblings(lcps: usize, parent: u32, depth: u32): void {
+  const dead = i8x16.splat(<i8>deadBytes);
+  const parents = i8x16.splat(<i8>parent);
+  const near = characters + MASK_MARGIN + depth - limit - 1;
+  for (; term + 16 <= terms; term += 16) {
+    while (term + 64 <= terms && !anyLess(lcps + term, dead)) term += 64;
+    if (term + 16 > terms) break;
+    const shared = Mem.v128At(lcps + term);
+    const bytes = Mem.v128At(branches + term);
+    let goOn = i8x16.lt_s(bytes, i8x16.splat(0));
+    for (let i: u32 = 0; i < 2 * limit + 2; i++) goOn = v128.or(goOn, i8x16.eq(bytes, i8x16.splat(<i8>Mem.u8At(near + i))));
+    goOn = v128.and(goOn, i8x16.eq(shared, parents));
+    const alive = i8x16.bitmask(v128.or(goOn, i8x16.lt_u(shared, parents)));
+    if (alive != 0) {
+      term += ctz(alive);
+      return;
+    }
+  }
+  for (; term < terms; term++) {
+    const shared = Mem.u8At(lcps + term);
+    if (shared < parent) return;
+    if (shared > parent) continue;
+    const byte = Mem.u8At(branches + term);
+    if (byte >= ASCII || windows(asciiMasks + <usize>byte * MASK_BYTES, depth + 1) != 0) return;
+  }
 }
 
 /** To the next term that does not share the dead prefix. */

@@ -30,15 +30,28 @@ export function floatKey(bits: u64): u64 { return <i64>bits < 0 ? ~bits : bits ^
 /** Negative, 0 or positive; a prefix comes before its continuations. */
 export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const shared = min(aLength, bLength);
-  let i: u32 = 0;
-  for (; i + 8 <= shared; i += 8) {
-    const x = Mem.u64At(a + i);
-    const y = Mem.u64At(b + i);
+  if (shared >= 8) {
+    for (let i: u32 = 0; i + 8 <= shared; i += 8) {
+      const x = Mem.u64At(a + i);
+      const y = Mem.u64At(b + i);
+      if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
+    }
+    const x = Mem.u64At(a + shared - 8); // what overlaps is equal
+    const y = Mem.u64At(b + shared - 8);
     if (x != y) return bswap<u64>(x) < bswap<u64>(y) ? -1 : 1;
-  }
-  for (; i < shared; i++) {
-    const difference = <i32>Mem.u8At(a + i) - <i32>Mem.u8At(b + i);
-    if (difference != 0) return difference;
+  } else if (shared >= 4) {
+    let x = Mem.u32At(a);
+    let y = Mem.u32At(b);
+    if (x == y) {
+      x = Mem.u32At(a + shared - 4);
+      y = Mem.u32At(b + shared - 4);
+    }
+    if (x != y) return bswap<u32>(x) < bswap<u32>(y) ? -1 : 1;
+  } else {
+    for (let i: u32 = 0; i < shared; i++) {
+      const difference = <i32>Mem.u8At(a + i) - <i32>Mem.u8At(b + i);
+      if (difference != 0) return difference;
+    }
   }
   return aLength < bLength ? -1 : aLength > bLength ? 1 : 0;
 }

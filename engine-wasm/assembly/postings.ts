@@ -236,17 +236,25 @@ function decodeTail(cursor: Cursor): bool {
   varintEnd = cursor.dataEnd;
   varintOk = true;
   for (let i: usize = 0; i < <usize>count; i++) {
-    let head: u64 = at < varintEnd ? Mem.u8At(at) : 0x80;
-    if (head < 0x80) {
-      at++;
+    let head: u64 = 0;
+    const bytes: u32 = at + 4 <= varintEnd ? Mem.u32At(at) : 0xffffffff;
+    const finals = ~bytes & 0x80808080;
+    if (finals != 0) { // at most 4 bytes, put together without a branch on how many
+      const own = bytes & (finals ^ (finals - 1));
+      head = own & 0x7f | own >> 1 & 0x3f80 | own >> 2 & 0x1fc000 | own >> 3 & 0xfe00000;
+      at += (ctz(finals) >> 3) + 1;
     } else {
       head = boundedVarint(at);
       at = varintCursor;
     }
     let tf: u64 = 1;
     if ((head & 1) != 0) {
-      tf = boundedVarint(at) + 2;
-      at = varintCursor;
+      if (at < varintEnd && Mem.u8At(at) < 0x80) {
+        tf = <u64>Mem.u8At(at++) + 2;
+      } else {
+        tf = boundedVarint(at) + 2;
+        at = varintCursor;
+      }
     }
     const gap = head >> 1;
     if (!varintOk || gap >= rows || row + gap >= rows || tf >= 1 << TF_BITS_MAX) return damaged(cursor) != 0;

@@ -8,7 +8,7 @@ import {
   bestFirstAdd, bestFirstAny, bestFirstBound, bestFirstClear, bestFirstCount, bestFirstDrop, bestFirstNumber,
   bestFirstNumberAt, bestFirstReady, bestFirstRow, bestFirstSetUp, kthLargest,
 } from "./best-first";
-import { Bits, bitsAnd, bitsCopy, bitsRemove } from "./bitset";
+import { Bits, bitsCopy, bitsMove } from "./bitset";
 import { liftedRows, rowsWithBonus } from "./bonuses";
 import { checkDeadline } from "./env";
 import { RELEVANCE_SCALE } from "./final-key";
@@ -23,12 +23,12 @@ import {
   fullState, scoreWords, scoresAt, spareAt, statesAt, textMatch, uppersAt,
 } from "./score-words";
 import { sieve } from "./sieve";
-import { startsFind, startsKnownIn } from "./starts";
+import { startsFind, startsKnownIn, startsPostings } from "./starts";
 import { failed } from "./status";
 import { topFull, topLeastSum, topTieKey, topTiesBySeq, topWouldEnter } from "./topk";
 
 const ROWS_ASKED: u32 = 32; // with more rows that may enter, it is found out which of them can get a bonus of place
-const RANGE_FIRST: u32 = 1024;
+const POSTINGS_A_ROW: u64 = 256; // ... unless that means reading so many postings for each of them
 const RANGE_GROWTH: u32 = 4;
 const PART_FIRST: u32 = 4096; // rows of a range that are offered at a time: those of a part know the worst row kept
 const PART_MOST: u32 = 256; // so many that may enter are offered at once
@@ -37,6 +37,7 @@ const SCORE_MARGIN: f64 = 0.000001; // a bound in scores is so much lower than t
 
 let rows: u32 = 0;
 let rangeRows: u32 = 0;
+let rangeFirst: u32 = 0;
 let size: u32 = 0; // rows of the next range
 let growing: bool = false; // the range at hand has more rows than all before
 let scored: Numbered = changetype<Numbered>(0); // rows of a range that are scored
@@ -70,13 +71,14 @@ export function bestState(): u32 { return fullState(leastTypos, canBeExact); }
 export function mostOfWords(): f64 { return mostScore; }
 
 /**
- * Visits the rows of `matching` in a segment of `count` rows, `range` rows at a time. `numbered` and the bitset `some`
- * are room to work in.
+ * Visits the rows of `matching` in a segment of `count` rows, `range` rows at a time, the first time of all `first` ones.
+ * `numbered` and the bitset `some` are room to work in.
  */
-export function visitSets(matching: usize, count: u32, range: u32, numbered: Numbered, some: usize): void {
+export function visitSets(matching: usize, count: u32, range: u32, first: u32, numbered: Numbered, some: usize): void {
   chosenBefore = scratch(Bits.bytes(count));
   rows = count;
   rangeRows = range;
+  rangeFirst = first;
   scored = numbered;
   chosen = some;
   const lifted: usize = rankPlain ? 0 : liftedRows();
@@ -108,10 +110,7 @@ export function visitSets(matching: usize, count: u32, range: u32, numbered: Num
 
 /** Moves the rows of `from` that are also in `a` and `b` to `set`; 0 stands for all rows. */
 function take(set: usize, from: usize, a: usize, b: usize): void {
-  bitsCopy(set, from, rows);
-  if (a != 0) bitsAnd(set, a, rows);
-  if (b != 0) bitsAnd(set, b, rows);
-  bitsRemove(from, set, rows);
+  bitsMove(set, from, a == 0 ? from : a, b == 0 ? from : b, rows);
 }
 
 function canEnter(score: f64, state: u32): bool {
@@ -145,7 +144,7 @@ function lastRange(): u32 { return rows == 0 ? 0 : (rows - 1) / rangeRows * rang
 
 /** Begins to visit the rows of a set. */
 function rangesBegin(): void {
-  size = topFull() || rangeRows == rows ? rangeRows : RANGE_FIRST;
+  size = topFull() || rangeRows == rows ? rangeRows : rangeFirst;
 }
 
 /**
@@ -237,7 +236,8 @@ function scoreCut(least: f64, state: u32): f64 {
 function findPlaces(scores: usize, least: f64, state: u32): void {
   if (placeMost(state) == 0 || startsKnownIn(scored.from, scored.to)) return;
   const cut = scoreCut(least, state) - bonusMost(state) / RELEVANCE_SCALE;
-  if (countFrom(scores, cut) > ROWS_ASKED) startsFind(scored.from, scored.to);
+  const asked = countFrom(scores, cut);
+  if (asked > ROWS_ASKED && startsPostings(scored.from, scored.to) < asked * POSTINGS_A_ROW) startsFind(scored.from, scored.to);
 }
 
 /**

@@ -18,7 +18,9 @@ import { failed } from "./status";
 import { topBySum, topFull, topWouldEnter } from "./topk";
 
 const RANGE_ROWS: u32 = 32768; // visited at a time: what is computed for them stays in the cache
-const RANGE_FIRST: u32 = 1024; // in row order the ranges grow: each is filtered by the best rows of those before
+const RANGE_FIRST: u32 = 1024; // the ranges grow: each is filtered by the best rows of those before
+const RANGE_MATCHING: u32 = 1024; // a range has about so many matching rows, or it is made larger
+const RANGE_MATCHING_FIRST: u32 = 64; // beginning a list anew takes as long as scoring some of its rows
 const LISTS_IN_RANGES: u32 = 256; // with more lists, beginning each anew for every range takes too long
 const WIDE_FIRST: u32 = 16; // then the first range is this part of the rows, the second the rest
 
@@ -37,23 +39,31 @@ export function scoreSetUp(): void {
   mostText = textMatch(mostOfWords(), anyState);
 }
 
-/** Scores the rows in `matching` and offers those that may be among the best. */
-export function scoreRows(segment: usize, matching: usize): void {
+/** Scores the rows in `matching`, `found` > 0 of them, and offers those that may be among the best. */
+export function scoreRows(segment: usize, matching: usize, found: u32): void {
   const rows = Seg.rows(segment);
   const wide = matchLists > LISTS_IN_RANGES;
+  const range = wide ? rows : rangeOf(rows, found, RANGE_ROWS, RANGE_MATCHING);
+  const first = rangeOf(rows, found, RANGE_FIRST, RANGE_MATCHING_FIRST);
   chosen = scratch(Bits.bytes(rows));
   scoreWordsUse(segment);
   offerUse(segment);
-  if (topBySum()) visitSets(matching, rows, wide ? rows : RANGE_ROWS, scored, chosen);
-  else visitInOrder(matching, rows, wide);
+  if (topBySum()) visitSets(matching, rows, range, first, scored, chosen);
+  else visitInOrder(matching, rows, range, wide ? ((rows / WIDE_FIRST) | 63) + 1 : first);
 }
 
-function visitInOrder(matching: usize, rows: u32, wide: bool): void {
-  let size = wide ? ((rows / WIDE_FIRST) | 63) + 1 : RANGE_FIRST;
+/** At least `least` rows, and so many that about `matching` of the `found` ones are among them; a multiple of 64, or all rows. */
+function rangeOf(rows: u32, found: u32, least: u32, matching: u32): u32 {
+  const wanted = max<u64>(least, <u64>rows * matching / found);
+  return wanted >= <u64>rows ? rows : (<u32>wanted + 63) & ~63;
+}
+
+function visitInOrder(matching: usize, rows: u32, range: u32, first: u32): void {
+  let size = first;
   let to: u32 = 0;
   for (let from: u32 = 0; from < rows && !failed(); from = to) {
     to = from + min(size, rows - from);
-    size = wide ? rows : min(RANGE_ROWS, size * 2);
+    size = range == rows ? rows : min(range, size * 2);
     checkDeadline();
     choose(matching, from, to);
     numberRows(scored, chosen, from, to);

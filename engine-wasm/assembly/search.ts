@@ -76,7 +76,7 @@ function visit(snapshot: usize, entry: u32, order: u32): u32 {
   topUse(segment);
   sortKeysUse(segment, summary);
   sieveUse(segment);
-  if (wordCount > 0) scoreRows(segment, bits);
+  if (wordCount > 0) scoreRows(segment, bits, found);
   else if (!rankPlain) browseRanked(segment, bits);
   else browse(bits, Seg.rows(segment), order);
   return found;

@@ -61,6 +61,18 @@ export function lengthIsWords(norm: u32): bool { return decodeNorm(norm) == word
 /** The rows of a word of a bitset in which it is; only where `startsKnown`. */
 export function startsIn(word: u32): u64 { return Bits.word(starts, word); }
 
+/** About how many postings `startsFind` would read. */
+export function startsPostings(first: u32, end: u32): u64 {
+  const word = wordAt(0);
+  let postings: u64 = 0;
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const alternative = alternativeAt(word, i);
+    if (alternative.near == 0) continue;
+    for (let list: u32 = 0; list < alternative.listCount; list++) postings += listAt(alternative.lists, list).count;
+  }
+  return postings * (end - first) / rows;
+}
+
 /** Finds the rows of the pieces that [first, end) is in. */
 export function startsFind(first: u32, end: u32): void {
   const from = first >> PIECE_SHIFT << PIECE_SHIFT;

@@ -1,14 +1,15 @@
 // What a shard knows of a segment beyond its bytes, found out once, when a snapshot first names it: how often each value
 // of a facet occurs in all rows, deleted ones included, so that a query that matches most rows can count the others and
 // subtract; numbers for the sets of values of multi-valued facets (facet-sets.ts); zones and codes of columns
-// (column-summary.ts). Small segments have none of it: reading them is cheap.
+// (column-summary.ts); branches of the dictionary (branches.ts). Small segments have none of it: reading them is cheap.
 //
-//   region: | u32 fields, u32 0 x 3 | field ... | tables ... |
+//   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
 //   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |
 //           | u32 -> totals, u32 by ordinal | u32 -> zones | u32 -> codes | u32 -> ranges of codes |
 //           | u32 -> bounds of codes | u32 -> numbers of sets | u32 -> first rows of sets | u32 0 |    from the region's start, 0: none
 import { reserve, scratchReset } from "./arena";
 import { bitsAll } from "./bitset";
+import { branchesAdd } from "./branches";
 import {
   CODE_BOUNDS_BYTES, CODE_RANGES_BYTES, codesBytes, columnAdd, columnBegin, summarisedColumn, zonesBytes,
 } from "./column-summary";
@@ -24,6 +25,7 @@ const ROWS_LEAST: u32 = 1024;
 const ROWS_A_VALUE: u32 = 8;
 
 const HEAD_BYTES: usize = 16;
+const AT_BRANCHES: usize = 4;
 const ENTRY_BYTES: usize = 48;
 const AT_REPEATS: usize = 4;
 const AT_SETS: usize = 8;
@@ -34,7 +36,7 @@ export const SUMMARY_CODE_RANGES: usize = 28;
 export const SUMMARY_CODE_BOUNDS: usize = 32;
 export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
-const STEP_ROWS: u32 = 0x8000; // of a column in a step
+const STEP_ROWS: u32 = 0x8000; // of a column in a step, or terms
 
 let tablesEnd: usize = 0; // offset in the region
 
@@ -52,6 +54,7 @@ export function summarise(segment: usize): usize {
   const head = HEAD_BYTES + <usize>fields * ENTRY_BYTES;
   tablesEnd = head;
   for (let i: u32 = 0; i < fields; i++) placeTables(segment, fieldAt(segment, i), 0);
+  place(0, AT_BRANCHES, Seg.terms(segment));
   if (tablesEnd == head) return 0;
   const region = reserve(tablesEnd);
   Mem.fill(region, 0, head);
@@ -60,6 +63,7 @@ export function summarise(segment: usize): usize {
   for (let i: u32 = 0; i < fields; i++) {
     placeTables(segment, fieldAt(segment, i), region + HEAD_BYTES + <usize>i * ENTRY_BYTES);
   }
+  place(region, AT_BRANCHES, Seg.terms(segment));
   return region;
 }
 
@@ -68,14 +72,27 @@ export function summariseStep(segment: usize, region: usize, step: u32): i32 {
   scratchReset(0);
   const rows = Seg.rows(segment);
   const stepsOfField: u32 = (rows + STEP_ROWS - 1) / STEP_ROWS + 1;
+  const ofFields = stepsOfField * Mem.u32At(region);
+  if (step >= ofFields) return addTerms(segment, branchesOf(region), (step - ofFields) * STEP_ROWS);
   const number = step / stepsOfField;
   const field = fieldAt(segment, number);
   const entry = region + HEAD_BYTES + <usize>number * ENTRY_BYTES;
   const part = step % stepsOfField;
   if (part > 0) addRows(segment, field, region, entry, (part - 1) * STEP_ROWS, min(rows, part * STEP_ROWS));
   else if (isFacet(segment, field)) fillFacet(segment, field, region, entry);
-  const steps = stepsOfField * Mem.u32At(region);
-  return step + 1 < steps ? 1 : 0;
+  return 1;
+}
+
+/** Adds the terms from `first` on that are due in one step; 0 when they are the last. */
+function addTerms(segment: usize, branches: usize, first: u32): i32 {
+  const terms = Seg.terms(segment);
+  branchesAdd(segment, branches, first, min(terms, first + STEP_ROWS));
+  return first + STEP_ROWS < terms ? 1 : 0;
+}
+
+/** Branches of the terms of a summarised segment, u8 by term; 0 when it has no summary. */
+export function branchesOf(summary: usize): usize {
+  return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
 }
 
 /** Gives the tables of a field their places behind those of the fields before; with `entry` 0 only adds up their bytes. */

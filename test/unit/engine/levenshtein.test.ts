@@ -91,3 +91,12 @@ test("skips long runs of dead terms", () => {
   const catalogue = dictionaryOf(terms);
   for (let i = 0; i < 40; i++) check(catalogue, pick(terms), pick([1, 2]), pick([true, false]));
 });
+
+test("prefixes beside dead ones in a dictionary with a summary", () => {
+  const pick = picker(11);
+  const letters = [..."abcdefghij", "é", "я"];
+  const word = () => Array.from({ length: pick([2, 3, 4, 5, 6, 7]) }, () => pick(letters)).join("");
+  const documents = Array.from({ length: 1500 }, (_, i) => ({ id: `${i}`, title: `${word()} ${word()}` }));
+  const catalogue = makeCatalogue(module, bench, [documents], () => false);
+  for (let i = 0; i < 40; i++) check(catalogue, word(), 1 + (i % 4), i % 3 === 0);
+});
