@@ -25,6 +25,7 @@ export class Scrape {
   readonly #unsent: { readonly bytes: number };
   readonly #exposition: Exposition;
   #text: Promise<string> | null = null;
+  #sharedUntilMs = 0;
 
   /** `unsent`: replies that clients have not taken. */
   constructor(
@@ -48,13 +49,14 @@ export class Scrape {
 
   /** The metrics as text, at most SHARED_MS old. */
   text(): Promise<string> {
-    if (this.#text !== null) return this.#text;
+    if (this.#text !== null && performance.now() < this.#sharedUntilMs) return this.#text;
     const text = this.#take();
     this.#text = text;
-    const forget = (): void => {
-      if (this.#text === text) this.#text = null;
+    const share = (ms: number) => () => {
+      this.#sharedUntilMs = performance.now() + ms;
     };
-    text.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
+    text.then(share(SHARED_MS), share(0));
+    this.#sharedUntilMs = Number.POSITIVE_INFINITY; // as long as it is being taken
     return text;
   }
 

@@ -42,7 +42,7 @@ export async function buildWrite(
   const refused = new Map<number, OpFailure>();
   const dependents = lastDependents(ops);
   for (;;) {
-    const { rows, failures } = planRows(ops, stored, refused, rules);
+    const { rows, failures } = await planRows(ops, stored, refused, rules);
     const segments: BuiltSegment[] = [];
     const bad = new Map<number, OpFailure>();
     for (const part of cut(rows)) {
@@ -76,6 +76,7 @@ async function judgeInTurn(
   const current = new Map<string, Uint8Array | null>();
   for (const [i, op] of ops.entries()) {
     if (!ids.has(op.id)) continue;
+    if (rules.turns.over) await rules.turns.next();
     refused.delete(i);
     const known = current.get(op.id);
     const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;

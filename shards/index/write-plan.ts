@@ -1,6 +1,6 @@
 // What a run of document operations amounts to, before anything is built: which raw documents become rows and
 // which operations fail. Operations apply in order, so a later one sees what an earlier one on the same id did.
-// Pure but for the workbench's JSON scanner.
+// Pure but for the workbench's JSON scanner and the turns of the thread.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Workbench } from "../../engine-wasm/host/workbench.js";
 import {
@@ -12,6 +12,7 @@ import {
   NO_SLOT,
 } from "../protocol/ops.js";
 import { spliceMembers } from "../query/splice.js";
+import type { Turns } from "./turns.js";
 
 /** One document of a write request. */
 export interface WriteOp {
@@ -45,6 +46,8 @@ export interface PlanRules {
   documentBytesMax: number;
   /** Nor may a request leave more than this of documents. */
   resultBytesMax: number;
+  /** Changes of large documents take long together. */
+  turns: Pick<Turns, "over" | "next">;
 }
 
 /** A document to build, by the place of its operation. */
@@ -63,12 +66,12 @@ export interface Plan {
  * Plans the operations. `refused`: those whose document an earlier attempt found to be bad. Assumes that every
  * planned row will build; when one does not and others depend on it, plan again with it among the refused.
  */
-export function planRows(
+export async function planRows(
   ops: readonly WriteOp[],
   stored: ReadonlyMap<string, StoredVersion>,
   refused: ReadonlyMap<number, OpFailure>,
   rules: PlanRules,
-): Plan {
+): Promise<Plan> {
   const rows: PlannedRow[] = [];
   const failures = new Map(refused);
   const current = new Map<string, Uint8Array | null>();
@@ -76,6 +79,7 @@ export function planRows(
   let resultBytes = 0;
   for (const [i, op] of ops.entries()) {
     if (refused.has(i)) continue;
+    if (rules.turns.over) await rules.turns.next();
     if (op.generation !== generation) resultBytes = 0;
     generation = op.generation;
     const known = current.get(op.id);

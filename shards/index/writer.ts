@@ -131,6 +131,7 @@ export class Writer {
       workbench: state.home.workbench(),
       documentBytesMax: state.home.documentBytesMax,
       resultBytesMax: WRITE_RESULT_BYTES_MAX,
+      turns,
     };
     const built = await buildWrite(ops, stored, state.schema, rules, state.home.builder);
     await turns.pause();

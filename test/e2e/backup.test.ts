@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, eventually, expectStatus, sleep, TestServer } from "./harness.js";
+import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "./harness.js";
 
 const MAIN = join(import.meta.dirname, "../../dist/server/cli/main.js");
 const BATCH = 30;
@@ -87,29 +87,24 @@ describe("snapshots", () => {
 
   test("have everything acknowledged before, whole batches, nothing of later, while writing goes on", async () => {
     await server.createIndex("live", SCHEMA);
-    let writing = true;
     let started = 0;
     const acknowledged = new Set<number>();
-    const writers = Array.from({ length: 4 }, async () => {
-      while (writing) {
-        const number = started++;
-        const reply = await server.post("/v1/indexes/live/documents/batch", { documents: batch(number) });
-        expectStatus(reply, 200);
-        acknowledged.add(number);
+    const writer = async () => {
+      const number = started++;
+      const reply = await server.post("/v1/indexes/live/documents/batch", { documents: batch(number) });
+      expectStatus(reply, 200);
+      acknowledged.add(number);
+    };
+    const reader = async () => expectStatus(await server.query("live", { q: "thing" }), 200);
+    const moments: { before: number[]; after: number; path: string; documents: number }[] = [];
+    await meanwhile([writer, writer, writer, writer, reader, reader], async () => {
+      for (let round = 0; round < 3; round++) {
+        await sleep(200);
+        const before = [...acknowledged];
+        const { path, documents } = await take(server);
+        moments.push({ before, after: started, path, documents });
       }
     });
-    const readers = Array.from({ length: 2 }, async () => {
-      while (writing) expectStatus(await server.query("live", { q: "thing" }), 200);
-    });
-    const moments: { before: number[]; after: number; path: string; documents: number }[] = [];
-    for (let round = 0; round < 3; round++) {
-      await sleep(200);
-      const before = [...acknowledged];
-      const { path, documents } = await take(server);
-      moments.push({ before, after: started, path, documents });
-    }
-    writing = false;
-    await Promise.all([...writers, ...readers]);
     for (const { before, after, path, documents } of moments) {
       const copy = await restore(path);
       const reply = await copy.query("live", { q: "*", facets: ["batch"], per_page: 0, facet_limit: 1000 });
@@ -126,19 +121,17 @@ describe("snapshots", () => {
       }
       await copy.close();
     }
-  }, 300_000);
+  });
 
   test("have an index that is being made everywhere or nowhere", async () => {
     let made = 0;
     const fields = [{ name: "title", type: "string" }];
     const taken: Snapshot[] = [];
-    const making = Array.from({ length: 8 }, async () => {
-      while (taken.length < 3) {
-        expectStatus(await server.post("/v1/indexes", { name: `made${made++}`, schema: { fields } }), 201);
-      }
+    const maker = async () =>
+      expectStatus(await server.post("/v1/indexes", { name: `made${made++}`, schema: { fields } }), 201);
+    await meanwhile(new Array(8).fill(maker), async () => {
+      while (taken.length < 3) taken.push(await take(server));
     });
-    while (taken.length < 3) taken.push(await take(server));
-    await Promise.all(making);
     for (const { path } of taken) {
       const dataDir = fresh();
       expect((await skein(["restore", path, "--data-dir", dataDir])).code).toBe(0);
@@ -262,5 +255,5 @@ describe("snapshots", () => {
     expectStatus(await first.get("/v1/indexes/gone"), 404);
     expect((await first.query("kept", { q: "*", per_page: 0 })).json.found).toBe(BATCH);
     await first.close();
-  }, 300_000);
+  });
 });

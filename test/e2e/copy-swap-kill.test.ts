@@ -16,7 +16,7 @@ describe("a kill", () => {
     await makeSide(server, "a", LEFT);
     await makeSide(server, "b", RIGHT);
     const outcomes = new Set<string>();
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 10 || outcomes.size < 2; round++) {
       const swapping = (async () => {
         for (;;) {
           const body = { target_index: "b" };
@@ -32,7 +32,6 @@ describe("a kill", () => {
       expect(sides.toSorted()).toEqual(["left", "right"]);
       outcomes.add(sides.join());
     }
-    expect(outcomes.size).toBe(2);
   });
 
   test("around a swap that drops leaves either the old pair or the new index alone", async () => {

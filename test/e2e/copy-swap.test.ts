@@ -1,7 +1,7 @@
 // Copying settings and swapping indexes over HTTP: what travels, what is refused, that no query sees a mixture
 // of two sides or an index that is gone.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, expectStatus, sleep, TestServer } from "./harness.js";
+import { eventually, expectStatus, meanwhile, TestServer } from "./harness.js";
 import { requestHead } from "./raw-http.js";
 import type { Reply } from "./reply.js";
 import { documents, LEFT, makeSide, QUERY, RIGHT, schema, sideOf, sideOfRecords } from "./sides.js";
@@ -19,8 +19,8 @@ describe("swap-with", () => {
   });
 
   afterAll(async () => {
-    expect(server.log.filter((entry) => entry.level === "error" || entry.level === "fatal")).toEqual([]);
     await server.close();
+    expect(server.log.filter((entry) => entry.level === "error" || entry.level === "fatal")).toEqual([]);
   });
 
   const sides = async () => [await sideOfRecords(server, "a"), await sideOfRecords(server, "b")];
@@ -111,27 +111,21 @@ describe("swap-with", () => {
 
   test("no query sees a mixture while the names go back and forth", async () => {
     const seen = { a: new Set<string>(), b: new Set<string>() };
-    let swapping = true;
-    const readers = (["a", "b", "a", "b"] as const).map(async (name) => {
-      let answers = 0;
-      while (swapping) {
-        seen[name].add(sideOf(await server.query(name, QUERY)));
-        answers++;
-      }
-      return answers;
+    const answers = [0, 0, 0, 0];
+    const readers = answers.map((_, reader) => async () => {
+      const name = reader % 2 === 0 ? "a" : "b";
+      seen[name].add(sideOf(await server.query(name, QUERY)));
+      answers[reader]!++;
     });
-    const lister = (async () => {
-      while (swapping) {
-        const list = (await server.get("/v1/indexes")).json.data as unknown as Record<string, unknown>[];
-        expect(list.map(({ name }) => name)).toEqual(["a", "b"]);
-        expect(new Set(list.map(({ records_count }) => records_count))).toEqual(new Set([30, 45]));
-      }
-    })();
-    for (let i = 0; i < 100; i++)
-      expectStatus(await swap(server, i % 3 === 0 ? "b" : "a", i % 3 === 0 ? "a" : "b"), 200);
-    swapping = false;
-    const answers = await Promise.all(readers);
-    await lister;
+    const lister = async () => {
+      const list = (await server.get("/v1/indexes")).json.data as unknown as Record<string, unknown>[];
+      expect(list.map(({ name }) => name)).toEqual(["a", "b"]);
+      expect(new Set(list.map(({ records_count }) => records_count))).toEqual(new Set([30, 45]));
+    };
+    await meanwhile([...readers, lister], async () => {
+      for (let i = 0; i < 100; i++)
+        expectStatus(await swap(server, i % 3 === 0 ? "b" : "a", i % 3 === 0 ? "a" : "b"), 200);
+    });
     expect(Math.min(...answers)).toBeGreaterThan(10);
     expect([seen.a.size, seen.b.size]).toEqual([2, 2]);
     expect(await sides()).toEqual(["left", "right"]);
@@ -139,19 +133,16 @@ describe("swap-with", () => {
 
   test("a dropped index is never missed: every query on the live name is answered, by one side", async () => {
     await makeSide(server, "live", { name: "g0", count: 30 });
-    let replacing = true;
     const seen = new Set<string>();
-    const readers = Array.from({ length: 4 }, async () => {
-      while (replacing) seen.add(sideOf(await server.query("live", QUERY)));
+    const reader = async () => seen.add(sideOf(await server.query("live", QUERY)));
+    await meanwhile(new Array(4).fill(reader), async () => {
+      for (let i = 1; i <= 12; i++) {
+        await makeSide(server, "next", { name: `g${i}`, count: 30 + i });
+        const reply = await swap(server, "live", "next", { drop_source_after: true });
+        expect(reply.json).toEqual({ data: { index: "live", target: "next", dropped: true } });
+        expectStatus(await server.get("/v1/indexes/next"), 404);
+      }
     });
-    for (let i = 1; i <= 12; i++) {
-      await makeSide(server, "next", { name: `g${i}`, count: 30 + i });
-      const reply = await swap(server, "live", "next", { drop_source_after: true });
-      expect(reply.json).toEqual({ data: { index: "live", target: "next", dropped: true } });
-      expectStatus(await server.get("/v1/indexes/next"), 404);
-    }
-    replacing = false;
-    await Promise.all(readers);
     expect(await sideOfRecords(server, "live")).toBe("g12");
     expect(seen.size).toBeGreaterThan(6);
     expectStatus(await server.delete("/v1/indexes/live"), 200);
@@ -167,7 +158,7 @@ describe("swap-with", () => {
       answer += text;
     });
     socket.write(requestHead("POST", "/v1/indexes/old/query", body.length) + body.slice(0, 5));
-    await sleep(200);
+    await server.holds(1);
     let done = false;
     const swapped = swap(server, "old", "new", { drop_source_after: true }).then((reply) => {
       done = true;

@@ -1,7 +1,7 @@
 // The life of documents over HTTP: every action, per-document errors, exact numbers, streams in and out.
 // Runs on both HTTP implementations.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, expectStatus, sleep, TestServer } from "./harness.js";
+import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "./harness.js";
 
 const SCHEMA = {
   fields: [
@@ -333,19 +333,16 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
 
   test("a batch is visible as a whole or not at all", async () => {
     const index = await freshIndex();
-    let writing = true;
     const seen = new Set<number>();
-    const reader = (async () => {
-      while (writing) seen.add((await server.query(index, { q: "*", per_page: 0 })).json.found);
-    })();
-    for (let round = 1; round <= 20; round++) {
-      await batch(
-        index,
-        Array.from({ length: 50 }, (_, i) => ({ id: `r${round}-${i}`, must: "m", count: round })),
-      );
-    }
-    writing = false;
-    await reader;
+    const reader = async () => seen.add((await server.query(index, { q: "*", per_page: 0 })).json.found);
+    await meanwhile([reader], async () => {
+      for (let round = 1; round <= 20; round++) {
+        await batch(
+          index,
+          Array.from({ length: 50 }, (_, i) => ({ id: `r${round}-${i}`, must: "m", count: round })),
+        );
+      }
+    });
     for (const found of seen) expect(found % 50).toBe(0);
   });
 
@@ -355,8 +352,8 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     expect((await server.query(index, { q: "needle", num_typos: 0 })).json.found).toBe(0);
     const fields = [...SCHEMA.fields, { name: "late", type: "string", facet: true }];
     expectStatus(await server.patch(`/v1/indexes/${index}`, { schema: { fields } }), 200);
-    for (let i = 0; i < 200 && (await server.get(`/v1/indexes/${index}`)).json.data.status !== "active"; i++)
-      await sleep(25);
+    const active = async () => (await server.get(`/v1/indexes/${index}`)).json.data.status === "active";
+    await eventually(active, "the field is indexed");
     const reply = await server.query(index, { q: "needle", num_typos: 0, facets: ["late"] });
     expect(reply.json.found).toBe(1);
     expect(reply.json.facets).toEqual({ late: { needle: 1 } });

@@ -1,7 +1,7 @@
 // Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point of the thread. What is
 // passed is appended to SKEIN_TEST_FAULT_DIR/passed; a file <point>/<turn>-<what> there says what happens the next
 // time: skip, throw or kill. The product knows nothing of it.
-import { appendFileSync, readdirSync, rmSync } from "node:fs";
+import { appendFileSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
@@ -13,7 +13,7 @@ function told(point) {
     try {
       const [turn] = readdirSync(turns).sort();
       if (turn === undefined) return "skip";
-      rmSync(join(turns, turn));
+      unlinkSync(join(turns, turn)); // of two threads one gets it; rmSync would let both
       return turn.split("-")[1];
     } catch (error) {
       // nothing is armed, or another thread was faster

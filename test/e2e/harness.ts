@@ -2,7 +2,7 @@
 // server's own /openapi.json. Shared by all tests that need a running server; knows nothing of its insides.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { Agent, request as httpRequest } from "node:http";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,7 +13,10 @@ import type { Reply, ReplyBody } from "./reply.js";
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 /** From the sources, or compiled in dist/ beside the server. */
 const MAIN = join(ROOT, existsSync(join(ROOT, "dist")) ? "dist" : "", "server/cli/main.js");
-const START_MS_MAX = 30_000;
+const START_MS_MAX = 60_000;
+const STOP_MS_MAX = 60_000;
+/** Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy test. */
+const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 
 export interface StartOptions {
@@ -47,7 +50,8 @@ export class TestServer {
   url = "";
   private process: ChildProcess | undefined;
   private contract: OpenApiContract | undefined;
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  private agent = newAgent();
+  private usedMs = 0;
 
   private constructor(private readonly options: StartOptions) {
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
@@ -139,13 +143,13 @@ export class TestServer {
   }
 
   /** One HTTP exchange without any check. */
-  raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+  async raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     const { body, headers = {}, key = ADMIN_KEY } = options;
     const bytes = bodyBytes(body);
-    return new Promise((resolve, reject) => {
+    const [response, text] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
       const request = httpRequest(`${this.url}${path}`, {
         method,
-        agent: this.agent,
+        agent: this.connections(),
         headers: {
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
           ...(bytes === undefined
@@ -159,15 +163,20 @@ export class TestServer {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", reject);
-        response.on("end", () => {
-          const text = Buffer.concat(chunks).toString("utf8");
-          const isJson = response.headers["content-type"]?.startsWith("application/json") ?? false;
-          const json = (isJson && text !== "" ? JSON.parse(text) : {}) as ReplyBody;
-          resolve({ status: response.statusCode!, headers: response.headers, text, json, isJson });
-        });
+        response.on("end", () => resolve([response, Buffer.concat(chunks).toString("utf8")]));
       });
       request.end(bytes);
     });
+    const isJson = response.headers["content-type"]?.startsWith("application/json") ?? false;
+    const json = (isJson && text !== "" ? JSON.parse(text) : {}) as ReplyBody;
+    return { status: response.statusCode!, headers: response.headers, text, json, isJson };
+  }
+
+  private connections(): Agent {
+    const now = performance.now();
+    if (now - this.usedMs > IDLE_MS_MAX) this.agent = newAgent();
+    this.usedMs = now;
+    return this.agent;
   }
 
   /** A plain TCP connection to the server, for requests that no HTTP client would send. */
@@ -192,12 +201,27 @@ export class TestServer {
     return this.post(`/v1/indexes/${index}/query`, body);
   }
 
+  /** Waits until the server holds so many unanswered requests. */
+  holds(requests: number): Promise<void> {
+    const line = `skein_http_requests_in_flight ${requests + 1}`; // with the one that asks
+    const held = async () => (await this.raw("GET", "/metrics")).text.split("\n").includes(line);
+    return eventually(held, `${requests} requests are inside`);
+  }
+
   /** Resident memory of the server process in MiB (Linux), or null. */
   residentMiB(): number | null {
     const file = `/proc/${this.pid}/status`;
     if (!existsSync(file)) return null;
     const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(file, "utf8"))?.[1];
     return kib === undefined ? null : Number(kib) / 1024;
+  }
+
+  /** Seconds of processor time that the server process has used (Linux), or 0. */
+  cpuSeconds(): number {
+    const file = `/proc/${this.pid}/stat`;
+    if (!existsSync(file)) return 0;
+    const [user, system] = readFileSync(file, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
+    return (Number(user) + Number(system)) / 100;
   }
 
   /** Ends the process with the signal and waits until it is gone; the data directory stays. */
@@ -208,7 +232,7 @@ export class TestServer {
       return child?.exitCode ?? null;
     const gone = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
     child.kill(signal);
-    const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
     const code = await gone;
     clearTimeout(timer);
     return code;
@@ -228,8 +252,8 @@ export function expectStatus(reply: Reply, status: number): void {
     throw new Error(`expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2000)}`);
 }
 
-/** Polls until `check` is true. */
-export async function eventually(check: () => Promise<boolean>, what: string, msMax = 20_000): Promise<void> {
+/** Polls until `check` is true; the limit is for machines that are busy with much else. */
+export async function eventually(check: () => Promise<boolean>, what: string, msMax = 60_000): Promise<void> {
   const end = Date.now() + msMax;
   while (!(await check())) {
     if (Date.now() > end) throw new Error(`did not happen within ${msMax} ms: ${what}`);
@@ -237,8 +261,28 @@ export async function eventually(check: () => Promise<boolean>, what: string, ms
   }
 }
 
+/** Each client takes its turn again and again while `work` is done. Throws the first error of any when all have ended. */
+export async function meanwhile(
+  clients: readonly (() => Promise<unknown>)[],
+  work: () => Promise<void>,
+): Promise<void> {
+  let working = true;
+  const worked = work().finally(() => {
+    working = false;
+  });
+  const asked = clients.map(async (turn) => {
+    while (working) await turn();
+  });
+  const failed = (await Promise.allSettled([worked, ...asked])).find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+}
+
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function newAgent(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 64 });
 }
 
 /** The environment without settings of the machine at hand. "uws" takes what the platform offers. */

@@ -1,6 +1,7 @@
-// Preloaded into the server process of metrics.test.ts (node --import): a shard's thread stands still for as many
-// milliseconds as a file with its number says that appears in SKEIN_TEST_BLOCK_DIR. The product knows nothing of it.
-import { readFileSync, rmSync } from "node:fs";
+// Preloaded into the server process of metrics.test.ts (node --import): when a file with its number appears in
+// SKEIN_TEST_BLOCK_DIR, a shard's thread renames it to <number>.held and stands still until that is gone. The product
+// knows nothing of it.
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, workerData } from "node:worker_threads";
 
@@ -9,15 +10,15 @@ const data = Array.isArray(workerData) ? workerData.find((part) => part?.shard !
 
 if (!isMainThread && folder !== undefined && data?.shard !== undefined) {
   const order = join(folder, String(data.shard));
+  const held = `${order}.held`;
+  const clock = new Int32Array(new SharedArrayBuffer(4));
   setInterval(() => {
-    let ms;
     try {
-      ms = Number(readFileSync(order, "utf8"));
-      rmSync(order);
+      renameSync(order, held);
     } catch (error) {
       if (error.code === "ENOENT") return;
       throw error;
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    while (existsSync(held)) Atomics.wait(clock, 0, 0, 10);
   }, 10).unref();
 }

@@ -1,6 +1,7 @@
 // Preloaded into the server process of shard-death.test.ts (node --import): each shard thread ends itself when
-// a file with its number appears in SKEIN_TEST_KILL_DIR, the way a crash would. The product knows nothing of it.
-import { rmSync } from "node:fs";
+// a file with its number appears in SKEIN_TEST_KILL_DIR, the way a crash would, and removes the file when it answers
+// nothing any more. The product knows nothing of it.
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, workerData } from "node:worker_threads";
 
@@ -8,13 +9,10 @@ const folder = process.env.SKEIN_TEST_KILL_DIR;
 const data = Array.isArray(workerData) ? workerData.find((part) => part?.shard !== undefined) : workerData;
 
 if (!isMainThread && folder !== undefined && data?.shard !== undefined) {
+  const order = join(folder, String(data.shard));
   setInterval(() => {
-    try {
-      rmSync(join(folder, String(data.shard)));
-    } catch (error) {
-      if (error.code === "ENOENT") return;
-      throw error;
-    }
+    if (!existsSync(order)) return;
+    process.once("exit", () => rmSync(order));
     process.exit(1);
   }, 10).unref();
 }

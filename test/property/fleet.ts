@@ -1,7 +1,7 @@
 // Four servers side by side (1, 2, 3 and 8 shards) that get the same writes and queries, each held against the
 // oracle. Knows nothing of where stories come from.
 import { expect } from "vitest";
-import { eventually, expectStatus, sleep, TestServer } from "../e2e/harness.js";
+import { eventually, expectStatus, TestServer } from "../e2e/harness.js";
 import type { Hit } from "../e2e/reply.js";
 import type { Answer, Oracle, Query } from "../oracle/engine.js";
 import type { Settings } from "../oracle/settings.js";
@@ -101,7 +101,6 @@ export class Fleet {
     const path = `/v1/indexes/${index}`;
     if (change.kind === "settings") {
       oracle.changeSettings(change.settings);
-      await sleep(1); // the oracle is slow: connections that were closed meanwhile must be noticed
       await this.everywhere(async (server) => {
         expectStatus(await server.patch(`${path}/settings`, change.settings), 200);
         const isActive = async () => (await server.get(path)).json.data.status === "active";
@@ -142,7 +141,6 @@ export class Fleet {
   async compareQueries(index: string, oracle: Oracle, queries: Query[]): Promise<void> {
     for (const [number, query] of queries.entries()) {
       const expected = oracle.search(query);
-      await sleep(1);
       for (let times = number % REPEATED_EACH === 0 ? TIMES_ASKED : 1; times > 0; times--) {
         const answers = await this.everywhere((server) => ask(server, index, query));
         answers.forEach((answer, i) => {

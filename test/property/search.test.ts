@@ -11,6 +11,7 @@ const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? 100);
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 /** A run that was asked for takes as long as it takes. */
 const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined;
+const STORIES_MS_MAX = LIMITED ? 150_000 : Number.POSITIVE_INFINITY;
 const timeout = LIMITED ? 300_000 : 86_400_000;
 
 let fleet: Fleet;
@@ -24,8 +25,18 @@ afterAll(() => fleet.close());
 function parameters(numRuns: number): fc.Parameters<[Story]> {
   return {
     numRuns,
-    ...(LIMITED ? { interruptAfterTimeLimit: 150_000 } : {}),
     ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+  };
+}
+
+/**
+ * Stories that would begin late are left out, those that have begun end: fast-check itself would leave one behind that
+ * goes on beside the next test.
+ */
+function inTime(tell: (story: Story) => Promise<void>): (story: Story) => Promise<void> {
+  const end = performance.now() + STORIES_MS_MAX;
+  return async (story) => {
+    if (performance.now() < end) await tell(story);
   };
 }
 
@@ -33,7 +44,7 @@ describe("the server answers like the oracle", () => {
   test("after any writes, for any query and number of shards", { timeout }, async () => {
     const property = fc.asyncProperty(
       story(10, 8, 20),
-      async ({ schema, settings, writes, changes, queries }) => {
+      inTime(async ({ schema, settings, writes, changes, queries }) => {
         const index = await fleet.createIndex(schema, settings);
         const oracle = new Oracle(schema, settings);
         for (const write of writes) await fleet.applyWrite(index, oracle, write);
@@ -46,7 +57,7 @@ describe("the server answers like the oracle", () => {
         }
         await fleet.compareDocuments(index, oracle);
         await fleet.dropIndex(index);
-      },
+      }),
     );
     await fc.assert(property, parameters(RUNS));
     await fleet.compareWasRemembered();
@@ -55,7 +66,7 @@ describe("the server answers like the oracle", () => {
   test("while and after segments are merged", { timeout }, async () => {
     const property = fc.asyncProperty(
       story(60, 2, 12),
-      async ({ schema, settings, writes, changes, queries }) => {
+      inTime(async ({ schema, settings, writes, changes, queries }) => {
         const index = await fleet.createIndex(schema, settings);
         const oracle = new Oracle(schema, settings);
         for (const change of changes) await fleet.applyChange(index, oracle, change);
@@ -67,7 +78,7 @@ describe("the server answers like the oracle", () => {
         await fleet.settled(index);
         await fleet.compareQueries(index, oracle, queries);
         await fleet.dropIndex(index);
-      },
+      }),
     );
     await fc.assert(property, parameters(Math.ceil(RUNS / 8)));
   });
@@ -75,7 +86,7 @@ describe("the server answers like the oracle", () => {
   test("after kill -9 and restart", { timeout }, async () => {
     const property = fc.asyncProperty(
       story(12, 6, 10),
-      async ({ schema, settings, writes, changes, queries }) => {
+      inTime(async ({ schema, settings, writes, changes, queries }) => {
         const index = await fleet.createIndex(schema, settings);
         const oracle = new Oracle(schema, settings);
         for (const write of writes) await fleet.applyWrite(index, oracle, write);
@@ -83,7 +94,7 @@ describe("the server answers like the oracle", () => {
         await fleet.killAndRestart();
         await fleet.compareQueries(index, oracle, queries);
         await fleet.compareDocuments(index, oracle);
-      },
+      }),
     );
     await fc.assert(property, parameters(Math.ceil(RUNS / 20)));
   });

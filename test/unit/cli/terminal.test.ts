@@ -1,5 +1,5 @@
 // What people see: tables that fit, hits, progress.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { resultLines } from "../../../server/cli/results.js";
 import { displayWidth, oneLine, renderTable, truncate } from "../../../server/cli/table.js";
 import { clock, Progress, progressLine } from "../../../server/cli/upload/progress.js";
@@ -99,18 +99,20 @@ describe("progress", () => {
     expect([7, 750, 3723].map(clock)).toEqual(["0:07", "12:30", "1:02:03"]);
   });
 
-  test("is one rewritten line on a terminal and nothing is left of it", async () => {
+  test("is one rewritten line on a terminal and nothing is left of it", () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(0);
     const written: string[] = [];
     const progress = new Progress(
       { totalBytes: 100, bytesRead: () => 50 },
       { isTTY: true, columns: 40, write: (text) => written.push(text) },
     );
-    await new Promise((resolve) => setTimeout(resolve, 120));
+    now.mockReturnValue(120);
     progress.update(counts);
     progress.update(counts);
     progress.clear();
     expect(written).toHaveLength(2);
     expect(written[0]!.startsWith(`\r\u001b[2K[${"#".repeat(12)}${"-".repeat(12)}] 50 %`)).toBe(true);
     expect(written[1]).toBe("\r\u001b[2K");
+    now.mockRestore();
   });
 });

@@ -12,15 +12,24 @@ const [ECHO, ECHO_LATE, EXIT, CRASH, THROW, HANG, ECHO_SLOW] = [0, 1, 2, 3, 4, 5
 const message = (...bytes: number[]): Message => new Uint8Array(bytes);
 const pools: ShardPool[] = [];
 
-async function startPool(
-  options: { queue?: number; recover?: (shard: number, ask: Ask) => Promise<void>; dieDir?: string } = {},
-) {
+interface PoolOptions {
+  queue?: number;
+  hangMs?: number;
+  recover?: (shard: number, ask: Ask) => Promise<void>;
+  dieDir?: string;
+}
+
+async function startPool(options: PoolOptions = {}) {
   const pool = new ShardPool({
     shards: 2,
     workerData: (shard, beats) => ({ shard, beats, dieDir: options.dieDir }),
     ping: () => message(ECHO),
     checkPing: () => undefined,
-    limits: { shardQueueRequestsMax: options.queue ?? 100, searchMsMax: 5_000, shardHangMsMax: 1_000 },
+    limits: {
+      shardQueueRequestsMax: options.queue ?? 100,
+      searchMsMax: 60_000,
+      shardHangMsMax: options.hangMs ?? 1_000,
+    },
     log: pino({ level: "silent" }),
     recover: options.recover ?? (async () => undefined),
     workerFile,
@@ -37,12 +46,11 @@ afterEach(async () => {
 describe("shard pool", () => {
   it("answers many requests that are inside at once", async () => {
     const pool = await startPool();
-    const started = performance.now();
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => pool.ask(i % 2, message(ECHO_LATE, i))),
+      Array.from({ length: 50 }, (_, i) => pool.ask(i % 2, message(ECHO_LATE, i, 0))),
     );
     expect(replies.map((reply) => reply[1])).toEqual(Array.from({ length: 50 }, (_, i) => i));
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(Math.max(...replies.map((reply) => reply[2]!))).toBeGreaterThan(1);
   });
 
   it("answers each read with its own reply, beside requests", async () => {
@@ -114,7 +122,7 @@ describe("shard pool", () => {
         recovered.push((await ask(message(ECHO, 40 + shard)))[1] as number);
       },
     });
-    const inside = pool.ask(1, message(ECHO_LATE));
+    const inside = pool.ask(1, message(ECHO_SLOW));
     const fatal = pool.ask(1, message(how));
     const other = pool.ask(0, message(ECHO_LATE, 5));
     await expect(inside).rejects.toMatchObject({ code: "SK-SE-503", retryAfter: 1 });
@@ -140,11 +148,9 @@ describe("shard pool", () => {
   it("recovers at once when the new thread dies before it has loaded", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skein-pool-"));
     writeFileSync(join(folder, "die"), "");
-    const pool = await startPool({ dieDir: folder });
-    const started = performance.now();
+    const pool = await startPool({ dieDir: folder, hangMs: 3_600_000 });
     await expect(pool.ask(0, message(EXIT))).rejects.toMatchObject({ code: "SK-SE-503" });
     expect((await pool.ask(0, message(ECHO, 3)))[1]).toBe(3);
-    expect(performance.now() - started).toBeLessThan(5_000);
     expect(pool.readings()[0]!.restarts).toBe(4);
     rmSync(folder, { recursive: true });
   });

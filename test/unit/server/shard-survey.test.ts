@@ -65,10 +65,8 @@ describe("a survey", () => {
       if (shard === 1 && asked++ === 0) await new Promise<void>((resolve) => (wake = resolve));
       return answer(message);
     });
-    const started = performance.now();
     const first = await survey.take([1], 60);
     const second = await survey.take([1], 60);
-    expect(performance.now() - started).toBeLessThan(1_000);
     for (const { answerMs, stats } of [first, second]) {
       expect([answerMs[0] === null, answerMs[1] === null, stats.size]).toEqual([false, true, 0]);
     }

@@ -302,7 +302,7 @@ describe("opening", () => {
   });
 });
 
-test("random writes equal a map, over merges and reopens", { timeout: 120_000 }, async () => {
+test("random writes equal a map, over merges and reopens", async () => {
   const id = fc.integer({ min: 0, max: 30 }).map((n) => `id${n}`);
   const body = fc.record(
     {

@@ -50,15 +50,17 @@ async function quiet(shard: TestShard): Promise<number> {
   }
 }
 
-test("memory comes back when most documents are gone, and answers stay", { timeout: 60_000 }, async () => {
+test("memory comes back when most documents are gone, and answers stay", async () => {
   const shard = await TestShard.open(await LevelStore.open(location));
+  let peak = 0; // of all the time: on a slow machine some of the memory is back before the last answer
   for (let from = 0; from < DOCUMENTS; from += BATCH) {
     expect((await shard.write(Action.UPSERT, documents(from, BATCH))).failures).toEqual([]);
+    peak = Math.max(peak, (await shard.stats()).memoryBytes);
   }
   await shard.deleteWhere(priceBetween(10, 99));
   const answers = [await shard.search(), await shard.search(priceBetween(7, 9))];
   expect(answers.map((seqs) => seqs.length)).toEqual([4000, 1200]);
-  const peak = await quiet(shard);
+  peak = Math.max(peak, await quiet(shard));
   const after = await shard.stats();
   expect(after.memoryBytes).toBeLessThan(peak - WASTED_BYTES_MAX);
   expect([await shard.search(), await shard.search(priceBetween(7, 9))]).toEqual(answers);
@@ -70,9 +72,7 @@ test("memory comes back when most documents are gone, and answers stay", { timeo
   await shard.close();
 });
 
-test("what only older generations see goes once nobody asks for them, and replaced segments leave the disk", {
-  timeout: 60_000,
-}, async () => {
+test("what only older generations see goes once nobody asks for them, and replaced segments leave the disk", async () => {
   const store = await LevelStore.open(location);
   const shard = await TestShard.open(store);
   shard.oldest = 0;

@@ -31,10 +31,14 @@ export default async function echo(request) {
   return move(await answer(request));
 }
 
+let late = 0;
+
 async function answer(request) {
   switch (request[0]) {
     case ECHO_LATE:
+      request[2] = ++late; // in a message of three bytes
       await new Promise((resolve) => setTimeout(resolve, 50));
+      late--;
       break;
     case EXIT:
       process.exit(1);
