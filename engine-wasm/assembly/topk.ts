@@ -41,11 +41,12 @@ export function topReset(bestFirst: bool): void {
   topChanges = 0;
   ordered = bestFirst;
   let first: u32 = 0;
-  while (classPlain && first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++; // all rows have the same
-  bySum = sumPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
+  while (first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++;
+  // of a plain class: all rows have the same, and none is there without its text
+  bySum = classPlain && sumPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
   tieKey = first;
   while (tieKey < sortCount && (sortKeyAt(tieKey).by == SORT_RELEVANCE || sortKeyAt(tieKey).by == SORT_CLASS)) tieKey++;
-  tiesBySeq = bySum && classPlain
+  tiesBySeq = bySum
     && (tieKey == sortCount || (sortKeyAt(tieKey).by == SORT_SEQ && sortKeyAt(tieKey).descending != 0));
   candidate = scratch(rowBytes);
 }
