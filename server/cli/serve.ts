@@ -4,7 +4,6 @@
 import { Command } from "commander";
 import { collectWhenIdle } from "../../engine-wasm/host/discards.js";
 import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../config.js";
-import { helpersGiveWay } from "../thread-priority.js";
 import { CliError } from "./failure.js";
 
 const EXAMPLES = `
@@ -35,7 +34,6 @@ export function serveCommand(): Command {
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
   // The other commands should not load a server.
   const { startServer } = await import("../main.js");
-  await helpersGiveWay();
   try {
     const server = await startServer(loadConfig(flags));
     collectWhenIdle();

@@ -7,7 +7,6 @@ import { EngineModule, type EngineParts } from "../../engine-wasm/host/engine-mo
 import type { Workbench } from "../../engine-wasm/host/workbench.js";
 import type { Action } from "../../shards/protocol/ops.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
-import { thisThreadGivesWay } from "../thread-priority.js";
 import { type PreparedWrite, type PrepareLimits, prepareBody, prepareLines } from "./prepare.js";
 
 export interface IntakeTask {
@@ -29,8 +28,6 @@ export type IntakeReply =
     };
 
 let workbench: Workbench | null = null;
-
-thisThreadGivesWay();
 
 function ownWorkbench(): Workbench {
   workbench ??= new EngineModule(workerData as EngineParts).workbench();
