@@ -1,6 +1,7 @@
 // Reads that may have ended a shard's thread or broken its engine. Those that were inside at an end are suspects:
 // each is then run without company, which clears or convicts it. One that was inside at a second end is refused,
-// instead of ending the shard again and again; a popular one may be inside many times at one end. Knows reads by a hash of what they ask; one quarantine for each shard.
+// instead of ending the shard again and again; a popular one may be inside many times at one end. Knows reads by a
+// hash of what they ask; one quarantine for each shard.
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SkeinError } from "../errors.js";
