@@ -2,12 +2,16 @@
 import { scratch, scratchRewind } from "./arena";
 import { hash64 } from "./hash";
 import { joinedAt, joinedBytes, joinedParts, joinedStart, joinsToken } from "./join";
-import {
-  TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES,
-} from "./layout";
+import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES } from "./layout";
 import { Mem } from "./mem";
 import {
-  foldValue, tokenAt, tokenBytes, tokenEnd, tokenizeNext, tokenizeStart, tokenStart,
+  foldValue,
+  tokenAt,
+  tokenBytes,
+  tokenEnd,
+  tokenizeNext,
+  tokenizeStart,
+  tokenStart,
 } from "./tokenize";
 import { foldBound } from "./unicode";
 

@@ -36,7 +36,7 @@ function grow(end: usize): void {
   if (missing > 0 && memory.grow(max(missing, min(memory.size() >> 3, 256))) < 0) {
     if (memory.grow(missing) < 0) full();
   }
-  inside = <usize>min<u64>(<u64>memory.size() << 16, 0xffff0000);
+  inside = <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
 }
 
 /** A region of `bytes`, 16-aligned, contents undefined. Ends all scratch. */
@@ -123,17 +123,27 @@ export function scratchZeroed(bytes: usize): usize {
   return at;
 }
 
-export function scratchMark(): usize { return scratchTop; }
-export function scratchRewind(mark: usize): void { scratchTop = mark; }
+export function scratchMark(): usize {
+  return scratchTop;
+}
+export function scratchRewind(mark: usize): void {
+  scratchTop = mark;
+}
 
 /** Bytes of a region, a few more than were asked for. */
-export function sizeOf(at: usize): usize { return <usize>Mem.u32At(at - HEADER); }
+export function sizeOf(at: usize): usize {
+  return <usize>Mem.u32At(at - HEADER);
+}
 
 /** The end of all that was ever in use: what the memory takes of the machine's. */
-export function reachedBytes(): usize { return reached; }
+export function reachedBytes(): usize {
+  return reached;
+}
 
 /** Bytes in regions, free ones included. */
-export function regionBytes(): usize { return top - START; }
+export function regionBytes(): usize {
+  return top - START;
+}
 
 /** Bytes of free regions: what a fresh instance would not carry. */
 export function freeBytes(): usize {

@@ -22,11 +22,9 @@ import {
   FIELD_TYPE,
   FIELD_VALUES,
   NO_ORDINAL,
-  SEGMENT_MAGIC,
-  SEGMENT_VERSION,
   SEG_BYTES,
-  SEG_FIELDS,
   SEG_FIELD_TABLE,
+  SEG_FIELDS,
   SEG_HEADER_BYTES,
   SEG_ID_HASHES,
   SEG_ID_ROWS,
@@ -34,12 +32,14 @@ import {
   SEG_MAGIC,
   SEG_ROWS,
   SEG_SEQS,
-  SEG_TERMS,
   SEG_TERM_BYTES,
   SEG_TERM_LCP,
   SEG_TERM_LISTS,
   SEG_TERM_OFFSETS,
+  SEG_TERMS,
   SEG_VERSION,
+  SEGMENT_MAGIC,
+  SEGMENT_VERSION,
   STATUS_DAMAGED,
   STATUS_OK,
   TERM_BYTES_MAX,
@@ -64,11 +64,17 @@ export function checkSegment(segment: usize, bytes: u32): i32 {
 function header(): bool {
   if (length < <u64>SEG_HEADER_BYTES) return false;
   rows = at(SEG_ROWS);
-  return at(SEG_MAGIC) == SEGMENT_MAGIC && at(SEG_VERSION) == SEGMENT_VERSION && at(SEG_BYTES) == <u32>length
-    && rows <= ROWS_MAX;
+  return (
+    at(SEG_MAGIC) == SEGMENT_MAGIC &&
+    at(SEG_VERSION) == SEGMENT_VERSION &&
+    at(SEG_BYTES) == <u32>length &&
+    rows <= ROWS_MAX
+  );
 }
 
-function at(offset: usize): u32 { return Mem.u32At(base + offset); }
+function at(offset: usize): u32 {
+  return Mem.u32At(base + offset);
+}
 
 /** True when a section of `bytes` at `offset` lies behind the header and inside the segment, 8-aligned. */
 function inside(offset: u32, bytes: u64): bool {
@@ -85,13 +91,13 @@ function documents(): bool {
     if (Mem.u64At(seqs + (i << 3)) <= Mem.u64At(seqs + (i << 3) - 8)) return false;
     if (Mem.u64At(hashes + (i << 3)) < Mem.u64At(hashes + (i << 3) - 8)) return false;
   }
-  if (rows > 0 && Mem.u64At(seqs + (<usize>(rows - 1) << 3)) >= SEQ_LIMIT) return false;
+  if (rows > 0 && Mem.u64At(seqs + ((<usize>(rows - 1)) << 3)) >= SEQ_LIMIT) return false;
   return allBelow(base + at(SEG_ID_ROWS), rows, rows, false);
 }
 
 /** True when u32[count] are all below `limit` (or NO_ORDINAL, if that is allowed). */
 function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
-  const end = table + (<usize>count << 2);
+  const end = table + ((<usize>count) << 2);
   for (; table < end; table += 4) {
     const value = Mem.u32At(table);
     if (value >= limit && !(orNone && value == <u32>NO_ORDINAL)) return false;
@@ -102,7 +108,7 @@ function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
 /** True when u32[count + 1] never descend, start at or behind `first` and end at or before `last`. */
 function offsetsRise(table: usize, count: u32, first: u64, last: u64): bool {
   let previous = <u32>0;
-  const end = table + (<usize>count << 2);
+  const end = table + ((<usize>count) << 2);
   if (<u64>Mem.u32At(table) < first || <u64>Mem.u32At(end) > last) return false;
   for (; table <= end; table += 4) {
     const value = Mem.u32At(table);
@@ -116,7 +122,8 @@ function terms(): bool {
   const count = at(SEG_TERMS);
   const tableBytes = (<u64>count + 1) << 2;
   if (!inside(at(SEG_TERM_OFFSETS), tableBytes) || !inside(at(SEG_TERM_LISTS), tableBytes)) return false;
-  if (!inside(at(SEG_TERM_BYTES), 0) || !inside(at(SEG_LISTS), 0) || !inside(at(SEG_TERM_LCP), count)) return false;
+  if (!inside(at(SEG_TERM_BYTES), 0) || !inside(at(SEG_LISTS), 0) || !inside(at(SEG_TERM_LCP), count))
+    return false;
   const offsets = base + at(SEG_TERM_OFFSETS);
   if (!offsetsRise(offsets, count, 0, length - at(SEG_TERM_BYTES))) return false;
   if (!offsetsRise(base + at(SEG_TERM_LISTS), count, 0, length - at(SEG_LISTS))) return false;
@@ -172,12 +179,13 @@ function values(entry: usize, type: u32, elements: u32, hasElements: bool): bool
   if (isStringType(type) ? numbers != 0 : hashes != 0) return false;
   if (isArrayType(type) && !hasElements && (numbers | hashes | ordinals) != 0) return false;
   if (!optional(entry, FIELD_VALUES, <u64>elements * valueBytes(type))) return false;
-  if (!optional(entry, FIELD_HASHES, <u64>elements << 3)) return false;
+  if (!optional(entry, FIELD_HASHES, (<u64>elements) << 3)) return false;
   if ((ordinals == 0) != (Mem.u32At(entry + FIELD_DICTIONARY) == 0)) return false;
   if (ordinals == 0) return true;
-  if (!inside(ordinals, <u64>elements << 2)) return false;
+  if (!inside(ordinals, (<u64>elements) << 2)) return false;
   const dictionary = Mem.u32At(entry + FIELD_DICTIONARY);
-  if (!inside(dictionary, DICT_HEADER_BYTES) || !columnDictionary(dictionary, isStringType(type))) return false;
+  if (!inside(dictionary, DICT_HEADER_BYTES) || !columnDictionary(dictionary, isStringType(type)))
+    return false;
   return allBelow(base + ordinals, elements, at(dictionary + DICT_COUNT), !isArrayType(type));
 }
 
@@ -187,10 +195,12 @@ function columnDictionary(offset: u32, isStrings: bool): bool {
   const count = Mem.u32At(dictionary + DICT_COUNT);
   if (!isStrings) {
     const first = Mem.u32At(dictionary + DICT_VALUES);
-    return first >= <u32>DICT_HEADER_BYTES && <u64>first + (<u64>count << 3) <= room;
+    return first >= <u32>DICT_HEADER_BYTES && <u64>first + ((<u64>count) << 3) <= room;
   }
-  return dictionaryOffsets(dictionary, DICT_RAW_OFFSETS, count, room)
-    && dictionaryOffsets(dictionary, DICT_FOLDED_OFFSETS, count, room);
+  return (
+    dictionaryOffsets(dictionary, DICT_RAW_OFFSETS, count, room) &&
+    dictionaryOffsets(dictionary, DICT_FOLDED_OFFSETS, count, room)
+  );
 }
 
 function dictionaryOffsets(dictionary: usize, table: usize, count: u32, room: u64): bool {

@@ -22,12 +22,15 @@ export function bestFirstSetUp(): void {
   largestRoom = 0;
 }
 
-export function bestFirstClear(): void { held = 0; }
+export function bestFirstClear(): void {
+  held = 0;
+}
 
 /** Puts a row in; `bestFirstReady` must follow before rows are taken out. */
 export function bestFirstAdd(bound: f64, row: u32, number: u32): void {
   if (held == capacity) grow();
-  const entry = entries + <usize>(held++) * ENTRY_BYTES;
+  const entry = entries + <usize>held * ENTRY_BYTES;
+  held++;
   Mem.putF64(entry, bound);
   Mem.putU32(entry + ENTRY_ROW, row);
   Mem.putU32(entry + ENTRY_NUMBER, number);
@@ -40,20 +43,32 @@ function grow(): void {
   entries = grown;
 }
 
-export function bestFirstCount(): u32 { return held; }
+export function bestFirstCount(): u32 {
+  return held;
+}
 
 /** Number of the i-th row that was put in, until `bestFirstReady`. */
-export function bestFirstNumberAt(i: u32): u32 { return Mem.u32At(entries + <usize>i * ENTRY_BYTES + ENTRY_NUMBER); }
+export function bestFirstNumberAt(i: u32): u32 {
+  return Mem.u32At(entries + <usize>i * ENTRY_BYTES + ENTRY_NUMBER);
+}
 
 /** Makes a heap of the rows. */
 export function bestFirstReady(): void {
   for (let i = held >> 1; i > 0; i--) sink(i - 1, Mem.v128At(entries + <usize>(i - 1) * ENTRY_BYTES));
 }
 
-export function bestFirstAny(): bool { return held > 0; }
-export function bestFirstBound(): f64 { return Mem.f64At(entries); }
-export function bestFirstRow(): u32 { return Mem.u32At(entries + ENTRY_ROW); }
-export function bestFirstNumber(): u32 { return Mem.u32At(entries + ENTRY_NUMBER); }
+export function bestFirstAny(): bool {
+  return held > 0;
+}
+export function bestFirstBound(): f64 {
+  return Mem.f64At(entries);
+}
+export function bestFirstRow(): u32 {
+  return Mem.u32At(entries + ENTRY_ROW);
+}
+export function bestFirstNumber(): u32 {
+  return Mem.u32At(entries + ENTRY_NUMBER);
+}
 
 /** Takes the first row out. */
 export function bestFirstDrop(): void {
@@ -89,7 +104,7 @@ function before(entry: usize, bound: f64, row: u32): bool {
 export function kthLargest(values: usize, count: u32, k: u32): f64 {
   if (k == 0 || count < k) return -Infinity;
   if (k > largestRoom) {
-    largest = scratch(<usize>k << 3);
+    largest = scratch((<usize>k) << 3);
     largestRoom = k;
   }
   for (let i: usize = 0; i < <usize>k; i++) Mem.putF64(largest + (i << 3), -Infinity);
@@ -108,11 +123,15 @@ function replaceLeast(value: f64, k: u32): void {
   while (true) {
     let child: u32 = 2 * i + 1;
     if (child >= k) break;
-    if (child + 1 < k && Mem.f64At(largest + (<usize>(child + 1) << 3)) < Mem.f64At(largest + (<usize>child << 3))) child++;
-    const below = Mem.f64At(largest + (<usize>child << 3));
+    if (
+      child + 1 < k &&
+      Mem.f64At(largest + ((<usize>(child + 1)) << 3)) < Mem.f64At(largest + ((<usize>child) << 3))
+    )
+      child++;
+    const below = Mem.f64At(largest + ((<usize>child) << 3));
     if (below >= value) break;
-    Mem.putF64(largest + (<usize>i << 3), below);
+    Mem.putF64(largest + ((<usize>i) << 3), below);
     i = child;
   }
-  Mem.putF64(largest + (<usize>i << 3), value);
+  Mem.putF64(largest + ((<usize>i) << 3), value);
 }

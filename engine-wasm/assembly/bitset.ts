@@ -4,10 +4,18 @@ import { scratch, scratchZeroed } from "./arena";
 import { Mem } from "./mem";
 
 export abstract class Bits {
-  @inline static words(rows: u32): u32 { return (rows + 63) >> 6; }
-  @inline static bytes(rows: u32): usize { return <usize>Bits.words(rows) << 3; }
-  @inline static word(bits: usize, word: u32): u64 { return Mem.u64At(bits + (<usize>word << 3)); }
-  @inline static putWord(bits: usize, word: u32, value: u64): void { Mem.putU64(bits + (<usize>word << 3), value); }
+  @inline static words(rows: u32): u32 {
+    return (rows + 63) >> 6;
+  }
+  @inline static bytes(rows: u32): usize {
+    return (<usize>Bits.words(rows)) << 3;
+  }
+  @inline static word(bits: usize, word: u32): u64 {
+    return Mem.u64At(bits + ((<usize>word) << 3));
+  }
+  @inline static putWord(bits: usize, word: u32, value: u64): void {
+    Mem.putU64(bits + ((<usize>word) << 3), value);
+  }
 
   @inline static has(bits: usize, row: u32): bool {
     return ((Mem.u8At(bits + <usize>(row >> 3)) >> (row & 7)) & 1) != 0;
@@ -25,7 +33,9 @@ export function lastMask(rows: u32): u64 {
   return used == 0 ? ~(<u64>0) : ((<u64>1) << used) - 1;
 }
 
-export function bitsNone(rows: u32): usize { return scratchZeroed(Bits.bytes(rows)); }
+export function bitsNone(rows: u32): usize {
+  return scratchZeroed(Bits.bytes(rows));
+}
 
 /** Sets all rows of `to`. */
 export function bitsFill(to: usize, rows: u32): void {
@@ -40,7 +50,9 @@ export function bitsAll(rows: u32): usize {
   return bits;
 }
 
-export function bitsCopy(to: usize, from: usize, rows: u32): void { Mem.copy(to, from, Bits.bytes(rows)); }
+export function bitsCopy(to: usize, from: usize, rows: u32): void {
+  Mem.copy(to, from, Bits.bytes(rows));
+}
 
 /** to = to AND with. */
 export function bitsAnd(to: usize, other: usize, rows: u32): void {
@@ -62,7 +74,8 @@ export function bitsOr(to: usize, other: usize, rows: u32): void {
 export function bitsRemove(to: usize, other: usize, rows: u32): void {
   const bytes = Bits.bytes(rows);
   let i: usize = 0;
-  for (; i + 16 <= bytes; i += 16) Mem.putV128(to + i, v128.andnot(Mem.v128At(to + i), Mem.v128At(other + i)));
+  for (; i + 16 <= bytes; i += 16)
+    Mem.putV128(to + i, v128.andnot(Mem.v128At(to + i), Mem.v128At(other + i)));
   if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & ~Mem.u64At(other + i));
 }
 

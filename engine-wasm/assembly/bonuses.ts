@@ -1,22 +1,19 @@
 // The bonus of a row: for terms it has in certain fields, and for a field that begins with the words or consists of
 // them. Positions are read only for rows that could be among the best with the largest bonus.
+
+import { scratch } from "./arena";
 import { Bits, bitsNone, bitsOr } from "./bitset";
 import { termIs, termLowerBound, termPrefixEnd } from "./dictionary";
 import { Mem } from "./mem";
-import { scratch } from "./arena";
-import { RUN_BYTES, nearRuns, nearRunBuffers } from "./near-lists";
+import { nearRunBuffers, nearRuns, RUN_BYTES } from "./near-lists";
 import { positionsAt, positionsReset } from "./positions";
-import {
-  BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, cursorAddTo, cursorUseBuffer, listOpen,
-} from "./postings";
+import { BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, cursorAddTo, cursorUseBuffer, listOpen } from "./postings";
 import { termAt } from "./program-terms";
 import { slotCount, wordAt, wordCount } from "./query";
 import { BONUS_LINE, BonusTerm, bonusTermAt, bonusTermCount, startsBonus, wholeBonus } from "./rank-program";
-import { Field, Seg, findField } from "./segment";
+import { Field, findField, Seg } from "./segment";
 import { slotAt } from "./slots";
-import {
-  lengthIsWords, mayBeWhole, mayStart, startsIn, startsKnown, startsSetUp, startsUse,
-} from "./starts";
+import { lengthIsWords, mayBeWhole, mayStart, startsIn, startsKnown, startsSetUp, startsUse } from "./starts";
 import { failed } from "./status";
 
 let segment: usize = 0;
@@ -32,8 +29,8 @@ let reached: usize = 0; // u32 by slot index: words that stand at their places s
 /** Takes the scratch that every segment of a query shares. */
 export function bonusesSetUp(): void {
   startsSetUp();
-  norms = scratch(<usize>slotCount << 2);
-  reached = scratch(<usize>slotCount << 2);
+  norms = scratch((<usize>slotCount) << 2);
+  reached = scratch((<usize>slotCount) << 2);
   if (bonusTermCount == 0) return;
   cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
   buffer = scratch(BLOCK_BUFFER_BYTES);
@@ -49,7 +46,7 @@ export function bonusesUse(used: usize): void {
   termMost = 0;
   for (let i: u32 = 0; i < slotCount; i++) {
     const field = findField(used, slotAt(i));
-    Mem.putU32(norms + (<usize>i << 2), field == 0 ? 0 : <u32>Field.norms(used, field));
+    Mem.putU32(norms + ((<usize>i) << 2), field == 0 ? 0 : <u32>Field.norms(used, field));
   }
   for (let i: u32 = 0; i < bonusTermCount && !failed(); i++) {
     const one = bonusTermAt(i);
@@ -68,7 +65,9 @@ function lift(bits: usize): void {
 }
 
 /** Rows of the segment with a bonus term that lifts over all others, 0 = none. */
-export function liftedRows(): usize { return lifted; }
+export function liftedRows(): usize {
+  return lifted;
+}
 
 /** Rows of a word of a bitset that may get a bonus; starts.ts must know them when there are bonuses of place. */
 export function rowsWithBonus(word: u32): u64 {
@@ -77,7 +76,9 @@ export function rowsWithBonus(word: u32): u64 {
 }
 
 /** The most that `termBonusOf` can answer for other rows. */
-export function termBonusMost(): f64 { return termMost; }
+export function termBonusMost(): f64 {
+  return termMost;
+}
 
 function addRows(one: BonusTerm): void {
   one.bits = 0;
@@ -134,7 +135,7 @@ export function placeBonusBound(row: u32, isExact: bool): f64 {
 
 /** The slot with this index has as many tokens as the query has words. */
 function isWhole(index: u32, row: u32): bool {
-  const lengths = <usize>Mem.u32At(norms + (<usize>index << 2));
+  const lengths = <usize>Mem.u32At(norms + ((<usize>index) << 2));
   return lengths != 0 && lengthIsWords(Mem.u8At(lengths + row));
 }
 
@@ -145,7 +146,7 @@ function isWhole(index: u32, row: u32): bool {
 export function placeBonusOf(row: u32, isExact: bool): f64 {
   if (wordCount == 1 && startsKnown(row)) return placeBonusBound(row, isExact);
   const runs = nearRunBuffers();
-  Mem.fill(reached, 0, <usize>slotCount << 2);
+  Mem.fill(reached, 0, (<usize>slotCount) << 2);
   positionsReset(false);
   for (let i: u32 = 0; i < wordCount; i++) {
     const count = nearRuns(wordAt(i), row, runs);
@@ -156,7 +157,7 @@ export function placeBonusOf(row: u32, isExact: bool): f64 {
     if (!on) return 0;
   }
   for (let i: u32 = 0; i < slotCount; i++) {
-    if (isExact && Mem.u32At(reached + (<usize>i << 2)) == wordCount && isWhole(i, row)) {
+    if (isExact && Mem.u32At(reached + ((<usize>i) << 2)) == wordCount && isWhole(i, row)) {
       return max(startsBonus, wholeBonus);
     }
   }
@@ -165,7 +166,7 @@ export function placeBonusOf(row: u32, isExact: bool): f64 {
 
 /** Counts word `word` for the slot of a run that has it at position `word`, when all words before are there. */
 function advance(run: usize, word: u32): bool {
-  const place = reached + (<usize>Mem.u32At(run) << 2);
+  const place = reached + ((<usize>Mem.u32At(run)) << 2);
   if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // another run of the slot was there
   const end = Mem.u32At(run + 8);
   for (let i = Mem.u32At(run + 4); i < end; i++) {

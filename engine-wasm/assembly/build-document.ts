@@ -1,22 +1,59 @@
 // Checks one raw document against the schema before anything of it is kept: JSON, id, types, ranges, required
 // fields, embedding. Afterwards every column knows the document's value; numbers are parsed.
-import { Mem } from "./mem";
+
 import {
-  Column, cellsNeed, columnAt, columnCount, columnNamed, embeddingColumn, idColumn,
+  Column,
+  cellsNeed,
+  columnAt,
+  columnCount,
+  columnNamed,
+  embeddingColumn,
+  idColumn,
 } from "./build-schema";
 import { JSON_ARRAY, JSON_FALSE, JSON_NULL, JSON_NUMBER, JSON_STRING, JSON_TRUE } from "./json";
 import {
-  INTEGER_FRACTION, INTEGER_OK, integerValue, parseFloat64, parseInteger, unescape,
+  INTEGER_FRACTION,
+  INTEGER_OK,
+  integerValue,
+  parseFloat64,
+  parseInteger,
+  unescape,
 } from "./json-values";
 import {
-  elementEnd, elementKind, elementStart, elementsNext, elementsStart, memberEnd, memberEscaped, memberKind,
-  memberNameAt, memberNameBytes, memberStart, membersNext, membersStart, walkAt, walkStatus,
+  elementEnd,
+  elementKind,
+  elementStart,
+  elementsNext,
+  elementsStart,
+  memberEnd,
+  memberEscaped,
+  memberKind,
+  memberNameAt,
+  memberNameBytes,
+  memberStart,
+  membersNext,
+  membersStart,
+  walkAt,
+  walkStatus,
 } from "./json-walk";
 import {
-  DOC_BAD_EMBEDDING, DOC_BAD_ID, DOC_MISSING_FIELD, DOC_NO_ID, DOC_OK, DOC_OUT_OF_RANGE, DOC_WRONG_TYPE,
-  EMBEDDING_SIZE, FLAG_REQUIRED, ID_BYTES_MAX, TYPE_BOOL, TYPE_INT32, TYPE_INT32S, TYPE_STRING,
+  DOC_BAD_EMBEDDING,
+  DOC_BAD_ID,
+  DOC_MISSING_FIELD,
+  DOC_NO_ID,
+  DOC_OK,
+  DOC_OUT_OF_RANGE,
+  DOC_WRONG_TYPE,
+  EMBEDDING_SIZE,
+  FLAG_REQUIRED,
+  ID_BYTES_MAX,
+  TYPE_BOOL,
+  TYPE_INT32,
+  TYPE_INT32S,
+  TYPE_STRING,
   TYPE_STRINGS,
 } from "./layout";
+import { Mem } from "./mem";
 import { isArrayType, isFloatType } from "./segment";
 
 const NO_SLOT: u32 = 0xffffffff;
@@ -66,9 +103,10 @@ function checkId(): bool {
   if (idColumn.start == 0) return refuse(DOC_NO_ID, NO_SLOT, document);
   if (idColumn.kind != JSON_STRING) return refuse(DOC_BAD_ID, NO_SLOT, idColumn.start);
   idAt = idColumn.start + 1;
-  idBytes = idColumn.escaped != 0
-    ? unescape(idColumn.start, idColumn.end, idAt)
-    : <u32>(idColumn.end - idColumn.start - 2);
+  idBytes =
+    idColumn.escaped != 0
+      ? unescape(idColumn.start, idColumn.end, idAt)
+      : <u32>(idColumn.end - idColumn.start - 2);
   if (idBytes == 0 || idBytes > <u32>ID_BYTES_MAX) return refuse(DOC_BAD_ID, NO_SLOT, idColumn.start);
   return true;
 }
@@ -116,7 +154,7 @@ function checkArray(column: Column): bool {
     const code = parseNumberAs(column.type, elementStart, elementEnd);
     if (code != DOC_OK) return refuse(code, column.slot, elementStart);
     cellsNeed(column, column.pending);
-    Mem.putU64(column.cells + (<usize>(column.elements + column.pending - 1) << 3), parsed);
+    Mem.putU64(column.cells + ((<usize>(column.elements + column.pending - 1)) << 3), parsed);
   }
   return true;
 }

@@ -1,15 +1,22 @@
 // Writes the terms of a finished term table and their posting lists into the segment.
-import { Mem } from "./mem";
+
 import { scratch } from "./arena";
 import { columnAt } from "./build-schema";
 import { ENTRY_KEY, ENTRY_TAG, KeyTable, tableEntries } from "./key-table";
 import { SEG_LISTS } from "./layout";
-import { NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, compareSpans, spanKey, sortRecords } from "./order";
+import { Mem } from "./mem";
+import { compareSpans, NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, sortRecords, spanKey } from "./order";
 import {
-  LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter, listBegin, listDataMax, listEnd, listPosting,
+  LIST_BLOCK_BYTES,
+  LIST_WRITER_BYTES,
+  ListWriter,
+  listBegin,
+  listDataMax,
+  listEnd,
+  listPosting,
 } from "./posting-writer";
 import { Sink, sinkSection } from "./segment-sink";
-import { TERM_POSTINGS, streamBytesMax, termStream } from "./term-table";
+import { streamBytesMax, TERM_POSTINGS, termStream } from "./term-table";
 import { TERM_WRITER_BYTES, TermWriter, termAdd, termBufferBytes, termsBegin, termsEnd } from "./term-writer";
 import { putVarintU32, varintAt, varintCursor, varintU64 } from "./varint";
 

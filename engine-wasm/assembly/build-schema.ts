@@ -3,14 +3,16 @@
 // value.
 //
 //   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
-import { Mem } from "./mem";
+
 import { scratch, scratchZeroed } from "./arena";
 import { hasDictionary } from "./field-sections";
 import { ENTRY_HEADER, KeyTable, tableCreate, tableEnter, tableFind } from "./key-table";
 import { LANGUAGE_NUMBER_MAX, TYPE_FLOATS } from "./layout";
+import { Mem } from "./mem";
 import { isArrayType, isStringType } from "./segment";
 
-@unmanaged export class Column {
+@unmanaged
+export class Column {
   slot: u32;
   type: u32;
   flags: u32;
@@ -52,7 +54,7 @@ export let embeddingColumn: Column = changetype<Column>(0);
 let names: KeyTable = changetype<KeyTable>(0);
 
 export function columnAt(i: u32): Column {
-  return changetype<Column>(<usize>Mem.u32At(columns + (<usize>i << 2)));
+  return changetype<Column>(<usize>Mem.u32At(columns + ((<usize>i) << 2)));
 }
 
 /** The column of a member name, a pseudo column, or 0 as an address. */
@@ -87,8 +89,8 @@ function createColumn(field: usize, rows: u32): Column {
   column.language = Mem.u8At(field + 4);
   column.rows = rows;
   column.capacity = isArrayType(column.type) ? CELLS_FIRST : rows;
-  column.cells = scratch(<usize>column.capacity << 3);
-  column.present = scratchZeroed(<usize>(rows + 63 >> 6) << 3);
+  column.cells = scratch((<usize>column.capacity) << 3);
+  column.present = scratchZeroed((<usize>((rows + 63) >> 6)) << 3);
   if (isArrayType(column.type)) column.offsets = scratchZeroed((<usize>rows + 1) << 2);
   if (isStringType(column.type)) column.norms = scratchZeroed(rows);
   return column;
@@ -98,9 +100,9 @@ function insertBySlot(column: Column): bool {
   let i = columnCount;
   for (; i > 0 && columnAt(i - 1).slot >= column.slot; i--) {
     if (columnAt(i - 1).slot == column.slot) return false;
-    Mem.putU32(columns + (<usize>i << 2), Mem.u32At(columns + (<usize>(i - 1) << 2)));
+    Mem.putU32(columns + ((<usize>i) << 2), Mem.u32At(columns + ((<usize>(i - 1)) << 2)));
   }
-  Mem.putU32(columns + (<usize>i << 2), <u32>changetype<usize>(column));
+  Mem.putU32(columns + ((<usize>i) << 2), <u32>changetype<usize>(column));
   columnCount++;
   return true;
 }
@@ -126,7 +128,7 @@ export function readSchema(p: usize, rows: u32): bool {
   embeddingColumn = reservedColumn(EMBEDDING_NAME, 9);
   columnCount = 0;
   const fields = Mem.u16At(p);
-  columns = scratch(<usize>fields << 2);
+  columns = scratch((<usize>fields) << 2);
   p += 2;
   for (let i: u32 = 0; i < fields; i++) {
     const nameBytes = Mem.u16At(p + 5);
@@ -148,8 +150,8 @@ export function cellsNeed(column: Column, count: u32): void {
   const needed = column.elements + count;
   if (needed <= column.capacity) return;
   const capacity = max(needed, column.capacity << 1);
-  const cells = scratch(<usize>capacity << 3);
-  Mem.copy(cells, column.cells, <usize>column.capacity << 3);
+  const cells = scratch((<usize>capacity) << 3);
+  Mem.copy(cells, column.cells, (<usize>column.capacity) << 3);
   column.cells = cells;
   column.capacity = capacity;
 }

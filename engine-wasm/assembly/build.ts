@@ -7,7 +7,7 @@
 //   input:  | schema program (build-schema.ts) | u32 documents | per document: f64 seq, u32 bytes, JSON |
 //   result: | u32 refused | per refused: REFUSED_* | u32 segment bytes (0 = no good document) | segment |
 // The analyser's overrides in force apply.
-import { Mem } from "./mem";
+
 import { scratch } from "./arena";
 import { checkDocument, idAt, idBytes, refusedAt, refusedCode, refusedSlot } from "./build-document";
 import { listsBegin, listsSlice, orderTerms } from "./build-lists";
@@ -18,12 +18,28 @@ import { hasDictionary } from "./field-sections";
 import { hash64 } from "./hash";
 import { KeyTable, poolReset } from "./key-table";
 import {
-  FIELD_ENTRY_BYTES, REFUSED_AT, REFUSED_BYTES, REFUSED_CODE, REFUSED_INDEX, REFUSED_SLOT,
-  SEG_HEADER_BYTES, SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS, STATUS_BAD_PROGRAM,
+  FIELD_ENTRY_BYTES,
+  REFUSED_AT,
+  REFUSED_BYTES,
+  REFUSED_CODE,
+  REFUSED_INDEX,
+  REFUSED_SLOT,
+  SEG_HEADER_BYTES,
+  SEG_ID_HASHES,
+  SEG_ID_ROWS,
+  SEG_SEQS,
+  STATUS_BAD_PROGRAM,
 } from "./layout";
+import { Mem } from "./mem";
 import { NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, sortRecords } from "./order";
 import {
-  SINK_BYTES, Sink, sinkBytes, sinkEnd, sinkInScratch, sinkSection, sinkWritten,
+  SINK_BYTES,
+  Sink,
+  sinkBytes,
+  sinkEnd,
+  sinkInScratch,
+  sinkSection,
+  sinkWritten,
 } from "./segment-sink";
 import { segmentBegin, segmentEnd } from "./segment-writer";
 import { termsCreate } from "./term-table";
@@ -71,7 +87,7 @@ function addDocument(seq: f64): void {
   const id = ids + <usize>rows * RECORD_BYTES;
   Mem.putU64(id + RECORD_KEY, hash64(idAt, idBytes));
   Mem.putU64(id + RECORD_ENTRY, rows);
-  Mem.putU64(seqs + (<usize>rows << 3), <u64>seq);
+  Mem.putU64(seqs + ((<usize>rows) << 3), <u64>seq);
   for (let i: u32 = 0; i < columnCount; i++) addRow(columnAt(i), terms, values, i, rows);
   rows++;
 }
@@ -93,7 +109,7 @@ function addDocuments(): bool {
 
 /** Sequence numbers, then id hashes with their rows. */
 function putIds(): void {
-  const bytes = <usize>rows << 3;
+  const bytes = (<usize>rows) << 3;
   const seqsAt = sinkSection(sink, bytes);
   Mem.putU32(sink.base + SEG_SEQS, seqsAt);
   sinkBytes(sink, seqs, bytes);
@@ -126,7 +142,7 @@ function beginSegment(): void {
 
 function putNextColumn(): void {
   const entry = SEG_HEADER_BYTES + index * FIELD_ENTRY_BYTES;
-  const order = <usize>Mem.u32At(orders + (<usize>index << 2));
+  const order = <usize>Mem.u32At(orders + ((<usize>index) << 2));
   putColumn(columnAt(index), rows, sink, entry);
   if (order != 0) putDictionary(columnAt(index), order, sink, dictionary, entry);
   index++;
@@ -135,7 +151,7 @@ function putNextColumn(): void {
 function orderNextColumn(): void {
   const column = columnAt(index);
   const order = hasDictionary(column.type, column.flags) ? orderValues(column) : 0;
-  Mem.putU32(orders + (<usize>index << 2), <u32>order);
+  Mem.putU32(orders + ((<usize>index) << 2), <u32>order);
   index++;
 }
 
@@ -172,11 +188,11 @@ export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
   if (<u64>count * <u64>DOCUMENT_HEAD > <u64>(end - documents)) return -STATUS_BAD_PROGRAM;
   if (!readSchema(inputAt, count)) return -STATUS_BAD_PROGRAM;
   refusals = scratch(<usize>count * REFUSED_BYTES);
-  seqs = scratch(<usize>count << 3);
+  seqs = scratch((<usize>count) << 3);
   ids = scratch(<usize>count * RECORD_BYTES);
   terms = termsCreate();
   values = valuesCreate();
-  orders = scratch(<usize>columnCount << 2);
+  orders = scratch((<usize>columnCount) << 2);
   sink = changetype<Sink>(scratch(SINK_BYTES));
   dictionary = changetype<DictionaryWriter>(scratch(DICTIONARY_WRITER_BYTES));
   next = documents + 4;

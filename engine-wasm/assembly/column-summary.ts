@@ -10,7 +10,7 @@ import { scratch } from "./arena";
 import { Bits } from "./bitset";
 import { TYPE_BOOL, TYPE_INT32 } from "./layout";
 import { Mem } from "./mem";
-import { NO_SPAN, RECORD_BYTES, RECORD_KEY, floatKey, intKey, sortRecords } from "./order";
+import { floatKey, intKey, NO_SPAN, RECORD_BYTES, RECORD_KEY, sortRecords } from "./order";
 import { Field, isArrayType, isFloatType, isStringType } from "./segment";
 
 const ZONE_SHIFT: u32 = 7;
@@ -27,25 +27,39 @@ export function summarisedColumn(segment: usize, field: usize): usize {
 }
 
 /** Bytes of the zones of so many rows. */
-export function zonesBytes(rows: u32): usize { return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES; }
+export function zonesBytes(rows: u32): usize {
+  return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES;
+}
 /** Bytes of the codes of so many rows; they are read 64 at a time. */
-export function codesBytes(rows: u32): usize { return (<usize>rows + 63) & ~63; }
+export function codesBytes(rows: u32): usize {
+  return (<usize>rows + 63) & ~63;
+}
 export const CODE_RANGES_BYTES: usize = <usize>CODES * RANGE_BYTES;
-export const CODE_BOUNDS_BYTES: usize = <usize>CODES << 3;
+export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
 
 /** The value of a row that has one, as a key. */
 function columnKey(type: u32, column: usize, row: u32): u64 {
-  if (isStringType(type)) return <u64>Mem.u32At(column + (<usize>row << 2));
-  if (isFloatType(type)) return floatValueKey(Mem.f64At(column + (<usize>row << 3)));
-  if (type == TYPE_INT32) return intKey(<i64>Mem.i32At(column + (<usize>row << 2)));
-  return intKey(Mem.i64At(column + (<usize>row << 3)));
+  if (isStringType(type)) return <u64>Mem.u32At(column + ((<usize>row) << 2));
+  if (isFloatType(type)) return floatValueKey(Mem.f64At(column + ((<usize>row) << 3)));
+  if (type == TYPE_INT32) return intKey(<i64>Mem.i32At(column + ((<usize>row) << 2)));
+  return intKey(Mem.i64At(column + ((<usize>row) << 3)));
 }
 
 /** -0 is 0. */
-export function floatValueKey(value: f64): u64 { return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); }
+export function floatValueKey(value: f64): u64 {
+  return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
+}
 
 /** Clears the zones and ranges of a column and deals its values out to codes; rows can be added then. */
-export function columnBegin(type: u32, column: usize, present: usize, rows: u32, zones: usize, ranges: usize, bounds: usize): void {
+export function columnBegin(
+  type: u32,
+  column: usize,
+  present: usize,
+  rows: u32,
+  zones: usize,
+  ranges: usize,
+  bounds: usize,
+): void {
   clearRanges(zones, zonesBytes(rows));
   clearRanges(ranges, CODE_RANGES_BYTES);
   findBounds(type, column, present, rows, bounds);
@@ -53,7 +67,15 @@ export function columnBegin(type: u32, column: usize, present: usize, rows: u32,
 
 /** Adds the rows [from, to) of a column to its zones, codes and ranges. */
 export function columnAdd(
-  type: u32, column: usize, present: usize, from: u32, to: u32, zones: usize, codes: usize, ranges: usize, bounds: usize,
+  type: u32,
+  column: usize,
+  present: usize,
+  from: u32,
+  to: u32,
+  zones: usize,
+  codes: usize,
+  ranges: usize,
+  bounds: usize,
 ): void {
   for (let row = from; row < to; row++) {
     if (!Bits.has(present, row)) {
@@ -71,7 +93,8 @@ export function columnAdd(
 /** The code of a key. */
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
-  for (let step: usize = CODES >> 1; step > 0; step >>= 1) { // no branch: none could be foreseen
+  for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
+    // no branch: none could be foreseen
     code += select<usize>(step, 0, Mem.u64At(bounds + ((code + step) << 3)) <= key);
   }
   return <u32>code;
@@ -83,15 +106,16 @@ function findBounds(type: u32, column: usize, present: usize, rows: u32, bounds:
   const records = scratch(<usize>sample * RECORD_BYTES);
   let count: u32 = 0;
   for (let i: u32 = 0; i < sample; i++) {
-    const row = <u32>(<u64>i * rows / sample);
+    const row = <u32>((<u64>i * rows) / sample);
     if (!Bits.has(present, row)) continue;
-    const record = records + <usize>(count++) * RECORD_BYTES;
+    const record = records + <usize>count * RECORD_BYTES;
+    count++;
     Mem.putU64(record + RECORD_KEY, columnKey(type, column, row));
   }
   const sorted = sortRecords(records, count, NO_SPAN, NO_SPAN, NO_SPAN);
   for (let code: u32 = 0; code < CODES; code++) {
-    const at = sorted + <usize>(code * count / CODES) * RECORD_BYTES;
-    Mem.putU64(bounds + (<usize>code << 3), count == 0 ? 0 : Mem.u64At(at + RECORD_KEY));
+    const at = sorted + <usize>((code * count) / CODES) * RECORD_BYTES;
+    Mem.putU64(bounds + ((<usize>code) << 3), count == 0 ? 0 : Mem.u64At(at + RECORD_KEY));
   }
 }
 
@@ -108,8 +132,12 @@ function widen(range: usize, key: u64): void {
 }
 
 /** The least and the largest key of the zone that a row is in. */
-export function zoneLeast(zones: usize, row: u32): u64 { return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES); }
-export function zoneLargest(zones: usize, row: u32): u64 { return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES + 8); }
+export function zoneLeast(zones: usize, row: u32): u64 {
+  return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES);
+}
+export function zoneLargest(zones: usize, row: u32): u64 {
+  return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES + 8);
+}
 
 const NO_CODE: u32 = 0xffff;
 const LOOKED_AT_SINGLY: u64 = 6; // up to so many of 64 rows
@@ -119,8 +147,16 @@ const LOOKED_AT_SINGLY: u64 = 6; // up to so many of 64 rows
  * bitset of the only rows that count, 0 for all.
  */
 export function scanCodes(
-  type: u32, column: usize, present: usize, rows: u32, codes: usize, ranges: usize, low: u64, high: u64,
-  among: usize, to: usize,
+  type: u32,
+  column: usize,
+  present: usize,
+  rows: u32,
+  codes: usize,
+  ranges: usize,
+  low: u64,
+  high: u64,
+  among: usize,
+  to: usize,
 ): void {
   let first = NO_CODE; // all rows with a code from here to `last` are in
   let last: u32 = 0;
@@ -170,14 +206,18 @@ export function scanCodes(
 abstract class Codes {
   /** Which of 64 codes at `at` lie in a range. */
   @inline static within(at: usize, firsts: v128, spans: v128): u64 {
-    return Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans))
-      | Codes.masks(Codes.in(at + 32, firsts, spans), Codes.in(at + 48, firsts, spans)) << 32;
+    return (
+      Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |
+      (Codes.masks(Codes.in(at + 32, firsts, spans), Codes.in(at + 48, firsts, spans)) << 32)
+    );
   }
 
   /** Which of 64 codes at `at` are one of two. */
   @inline static are(at: usize, one: v128, other: v128): u64 {
-    return Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other))
-      | Codes.masks(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other)) << 32;
+    return (
+      Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other)) |
+      (Codes.masks(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other)) << 32)
+    );
   }
 
   @inline static in(at: usize, firsts: v128, spans: v128): v128 {
@@ -190,6 +230,6 @@ abstract class Codes {
   }
 
   @inline static masks(low: v128, high: v128): u64 {
-    return <u64>(<u32>i8x16.bitmask(low) & 0xffff) | <u64>(<u32>i8x16.bitmask(high) & 0xffff) << 16;
+    return <u64>(<u32>i8x16.bitmask(low) & 0xffff) | ((<u64>(<u32>i8x16.bitmask(high) & 0xffff)) << 16);
   }
 }

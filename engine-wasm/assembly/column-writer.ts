@@ -1,6 +1,6 @@
 // Takes the checked values of a document into the columns and the term table, and later writes a column's
 // sections into the segment. The order of sections is that of merge.ts.
-import { Mem } from "./mem";
+
 import { scratch } from "./arena";
 import { Column, cellsNeed, keepsValues } from "./build-schema";
 import { hasHashes, hasNorms, hasOffsets, hasValues } from "./field-sections";
@@ -10,9 +10,19 @@ import { unescape } from "./json-values";
 import { elementEnd, elementEscaped, elementStart, elementsNext, elementsStart } from "./json-walk";
 import { KeyTable, tableEnter } from "./key-table";
 import {
-  ELEMENT_GAP, FIELD_ELEMENTS, FIELD_FLAGS, FIELD_HASHES, FIELD_NORMS, FIELD_OFFSETS, FIELD_PRESENT,
-  FIELD_SLOT, FIELD_TYPE, FIELD_VALUES, TYPE_STRING,
+  ELEMENT_GAP,
+  FIELD_ELEMENTS,
+  FIELD_FLAGS,
+  FIELD_HASHES,
+  FIELD_NORMS,
+  FIELD_OFFSETS,
+  FIELD_PRESENT,
+  FIELD_SLOT,
+  FIELD_TYPE,
+  FIELD_VALUES,
+  TYPE_STRING,
 } from "./layout";
+import { Mem } from "./mem";
 import { encodeNorm } from "./norm";
 import { isArrayType, isStringType, valueBytes } from "./segment";
 import { Sink, sinkBytes, sinkEnd, sinkSection, sinkWritten } from "./segment-sink";
@@ -56,7 +66,7 @@ function textCell(column: Column, values: KeyTable, field: u32, at: usize, bytes
 }
 
 function putCell(column: Column, i: u32, cell: u64): void {
-  Mem.putU64(column.cells + (<usize>i << 3), cell);
+  Mem.putU64(column.cells + ((<usize>i) << 3), cell);
 }
 
 function addText(column: Column, terms: KeyTable, values: KeyTable, field: u32, row: u32): void {
@@ -125,13 +135,13 @@ export function putColumn(column: Column, rows: u32, sink: Sink, entry: u32): vo
   const type = column.type;
   const flags = column.flags;
   const offsetBytes = (<usize>rows + 1) << 2;
-  let at = sink.base + entry;
+  const at = sink.base + entry;
   Mem.putU16(at + FIELD_SLOT, column.slot);
   Mem.putU8(at + FIELD_TYPE, type);
   Mem.putU8(at + FIELD_FLAGS, flags);
   Mem.putU32(at + FIELD_ELEMENTS, isArrayType(type) ? column.elements : rows);
   if (hasNorms(type, flags)) putSection(sink, entry + FIELD_NORMS, column.norms, rows);
-  putSection(sink, entry + FIELD_PRESENT, column.present, <usize>(rows + 63 >> 6) << 3);
+  putSection(sink, entry + FIELD_PRESENT, column.present, (<usize>((rows + 63) >> 6)) << 3);
   if (hasOffsets(type, flags)) putSection(sink, entry + FIELD_OFFSETS, column.offsets, offsetBytes);
   if (hasValues(type, flags)) putCells(sink, entry + FIELD_VALUES, column, valueBytes(type));
   if (hasHashes(type, flags)) putCells(sink, entry + FIELD_HASHES, column, 8);

@@ -10,17 +10,17 @@ export function scanInt32(values: usize, rows: u32, low: i32, high: i32, to: usi
   const highs = i32x4.splat(high);
   let from: u32 = 0;
   for (; from + 64 <= rows; from += 64) {
-    const at = values + (<usize>from << 2);
+    const at = values + ((<usize>from) << 2);
     let word: u64 = 0;
     for (let i: u32 = 0; i < 64; i += 4) {
-      const lanes = Mem.v128At(at + (<usize>i << 2));
+      const lanes = Mem.v128At(at + ((<usize>i) << 2));
       const inside = v128.and(i32x4.ge_s(lanes, lows), i32x4.le_s(lanes, highs));
-      word |= <u64>(<u32>i32x4.bitmask(inside)) << <u64>i;
+      word |= (<u64>(<u32>i32x4.bitmask(inside))) << (<u64>i);
     }
     Bits.putWord(to, from >> 6, word);
   }
   for (; from < rows; from++) {
-    const value = Mem.i32At(values + (<usize>from << 2));
+    const value = Mem.i32At(values + ((<usize>from) << 2));
     if (value >= low && value <= high) Bits.add(to, from);
   }
 }
@@ -31,16 +31,16 @@ export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, t
   const spans = i32x4.splat(end - first);
   let from: u32 = 0;
   for (; from + 64 <= rows; from += 64) {
-    const at = ordinals + (<usize>from << 2);
+    const at = ordinals + ((<usize>from) << 2);
     let word: u64 = 0;
     for (let i: u32 = 0; i < 64; i += 4) {
-      const lanes = i32x4.sub(Mem.v128At(at + (<usize>i << 2)), firsts);
-      word |= <u64>(<u32>i32x4.bitmask(i32x4.lt_u(lanes, spans))) << <u64>i;
+      const lanes = i32x4.sub(Mem.v128At(at + ((<usize>i) << 2)), firsts);
+      word |= (<u64>(<u32>i32x4.bitmask(i32x4.lt_u(lanes, spans)))) << (<u64>i);
     }
     Bits.putWord(to, from >> 6, word);
   }
   for (; from < rows; from++) {
-    if (Mem.u32At(ordinals + (<usize>from << 2)) - first < end - first) Bits.add(to, from);
+    if (Mem.u32At(ordinals + ((<usize>from) << 2)) - first < end - first) Bits.add(to, from);
   }
 }
 
@@ -50,17 +50,17 @@ export function scanInt64(values: usize, rows: u32, low: i64, high: i64, to: usi
   const highs = i64x2.splat(high);
   let from: u32 = 0;
   for (; from + 64 <= rows; from += 64) {
-    const at = values + (<usize>from << 3);
+    const at = values + ((<usize>from) << 3);
     let word: u64 = 0;
     for (let i: u32 = 0; i < 64; i += 2) {
-      const lanes = Mem.v128At(at + (<usize>i << 3));
+      const lanes = Mem.v128At(at + ((<usize>i) << 3));
       const inside = v128.and(i64x2.ge_s(lanes, lows), i64x2.le_s(lanes, highs));
-      word |= <u64>(<u32>i64x2.bitmask(inside)) << <u64>i;
+      word |= (<u64>(<u32>i64x2.bitmask(inside))) << (<u64>i);
     }
     Bits.putWord(to, from >> 6, word);
   }
   for (; from < rows; from++) {
-    const value = Mem.i64At(values + (<usize>from << 3));
+    const value = Mem.i64At(values + ((<usize>from) << 3));
     if (value >= low && value <= high) Bits.add(to, from);
   }
 }
@@ -71,17 +71,17 @@ export function scanFloat(values: usize, rows: u32, low: f64, high: f64, to: usi
   const highs = f64x2.splat(high);
   let from: u32 = 0;
   for (; from + 64 <= rows; from += 64) {
-    const at = values + (<usize>from << 3);
+    const at = values + ((<usize>from) << 3);
     let word: u64 = 0;
     for (let i: u32 = 0; i < 64; i += 2) {
-      const lanes = Mem.v128At(at + (<usize>i << 3));
+      const lanes = Mem.v128At(at + ((<usize>i) << 3));
       const inside = v128.and(f64x2.ge(lanes, lows), f64x2.le(lanes, highs));
-      word |= <u64>(<u32>i64x2.bitmask(inside)) << <u64>i;
+      word |= (<u64>(<u32>i64x2.bitmask(inside))) << (<u64>i);
     }
     Bits.putWord(to, from >> 6, word);
   }
   for (; from < rows; from++) {
-    const value = Mem.f64At(values + (<usize>from << 3));
+    const value = Mem.f64At(values + ((<usize>from) << 3));
     if (value >= low && value <= high) Bits.add(to, from);
   }
 }
@@ -95,7 +95,7 @@ export function scanBool(values: usize, rows: u32, zero: bool, one: bool, to: us
     let word: u64 = 0;
     for (let i: u32 = 0; i < 64; i += 16) {
       const isZero = i8x16.eq(Mem.v128At(values + from + i), i8x16.splat(0));
-      word |= <u64>(<u32>i8x16.bitmask(v128.bitselect(zeros, ones, isZero)) & 0xffff) << <u64>i;
+      word |= (<u64>(<u32>i8x16.bitmask(v128.bitselect(zeros, ones, isZero)) & 0xffff)) << (<u64>i);
     }
     Bits.putWord(to, from >> 6, word);
   }
@@ -107,12 +107,12 @@ export function scanHashes(hashes: usize, rows: u32, hash: u64, to: usize): void
   const wanted = i64x2.splat(hash);
   let from: u32 = 0;
   for (; from + 64 <= rows; from += 64) {
-    const at = hashes + (<usize>from << 3);
+    const at = hashes + ((<usize>from) << 3);
     let word: u64 = 0;
     for (let i: u32 = 0; i < 64; i += 2) {
-      word |= <u64>(<u32>i64x2.bitmask(i64x2.eq(Mem.v128At(at + (<usize>i << 3)), wanted))) << <u64>i;
+      word |= (<u64>(<u32>i64x2.bitmask(i64x2.eq(Mem.v128At(at + ((<usize>i) << 3)), wanted)))) << (<u64>i);
     }
     Bits.putWord(to, from >> 6, word);
   }
-  for (; from < rows; from++) if (Mem.u64At(hashes + (<usize>from << 3)) == hash) Bits.add(to, from);
+  for (; from < rows; from++) if (Mem.u64At(hashes + ((<usize>from) << 3)) == hash) Bits.add(to, from);
 }

@@ -3,11 +3,13 @@
 //
 //   strings: | header 16 | u32 raw offsets[n + 1] | u32 folded offsets[n + 1] | raw bytes | folded bytes |
 //   numbers: | header 16 | 8 bytes a value |
-import { Mem } from "./mem";
+
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_HEADER_BYTES, DICT_RAW_OFFSETS, DICT_VALUES } from "./layout";
+import { Mem } from "./mem";
 import { Sink, sinkSection } from "./segment-sink";
 
-@unmanaged export class DictionaryWriter {
+@unmanaged
+export class DictionaryWriter {
   at: u32; // the dictionary's offset in the segment
   count: u32; // values written
   rawOffsets: u32; // offsets below count from the dictionary's first byte
@@ -20,7 +22,11 @@ export const DICTIONARY_WRITER_BYTES: usize = offsetof<DictionaryWriter>();
 
 /** Begins a dictionary of `count` strings of together `rawBytes` and `foldedBytes`. */
 export function stringsBegin(
-  writer: DictionaryWriter, sink: Sink, count: u32, rawBytes: u32, foldedBytes: u32,
+  writer: DictionaryWriter,
+  sink: Sink,
+  count: u32,
+  rawBytes: u32,
+  foldedBytes: u32,
 ): void {
   const offsetBytes = (count + 1) << 2;
   const bytes = DICT_HEADER_BYTES + 2 * offsetBytes + rawBytes + foldedBytes;
@@ -40,14 +46,19 @@ export function stringsBegin(
 }
 
 function putOffsets(writer: DictionaryWriter, dictionary: usize): void {
-  const i = <usize>writer.count << 2;
+  const i = (<usize>writer.count) << 2;
   Mem.putU32(dictionary + writer.rawOffsets + i, writer.raw);
   Mem.putU32(dictionary + writer.foldedOffsets + i, writer.folded);
 }
 
 /** Adds the next string. */
 export function stringsPut(
-  writer: DictionaryWriter, sink: Sink, raw: usize, rawLength: u32, folded: usize, foldedLength: u32,
+  writer: DictionaryWriter,
+  sink: Sink,
+  raw: usize,
+  rawLength: u32,
+  folded: usize,
+  foldedLength: u32,
 ): void {
   const dictionary = sink.base + writer.at;
   Mem.copy(dictionary + writer.raw, raw, rawLength);
@@ -73,6 +84,6 @@ export function numbersBegin(writer: DictionaryWriter, sink: Sink, count: u32): 
 
 /** Adds the next number: an i64, or the bits of an f64. */
 export function numbersPut(writer: DictionaryWriter, sink: Sink, value: u64): void {
-  Mem.putU64(sink.base + writer.at + DICT_HEADER_BYTES + (<usize>writer.count << 3), value);
+  Mem.putU64(sink.base + writer.at + DICT_HEADER_BYTES + ((<usize>writer.count) << 3), value);
   writer.count++;
 }

@@ -10,7 +10,8 @@ export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
   let high = Seg.terms(segment);
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (compareBytes(Seg.termAt(segment, middle), Seg.termLength(segment, middle), at, length) < 0) low = middle + 1;
+    if (compareBytes(Seg.termAt(segment, middle), Seg.termLength(segment, middle), at, length) < 0)
+      low = middle + 1;
     else high = middle;
   }
   return low;
@@ -36,10 +37,12 @@ export function termPrefixEnd(segment: usize, from: u32, at: usize, length: u32)
 }
 
 export abstract class Dict {
-  @inline static count(dictionary: usize): u32 { return Mem.u32At(dictionary + DICT_COUNT); }
+  @inline static count(dictionary: usize): u32 {
+    return Mem.u32At(dictionary + DICT_COUNT);
+  }
 
   @inline static value(dictionary: usize, ordinal: u32): usize {
-    return dictionary + <usize>Mem.u32At(dictionary + DICT_VALUES) + (<usize>ordinal << 3);
+    return dictionary + <usize>Mem.u32At(dictionary + DICT_VALUES) + ((<usize>ordinal) << 3);
   }
 
   @inline static rawAt(dictionary: usize, ordinal: u32): usize {
@@ -61,7 +64,7 @@ export abstract class Dict {
   }
 
   @inline static entry(dictionary: usize, table: usize, ordinal: u32): usize {
-    return dictionary + <usize>Mem.u32At(dictionary + table) + (<usize>ordinal << 2);
+    return dictionary + <usize>Mem.u32At(dictionary + table) + ((<usize>ordinal) << 2);
   }
 }
 
@@ -72,7 +75,12 @@ export function foldedBound(dictionary: usize, at: usize, length: u32, after: bo
   const limit = after ? 1 : 0;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const order = compareBytes(Dict.foldedAt(dictionary, middle), Dict.foldedLength(dictionary, middle), at, length);
+    const order = compareBytes(
+      Dict.foldedAt(dictionary, middle),
+      Dict.foldedLength(dictionary, middle),
+      at,
+      length,
+    );
     if (order < limit) low = middle + 1;
     else high = middle;
   }

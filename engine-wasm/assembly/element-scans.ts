@@ -20,12 +20,14 @@ export function elementsUse(offsetsOfRows: usize, rowCount: u32, bits: usize): u
 }
 
 /** One more than the last element of the column. */
-function elementsEnd(): u32 { return Mem.u32At(offsets + (<usize>rows << 2)); }
+function elementsEnd(): u32 {
+  return Mem.u32At(offsets + ((<usize>rows) << 2));
+}
 
 /** Adds the row of element `i`; elements come in order. */
 function addRowOf(i: u32): void {
-  while (row + SKIPPED < rows && Mem.u32At(offsets + (<usize>(row + SKIPPED) << 2)) <= i) row += SKIPPED;
-  while (Mem.u32At(offsets + (<usize>row << 2) + 4) <= i) row++;
+  while (row + SKIPPED < rows && Mem.u32At(offsets + ((<usize>(row + SKIPPED)) << 2)) <= i) row += SKIPPED;
+  while (Mem.u32At(offsets + ((<usize>row) << 2) + 4) <= i) row++;
   Bits.add(to, row);
 }
 
@@ -41,11 +43,11 @@ export function scanInt32Elements(values: usize, from: u32, low: i32, high: i32)
   const end = elementsEnd();
   let i = from;
   for (; i + 4 <= end; i += 4) {
-    const lanes = Mem.v128At(values + (<usize>i << 2));
+    const lanes = Mem.v128At(values + ((<usize>i) << 2));
     addRowsOf(i32x4.bitmask(v128.and(i32x4.ge_s(lanes, lows), i32x4.le_s(lanes, highs))), i);
   }
   for (; i < end; i++) {
-    const value = Mem.i32At(values + (<usize>i << 2));
+    const value = Mem.i32At(values + ((<usize>i) << 2));
     if (value >= low && value <= high) addRowOf(i);
   }
 }
@@ -57,10 +59,10 @@ export function scanOrdinalElements(ordinals: usize, from: u32, first: u32, limi
   const end = elementsEnd();
   let i = from;
   for (; i + 4 <= end; i += 4) {
-    const lanes = i32x4.sub(Mem.v128At(ordinals + (<usize>i << 2)), firsts);
+    const lanes = i32x4.sub(Mem.v128At(ordinals + ((<usize>i) << 2)), firsts);
     addRowsOf(i32x4.bitmask(i32x4.lt_u(lanes, spans)), i);
   }
-  for (; i < end; i++) if (Mem.u32At(ordinals + (<usize>i << 2)) - first < limit - first) addRowOf(i);
+  for (; i < end; i++) if (Mem.u32At(ordinals + ((<usize>i) << 2)) - first < limit - first) addRowOf(i);
 }
 
 /** Rows with an f64 in [low, high]; none when one of them is NaN. */
@@ -70,11 +72,11 @@ export function scanFloatElements(values: usize, from: u32, low: f64, high: f64)
   const end = elementsEnd();
   let i = from;
   for (; i + 2 <= end; i += 2) {
-    const lanes = Mem.v128At(values + (<usize>i << 3));
+    const lanes = Mem.v128At(values + ((<usize>i) << 3));
     addRowsOf(i64x2.bitmask(v128.and(f64x2.ge(lanes, lows), f64x2.le(lanes, highs))), i);
   }
   for (; i < end; i++) {
-    const value = Mem.f64At(values + (<usize>i << 3));
+    const value = Mem.f64At(values + ((<usize>i) << 3));
     if (value >= low && value <= high) addRowOf(i);
   }
 }
@@ -85,7 +87,7 @@ export function scanHashElements(hashes: usize, from: u32, hash: u64): void {
   const end = elementsEnd();
   let i = from;
   for (; i + 2 <= end; i += 2) {
-    addRowsOf(i64x2.bitmask(i64x2.eq(Mem.v128At(hashes + (<usize>i << 3)), wanted)), i);
+    addRowsOf(i64x2.bitmask(i64x2.eq(Mem.v128At(hashes + ((<usize>i) << 3)), wanted)), i);
   }
-  for (; i < end; i++) if (Mem.u64At(hashes + (<usize>i << 3)) == hash) addRowOf(i);
+  for (; i < end; i++) if (Mem.u64At(hashes + ((<usize>i) << 3)) == hash) addRowOf(i);
 }

@@ -5,11 +5,19 @@
 import { scratch } from "./arena";
 import { Mem } from "./mem";
 import { compareBytes } from "./order";
-import { BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, cursorCountIn, cursorUseBuffer, listOpen } from "./postings";
-import { NOT_QUERIED, slotIndex } from "./slots";
+import {
+  BLOCK_BUFFER_BYTES,
+  CURSOR_BYTES,
+  Cursor,
+  cursorCountIn,
+  cursorUseBuffer,
+  listOpen,
+} from "./postings";
 import { Seg } from "./segment";
+import { NOT_QUERIED, slotIndex } from "./slots";
 
-@unmanaged export class TermEntry {
+@unmanaged
+export class TermEntry {
   at: usize;
   length: u32;
   distance: u8;
@@ -17,7 +25,9 @@ import { Seg } from "./segment";
   padding: u16;
   reserved: u32;
 
-  @inline frequencies(): usize { return changetype<usize>(this) + ENTRY_HEADER; }
+  @inline frequencies(): usize {
+    return changetype<usize>(this) + ENTRY_HEADER;
+  }
 }
 
 const ENTRY_HEADER: usize = 16;
@@ -34,7 +44,7 @@ export let entryCount: u32 = 0;
 /** Prepares for a program of `count` slots. Takes scratch. */
 export function entriesSetUp(count: u32): void {
   slotCount = count;
-  entryBytes = ENTRY_HEADER + (<usize>count << 2) + 15 & ~15;
+  entryBytes = (ENTRY_HEADER + ((<usize>count) << 2) + 15) & ~15;
   cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
   blockBuffer = scratch(BLOCK_BUFFER_BYTES);
 }
@@ -56,7 +66,7 @@ export function entryAdd(segment: usize, term: u32, distance: u32, isPrefix: boo
   entry.length = Seg.termLength(segment, term);
   entry.distance = <u8>distance;
   entry.isPrefix = <u8>isPrefix;
-  Mem.copy(entry.frequencies(), frequencies, <usize>slotCount << 2);
+  Mem.copy(entry.frequencies(), frequencies, (<usize>slotCount) << 2);
   entryCount++;
 }
 
@@ -79,7 +89,7 @@ export function addFrequencies(segment: usize, term: u32, live: usize, to: usize
       cursorUseBuffer(cursor, blockBuffer);
       count = cursorCountIn(cursor, live);
     }
-    const sum = to + (<usize>index << 2);
+    const sum = to + ((<usize>index) << 2);
     Mem.putU32(sum, Mem.u32At(sum) + count);
     found = found || count > 0;
   }

@@ -5,16 +5,39 @@ import { bitsCount } from "./bitset";
 import { termIs, termLowerBound, termPrefixEnd } from "./dictionary";
 import { checkDeadline } from "./env";
 import {
-  TermEntry, addFrequencies, entries, entriesBegin, entriesMerge, entriesSetUp, entryAdd, entryAt, entryCount,
+  addFrequencies,
+  entries,
+  entriesBegin,
+  entriesMerge,
+  entriesSetUp,
+  entryAdd,
+  entryAt,
+  entryCount,
+  TermEntry,
 } from "./expand-terms";
 import { PREFIX_TERMS_LISTED, PROGRAM_EXPAND, WORD_EXACT, WORD_PREFIX, WORD_TYPO_PREFIX } from "./layout";
 import { typoDistance, typoIsPrefix, typoNext, typoStart, typoTerm, typoWord } from "./levenshtein";
 import { Mem } from "./mem";
 import {
-  countWithin, programBad, programEnd, programOpen, readBytes, readLength, readTerm, readU16, readU32, readU8,
+  countWithin,
+  programBad,
+  programEnd,
+  programOpen,
+  readBytes,
+  readLength,
+  readTerm,
+  readU8,
+  readU16,
+  readU32,
 } from "./program";
 import {
-  putResultBytes, putResultF64, putResultU16, putResultU32, putResultU8, resultClose, resultOpen,
+  putResultBytes,
+  putResultF64,
+  putResultU8,
+  putResultU16,
+  putResultU32,
+  resultClose,
+  resultOpen,
 } from "./result";
 import { Seg, Snap } from "./segment";
 import { slotAt, slotPut, slotsBegin, slotsEnd } from "./slots";
@@ -25,7 +48,8 @@ import { branchesOf } from "./summaries";
 const TYPOS_MAX: u32 = 4;
 const TERMS_A_CHECK: u32 = 255;
 
-@unmanaged class Word {
+@unmanaged
+class Word {
   flags: u32;
   typos: u32;
   term: usize;
@@ -39,7 +63,8 @@ const TERMS_A_CHECK: u32 = 255;
 }
 
 /** A word of which near terms are looked up, by what the snapshot holds for other words of the program. */
-@unmanaged class Suspect extends Word {
+@unmanaged
+class Suspect extends Word {
   few: u32;
   rare: u32;
   witnesses: usize; // u16 word of the program ...
@@ -75,14 +100,16 @@ export function expand(at: usize, program: usize, bytes: usize): i32 {
   programEnd();
   if (failed()) return -status();
   entriesSetUp(slotCount);
-  frequencies = scratch(<usize>slotCount << 2);
+  frequencies = scratch((<usize>slotCount) << 2);
   for (let i: u32 = 0; i < wordCount && !failed(); i++) lookUp(wordAt(words, i));
   for (let i: u32 = 0; i < suspectCount && !failed(); i++) findSuspected(suspectAt(suspects, i), words);
   if (failed()) return -status();
   return write(words, wordCount, suspects, suspectCount);
 }
 
-function wordAt(words: usize, index: u32): Word { return changetype<Word>(words + <usize>index * WORD_BYTES); }
+function wordAt(words: usize, index: u32): Word {
+  return changetype<Word>(words + <usize>index * WORD_BYTES);
+}
 
 function suspectAt(suspects: usize, index: u32): Suspect {
   return changetype<Suspect>(suspects + <usize>index * SUSPECT_BYTES);
@@ -101,12 +128,14 @@ function readSuspect(suspect: Suspect, wordCount: u32): void {
   suspect.few = readU32();
   suspect.rare = readU32();
   suspect.witnessCount = countWithin(readU16(), 2);
-  suspect.witnesses = readBytes(<usize>suspect.witnessCount << 1);
+  suspect.witnesses = readBytes((<usize>suspect.witnessCount) << 1);
   if (suspect.typos == 0 || failed()) programBad();
   else for (let i: u32 = 0; i < suspect.witnessCount; i++) if (witness(suspect, i) >= wordCount) programBad();
 }
 
-function witness(suspect: Suspect, index: u32): u32 { return Mem.u16At(suspect.witnesses + (<usize>index << 1)); }
+function witness(suspect: Suspect, index: u32): u32 {
+  return Mem.u16At(suspect.witnesses + ((<usize>index) << 1));
+}
 
 function lookUp(word: Word): void {
   if ((word.flags & WORD_EXACT) != 0) findExact(word);
@@ -116,12 +145,12 @@ function lookUp(word: Word): void {
 
 /** Sets `frequencies` to those of one term of one segment; false when no live document has it. */
 function countTerm(segment: usize, term: u32, live: usize): bool {
-  Mem.fill(frequencies, 0, <usize>slotCount << 2);
+  Mem.fill(frequencies, 0, (<usize>slotCount) << 2);
   return addFrequencies(segment, term, live, frequencies);
 }
 
 function findExact(word: Word): void {
-  word.exact = scratchZeroed(<usize>slotCount << 2);
+  word.exact = scratchZeroed((<usize>slotCount) << 2);
   const segments = Snap.count(snapshot);
   for (let i: u32 = 0; i < segments; i++) {
     const segment = Snap.segment(snapshot, i);
@@ -132,7 +161,7 @@ function findExact(word: Word): void {
 }
 
 function findPrefix(word: Word): void {
-  word.prefixSums = scratchZeroed(<usize>slotCount << 3);
+  word.prefixSums = scratchZeroed((<usize>slotCount) << 3);
   word.prefixTerms = 0;
   word.prefixCount = 0;
   const segments = Snap.count(snapshot);
@@ -173,7 +202,8 @@ function findTypos(word: Word): void {
     checkDeadline();
     while (typoNext()) {
       if ((entryCount & TERMS_A_CHECK) == 0) checkDeadline();
-      if (countTerm(segment, typoTerm, live)) entryAdd(segment, typoTerm, typoDistance, typoIsPrefix, frequencies);
+      if (countTerm(segment, typoTerm, live))
+        entryAdd(segment, typoTerm, typoDistance, typoIsPrefix, frequencies);
     }
     if (word.typoCount > 0) entriesMerge(word.typoTerms, word.typoCount, entries, entryCount);
     word.typoTerms = entries;
@@ -184,7 +214,8 @@ function findTypos(word: Word): void {
 /** Looks near terms up as far as the counts of its witnesses give reason; `typos` says afterwards how far that is. */
 function findSuspected(suspect: Suspect, words: usize): void {
   let most: f64 = 0;
-  for (let i: u32 = 0; i < suspect.witnessCount; i++) most = max(most, documentsOf(wordAt(words, witness(suspect, i))));
+  for (let i: u32 = 0; i < suspect.witnessCount; i++)
+    most = max(most, documentsOf(wordAt(words, witness(suspect, i))));
   if (most > <f64>suspect.few) suspect.typos = most > <f64>suspect.rare ? 0 : 1;
   if (suspect.typos > 0) findTypos(suspect);
 }
@@ -233,7 +264,7 @@ function writeLengths(slot: u32): void {
 }
 
 function writeWord(word: Word): void {
-  const slotBytes = <usize>slotCount << 2;
+  const slotBytes = (<usize>slotCount) << 2;
   if ((word.flags & WORD_EXACT) != 0) putResultBytes(word.exact, slotBytes);
   if ((word.flags & WORD_PREFIX) != 0) {
     putResultU32(word.prefixCount);
@@ -246,7 +277,7 @@ function writeWord(word: Word): void {
 }
 
 function writeTypos(word: Word): void {
-  const slotBytes = <usize>slotCount << 2;
+  const slotBytes = (<usize>slotCount) << 2;
   putResultU32(word.typoCount);
   for (let i: u32 = 0; i < word.typoCount; i++) {
     const entry = entryAt(word.typoTerms, i);

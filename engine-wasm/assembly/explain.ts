@@ -4,7 +4,13 @@
 import { scratch } from "./arena";
 import { Bits } from "./bitset";
 import {
-  bonusTermFrom, bonusesSetUp, bonusesUse, groupEnd, placeBonusBound, placeBonusOf, termBonusOf,
+  bonusesSetUp,
+  bonusesUse,
+  bonusTermFrom,
+  groupEnd,
+  placeBonusBound,
+  placeBonusOf,
+  termBonusOf,
 } from "./bonuses";
 import { finalKey, textMatchOf } from "./final-key";
 import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "./layout";
@@ -16,14 +22,29 @@ import { BLOCK_BUFFER_BYTES, Cursor, cursorRestart, cursorSeek, cursorUseBuffer 
 import { termAt } from "./program-terms";
 import { proximityOf } from "./proximity";
 import {
-  Alternative, alternativeAt, proximityWeight, queryRead, saturation, slotDivisors, slotWeight, wordAt, wordCount,
+  Alternative,
+  alternativeAt,
+  proximityWeight,
+  queryRead,
+  saturation,
+  slotDivisors,
+  slotWeight,
+  wordAt,
+  wordCount,
 } from "./query";
 import { bonusTermCount, startsBonus } from "./rank-program";
 import {
-  putResultBytes, putResultF64, putResultU16, putResultU32, putResultU64, putResultU8, resultClose, resultOpen,
+  putResultBytes,
+  putResultF64,
+  putResultU8,
+  putResultU16,
+  putResultU32,
+  putResultU64,
+  resultClose,
+  resultOpen,
 } from "./result";
 import { boostsOf, classOf, flagsOf } from "./rules";
-import { Field, Seg, Snap, findField } from "./segment";
+import { Field, findField, Seg, Snap } from "./segment";
 import { slotAt } from "./slots";
 import { fail, failed, status, statusReset } from "./status";
 
@@ -32,14 +53,16 @@ const TYPOS_COUNTED: u32 = 15;
 const SEQ_BYTES: usize = 8;
 const SEQ_MAX: f64 = 9007199254740991; // 2^53 - 1
 
-@unmanaged class Part {
+@unmanaged
+class Part {
   slot: u32;
   tf: u32;
   term: usize;
   termBytes: u32;
 }
 
-@unmanaged class WordPart {
+@unmanaged
+class WordPart {
   score: f64;
   alternative: u32;
   typos: u32;
@@ -49,7 +72,8 @@ const SEQ_MAX: f64 = 9007199254740991; // 2^53 - 1
   padding: u32;
 }
 
-@unmanaged class RowParts {
+@unmanaged
+class RowParts {
   textMatch: f64;
   closeness: f64;
   placeBonus: f64;
@@ -95,11 +119,18 @@ export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
   matchSetUp(false);
   bonusesSetUp();
   buffer = scratch(BLOCK_BUFFER_BYTES);
-  const rows = scratch(<usize>count << 2); // addresses of RowParts
-  Mem.fill(rows, 0, <usize>count << 2);
+  const rows = scratch((<usize>count) << 2); // addresses of RowParts
+  Mem.fill(rows, 0, (<usize>count) << 2);
   const segments = Snap.count(snapshot);
   for (let i: u32 = 0; i < segments && !failed(); i++) {
-    explainSegment(Snap.segment(snapshot, i), Snap.summary(snapshot, i), Snap.live(snapshot, i), seqs, count, rows);
+    explainSegment(
+      Snap.segment(snapshot, i),
+      Snap.summary(snapshot, i),
+      Snap.live(snapshot, i),
+      seqs,
+      count,
+      rows,
+    );
   }
   if (failed()) return -status();
   resultOpen();
@@ -107,9 +138,18 @@ export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
   return <i32>resultClose();
 }
 
-function seqAt(seqs: usize, i: u32): f64 { return Mem.f64At(seqs + <usize>i * SEQ_BYTES); }
+function seqAt(seqs: usize, i: u32): f64 {
+  return Mem.f64At(seqs + <usize>i * SEQ_BYTES);
+}
 
-function explainSegment(used: usize, summary: usize, live: usize, seqs: usize, count: u32, rows: usize): void {
+function explainSegment(
+  used: usize,
+  summary: usize,
+  live: usize,
+  seqs: usize,
+  count: u32,
+  rows: usize,
+): void {
   segment = used;
   let bits: usize = 0;
   for (let i: u32 = 0; i < count && !failed(); i++) {
@@ -121,7 +161,7 @@ function explainSegment(used: usize, summary: usize, live: usize, seqs: usize, c
       nearUse();
       nearAsk(bits, 0, Seg.rows(used));
     }
-    if (Bits.has(bits, row)) Mem.putU32(rows + (<usize>i << 2), <u32>explainRow(row));
+    if (Bits.has(bits, row)) Mem.putU32(rows + ((<usize>i) << 2), <u32>explainRow(row));
   }
 }
 
@@ -149,10 +189,11 @@ function explainRow(row: u32): usize {
   parts.textMatch = isMatched && wordCount > 0 ? textMatchOf(score, full, typos, exact) : 0;
   parts.placeBonus = full && placeBonusBound(row, exact) > 0 ? placeBonusOf(row, exact) : 0;
   parts.place = parts.placeBonus > startsBonus ? PLACE_WHOLE : parts.placeBonus > 0 ? PLACE_STARTS : 0;
-  parts.bonusTerms = scratch(<usize>bonusTermCount << 2);
+  parts.bonusTerms = scratch((<usize>bonusTermCount) << 2);
   parts.bonusTermCount = 0;
   for (let i = bonusTermFrom(row, 0); i < bonusTermCount; i = bonusTermFrom(row, groupEnd(i))) {
-    Mem.putU32(parts.bonusTerms + (<usize>(parts.bonusTermCount++) << 2), i);
+    Mem.putU32(parts.bonusTerms + ((<usize>parts.bonusTermCount) << 2), i);
+    parts.bonusTermCount++;
   }
   parts.boosts = boostsOf(row);
   parts.rowClass = classOf(row);
@@ -198,11 +239,11 @@ function scoreOf(alternative: Alternative, row: u32): f64 {
       fail(STATUS_DAMAGED);
       return -1;
     }
-    const divisor = Mem.f64At(slotDivisors(cursor.slotIndex) + (<usize>Mem.u8At(norms + row) << 3));
-    sum += slotWeight(cursor.slotIndex) * <f64>cursor.tf() / divisor;
+    const divisor = Mem.f64At(slotDivisors(cursor.slotIndex) + ((<usize>Mem.u8At(norms + row)) << 3));
+    sum += (slotWeight(cursor.slotIndex) * <f64>cursor.tf()) / divisor;
     found = true;
   }
-  return found ? alternative.boost * sum / (sum + saturation) : -1;
+  return found ? (alternative.boost * sum) / (sum + saturation) : -1;
 }
 
 function findParts(word: WordPart, alternative: Alternative, row: u32): void {
@@ -210,7 +251,8 @@ function findParts(word: WordPart, alternative: Alternative, row: u32): void {
   for (let i: u32 = 0; i < alternative.listCount; i++) {
     const cursor = listAt(alternative.lists, i);
     if (!standsOn(cursor, row)) continue;
-    const part = changetype<Part>(word.parts + <usize>(word.partCount++) * PART_BYTES);
+    const part = changetype<Part>(word.parts + <usize>word.partCount * PART_BYTES);
+    word.partCount++;
     part.slot = slotAt(cursor.slotIndex);
     part.tf = cursor.tf();
     if (alternative.sequence != 0) {
@@ -225,7 +267,8 @@ function findParts(word: WordPart, alternative: Alternative, row: u32): void {
 /** The terms of a sequence with a space between two. */
 function joinTerms(part: Part, alternative: Alternative): void {
   let bytes: usize = 0;
-  for (let i: u32 = 0; i < alternative.termCount; i++) bytes += <usize>termAt(alternative.terms, i).length + 1;
+  for (let i: u32 = 0; i < alternative.termCount; i++)
+    bytes += <usize>termAt(alternative.terms, i).length + 1;
   part.term = scratch(bytes);
   part.termBytes = <u32>bytes - 1;
   let to = part.term;
@@ -246,7 +289,8 @@ function writeRow(at: usize): void {
   for (let i: u32 = 0; i < wordCount; i++) writeWord(wordPartAt(row, i));
   putResultF64(row.closeness);
   putResultU16(row.bonusTermCount);
-  for (let i: usize = 0; i < <usize>row.bonusTermCount; i++) putResultU16(Mem.u32At(row.bonusTerms + (i << 2)));
+  for (let i: usize = 0; i < <usize>row.bonusTermCount; i++)
+    putResultU16(Mem.u32At(row.bonusTerms + (i << 2)));
   putResultU8(row.place);
   putResultF64(row.placeBonus);
   putResultF64(row.boosts);

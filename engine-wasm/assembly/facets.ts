@@ -7,7 +7,14 @@ import { scratch } from "./arena";
 import { Dict } from "./dictionary";
 import { checkDeadline } from "./env";
 import {
-  countElements, countOthers, countRows, countRowsOnce, countsAboveZero, countsOf, countsSum, nextCount,
+  countElements,
+  countOthers,
+  countRows,
+  countRowsOnce,
+  countsAboveZero,
+  countsOf,
+  countsSum,
+  nextCount,
 } from "./facet-counts";
 import { countSets, countsOfSets } from "./facet-sets";
 import { heapRise, heapSink, heapSort } from "./heap";
@@ -15,10 +22,16 @@ import { Mem } from "./mem";
 import { compareBytes, equalBytes, floatKey, intKey } from "./order";
 import { Facet } from "./query";
 import { putResultBytes, putResultU32, putResultU64 } from "./result";
-import { Field, Seg, findField, isArrayType } from "./segment";
+import { Field, findField, isArrayType, Seg } from "./segment";
 import { KIND_FLOAT, KIND_STRING } from "./sort-keys";
 import {
-  SUMMARY_SET_NUMBERS, SUMMARY_SET_ROWS, SUMMARY_TOTALS, hasNoRepeats, setsOf, summaryOfSlot, summaryTable,
+  hasNoRepeats,
+  SUMMARY_SET_NUMBERS,
+  SUMMARY_SET_ROWS,
+  SUMMARY_TOTALS,
+  setsOf,
+  summaryOfSlot,
+  summaryTable,
 } from "./summaries";
 
 const SHARE_LEAST: u32 = 64; // values of which a share leaves out none
@@ -39,8 +52,18 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   const occurring = countsAboveZero(counts, values);
   const entries = scratch(<usize>occurring * ENTRY_BYTES);
   let count: u32 = 0;
-  for (let ordinal = nextCount(counts, 0, values); ordinal < values; ordinal = nextCount(counts, ordinal + 1, values)) {
-    putEntry(entryAt(entries, count++), facet.kind, dictionary, ordinal, Mem.u32At(counts + (<usize>ordinal << 2)));
+  for (
+    let ordinal = nextCount(counts, 0, values);
+    ordinal < values;
+    ordinal = nextCount(counts, ordinal + 1, values)
+  ) {
+    putEntry(
+      entryAt(entries, count++),
+      facet.kind,
+      dictionary,
+      ordinal,
+      Mem.u32At(counts + ((<usize>ordinal) << 2)),
+    );
   }
   if (facet.entryCount == 0) {
     facet.entries = entries;
@@ -82,9 +105,12 @@ function countField(segment: usize, field: usize, summary: usize, slot: u32, bit
   return counts;
 }
 
-function entryAt(entries: usize, i: u32): usize { return entries + <usize>i * ENTRY_BYTES; }
+function entryAt(entries: usize, i: u32): usize {
+  return entries + <usize>i * ENTRY_BYTES;
+}
 
-function copyEntry(to: usize, from: usize): void { // memory.copy is a call
+function copyEntry(to: usize, from: usize): void {
+  // memory.copy is a call
   Mem.putV128(to, Mem.v128At(from));
   Mem.putU64(to + 16, Mem.u64At(from + 16));
 }
@@ -107,7 +133,10 @@ function compareSpans(a: usize, b: usize, at: usize): i32 {
 
 function sameRaw(a: usize, b: usize): bool {
   const length = Mem.u32At(a + ENTRY_RAW + 4);
-  return length == Mem.u32At(b + ENTRY_RAW + 4) && equalBytes(Mem.u32At(a + ENTRY_RAW), Mem.u32At(b + ENTRY_RAW), length);
+  return (
+    length == Mem.u32At(b + ENTRY_RAW + 4) &&
+    equalBytes(Mem.u32At(a + ENTRY_RAW), Mem.u32At(b + ENTRY_RAW), length)
+  );
 }
 
 function compareNumbers(a: usize, b: usize, kind: u32): i32 {
@@ -163,15 +192,17 @@ export function facetFinish(facet: Facet): void {
   else if (facet.limit > 0) chooseBest(facet);
 }
 
-function moreOften(a: usize, b: usize): bool { return Mem.u32At(a) > Mem.u32At(b); }
+function moreOften(a: usize, b: usize): bool {
+  return Mem.u32At(a) > Mem.u32At(b);
+}
 
 /** The count of the entry that comes `rank`-th by count; there are more entries than that. */
 function countOfRank(facet: Facet, rank: u32): u32 {
-  const heap = scratch(<usize>rank << 2);
+  const heap = scratch((<usize>rank) << 2);
   for (let i: u32 = 0; i < facet.entryCount; i++) {
     const entry = entryAt(facet.entries, i);
     if (i < rank) {
-      Mem.putU32(heap + (<usize>i << 2), <u32>entry);
+      Mem.putU32(heap + ((<usize>i) << 2), <u32>entry);
       heapRise(heap, i + 1, moreOften);
     } else if (moreOften(entry, <usize>Mem.u32At(heap))) {
       Mem.putU32(heap, <u32>entry);
@@ -202,12 +233,12 @@ function chooseShare(facet: Facet): void {
 /** u32 addresses of the best entries, best first. */
 function chooseBest(facet: Facet): void {
   const wanted = min(facet.limit, facet.entryCount);
-  const heap = scratch(<usize>wanted << 2);
+  const heap = scratch((<usize>wanted) << 2);
   orderKind = facet.kind;
   for (let i: u32 = 0; i < facet.entryCount; i++) {
     const entry = entryAt(facet.entries, i);
     if (i < wanted) {
-      Mem.putU32(heap + (<usize>i << 2), <u32>entry);
+      Mem.putU32(heap + ((<usize>i) << 2), <u32>entry);
       heapRise(heap, i + 1, before);
     } else if (before(entry, <usize>Mem.u32At(heap))) {
       Mem.putU32(heap, <u32>entry);
@@ -225,7 +256,7 @@ export function facetWrite(facet: Facet): void {
   if (facet.share != 0) putResultU32(facet.bound);
   const inOrder = facet.limit == 0 || facet.share != 0; // of the dictionary
   for (let i: u32 = 0; i < facet.entryCount; i++) {
-    const entry = inOrder ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + (<usize>i << 2));
+    const entry = inOrder ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + ((<usize>i) << 2));
     putResultU32(Mem.u32At(entry));
     if (facet.kind != KIND_STRING) {
       putResultU64(Mem.u64At(entry + ENTRY_VALUE));

@@ -2,13 +2,22 @@
 // meets an empty or a too deep stack.
 import { scratch } from "./arena";
 import {
-  OP_ALL, OP_AND, OP_EQUALS, OP_FLOAT_RANGE, OP_IDS, OP_INT_RANGE, OP_NOT, OP_OR, OP_TOKENS,
+  OP_ALL,
+  OP_AND,
+  OP_EQUALS,
+  OP_FLOAT_RANGE,
+  OP_IDS,
+  OP_INT_RANGE,
+  OP_NOT,
+  OP_OR,
+  OP_TOKENS,
 } from "./layout";
-import { countWithin, programBad, readBytes, readF64, readI64, readU16, readU32, readU8 } from "./program";
+import { countWithin, programBad, readBytes, readF64, readI64, readU8, readU16, readU32 } from "./program";
 import { readTerms, termsRead } from "./program-terms";
 import { failed } from "./status";
 
-@unmanaged export class Operation {
+@unmanaged
+export class Operation {
   lowInt: i64;
   highInt: i64;
   lowFloat: f64; // both ends inclusive
@@ -20,7 +29,8 @@ import { failed } from "./status";
   padding: u32;
 }
 
-@unmanaged export class Filter {
+@unmanaged
+export class Filter {
   operations: usize;
   count: u32;
 }
@@ -93,7 +103,7 @@ function readFloatRange(operation: Operation): void {
   const low = readF64();
   const high = readF64();
   const exclusive = readU8();
-  if (low != low || high != high || exclusive > 3) programBad();
+  if (isNaN(low) || isNaN(high) || exclusive > 3) programBad();
   operation.lowFloat = (exclusive & 1) != 0 ? nextAbove(low) : low;
   operation.highFloat = (exclusive & 2) != 0 ? -nextAbove(-high) : high;
 }

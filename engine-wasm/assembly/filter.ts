@@ -1,27 +1,43 @@
 // Runs a filter of a search program on one segment: every operation leaves a bitset of rows on a stack.
 // Scans write whole words; rows without a value drop out by the field's "present" bitset.
 import { scratch } from "./arena";
-import { Bits, bitsAnd, bitsFill, bitsNot, bitsOr, bitsCopy } from "./bitset";
-import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "./columns";
+import { Bits, bitsAnd, bitsCopy, bitsFill, bitsNot, bitsOr } from "./bitset";
 import { floatValueKey, scanCodes, summarisedColumn } from "./column-summary";
+import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "./columns";
 import { foldedBound } from "./dictionary";
 import {
-  elementsUse, scanFloatElements, scanHashElements, scanInt32Elements, scanOrdinalElements,
+  elementsUse,
+  scanFloatElements,
+  scanHashElements,
+  scanInt32Elements,
+  scanOrdinalElements,
 } from "./element-scans";
 import { checkDeadline } from "./env";
 import { Filter, Operation, operationAt } from "./filter-program";
 import { hash64 } from "./hash";
 import {
-  FIELD_SLOT, OP_ALL, OP_AND, OP_EQUALS, OP_FLOAT_RANGE, OP_IDS, OP_INT_RANGE, OP_NOT, OP_OR, STATUS_BAD_PROGRAM, TYPE_BOOL,
-  TYPE_INT32, TYPE_INT32S, TYPE_STRINGS,
+  FIELD_SLOT,
+  OP_ALL,
+  OP_AND,
+  OP_EQUALS,
+  OP_FLOAT_RANGE,
+  OP_IDS,
+  OP_INT_RANGE,
+  OP_NOT,
+  OP_OR,
+  STATUS_BAD_PROGRAM,
+  TYPE_BOOL,
+  TYPE_INT32,
+  TYPE_INT32S,
+  TYPE_STRINGS,
 } from "./layout";
 import { idFirst } from "./lookup";
 import { Mem } from "./mem";
 import { intKey } from "./order";
 import { addTokens } from "./phrase";
-import { Field, Seg, findField, isArrayType, isFloatType, isStringType } from "./segment";
+import { Field, findField, isArrayType, isFloatType, isStringType, Seg } from "./segment";
 import { fail, failed } from "./status";
-import { SUMMARY_CODES, SUMMARY_CODE_RANGES, summaryOfSlot, summaryTable } from "./summaries";
+import { SUMMARY_CODE_RANGES, SUMMARY_CODES, summaryOfSlot, summaryTable } from "./summaries";
 
 let segment: usize = 0;
 let summary: usize = 0;
@@ -95,7 +111,9 @@ function runLeaf(operation: Operation, to: usize): void {
   }
 }
 
-function onlyPresent(to: usize): void { bitsAnd(to, Field.present(segment, field), rows); }
+function onlyPresent(to: usize): void {
+  bitsAnd(to, Field.present(segment, field), rows);
+}
 
 /** Sets the rows with keys in [low, high] with the help of the field's codes; false when it has none. */
 function scanSummary(type: u32, low: u64, high: u64, to: usize): bool {
@@ -176,8 +194,8 @@ function addIds(operation: Operation, to: usize): void {
   const idRows = Seg.idRows(segment);
   for (let i: usize = 0; i < <usize>operation.count; i++) {
     const hash = Mem.u64At(operation.at + (i << 3));
-    for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + (<usize>j << 3)) == hash; j++) {
-      Bits.add(to, Mem.u32At(idRows + (<usize>j << 2)));
+    for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + ((<usize>j) << 3)) == hash; j++) {
+      Bits.add(to, Mem.u32At(idRows + ((<usize>j) << 2)));
     }
   }
 }

@@ -34,7 +34,7 @@ export function finalKey(textMatch: f64, bonus: f64, boosts: f64): u64 {
   }
   relevance += min(bonus, BONUS_MOST);
   if (wordCount == 0) relevance += WITHOUT_WORDS;
-  const boosted = floor(relevance * (10 + boosts) / 10);
+  const boosted = floor((relevance * (10 + boosts)) / 10);
   return key + (boosted >= RELEVANCE_MOST ? EXACT_BIT - 1 : <u64>boosted);
 }
 

@@ -5,8 +5,12 @@ import { Mem } from "./mem";
 /** True when a comes before b in the final order. Must be total: never true both ways. */
 type Before = (a: usize, b: usize) => bool;
 
-function at(heap: usize, i: u32): usize { return <usize>Mem.u32At(heap + (<usize>i << 2)); }
-function put(heap: usize, i: u32, address: usize): void { Mem.putU32(heap + (<usize>i << 2), <u32>address); }
+function at(heap: usize, i: u32): usize {
+  return <usize>Mem.u32At(heap + ((<usize>i) << 2));
+}
+function put(heap: usize, i: u32, address: usize): void {
+  Mem.putU32(heap + ((<usize>i) << 2), <u32>address);
+}
 
 /** Lets the last of `count` addresses rise to its place. */
 export function heapRise(heap: usize, count: u32, before: Before): void {

@@ -1,15 +1,16 @@
 // The kernels the host may call, and nothing else. Only numbers cross: addresses, lengths, counts, status codes.
-export { freeBytes, reachedBytes, regionBytes, release, reserve, scratchReset, sizeOf } from "./arena";
-export { setOverrides, setUnicode } from "./unicode";
+
 export { analyse, fold, hash } from "./analyse";
-export { split, splitLines } from "./split";
-export { topLevel } from "./top-level";
-export { buildBegin, buildStep } from "./build";
-export { mergeBegin, mergeCancel, mergeFinish, mergeStep } from "./merge";
+export { freeBytes, reachedBytes, regionBytes, release, reserve, scratchReset, sizeOf } from "./arena";
 export { checkSegment } from "./attach";
-export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./live";
-export { summarise, summariseStep } from "./summaries";
+export { buildBegin, buildStep } from "./build";
 export { expand } from "./expand";
-export { search } from "./search";
 export { explain } from "./explain";
+export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./live";
 export { findIds, locate } from "./lookup";
+export { mergeBegin, mergeCancel, mergeFinish, mergeStep } from "./merge";
+export { search } from "./search";
+export { split, splitLines } from "./split";
+export { summarise, summariseStep } from "./summaries";
+export { topLevel } from "./top-level";
+export { setOverrides, setUnicode } from "./unicode";

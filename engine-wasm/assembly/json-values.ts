@@ -40,12 +40,18 @@ export function unescape(start: usize, end: usize, out: usize): u32 {
 /** The byte that a backslash and `letter` stand for. */
 function escaped(letter: u32): u32 {
   switch (letter) {
-    case 0x62: return 0x08;
-    case 0x66: return 0x0c;
-    case 0x6e: return 0x0a;
-    case 0x72: return 0x0d;
-    case 0x74: return 0x09;
-    default: return letter; // quote, backslash, slash
+    case 0x62:
+      return 0x08;
+    case 0x66:
+      return 0x0c;
+    case 0x6e:
+      return 0x0a;
+    case 0x72:
+      return 0x0d;
+    case 0x74:
+      return 0x09;
+    default:
+      return letter; // quote, backslash, slash
   }
 }
 

@@ -6,8 +6,17 @@
 //   if (walkStatus != DOC_OK) ... at walkAt
 import { scratch } from "./arena";
 import {
-  JSON_STRING, scanClear, scanEscaped, scanFailedAt, scanFault, scanFaultAt, scanKey, scanKeyEnd, scanKind,
-  scanValue, skipSpace,
+  JSON_STRING,
+  scanClear,
+  scanEscaped,
+  scanFailedAt,
+  scanFault,
+  scanFaultAt,
+  scanKey,
+  scanKeyEnd,
+  scanKind,
+  scanValue,
+  skipSpace,
 } from "./json";
 import { unescape } from "./json-values";
 import { DOC_BAD_JSON, DOC_NOT_OBJECT, DOC_OK } from "./layout";

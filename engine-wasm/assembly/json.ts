@@ -231,7 +231,7 @@ function nestingIsObject(depth: i32): bool {
 /** Scans the container that opens at p, without recursion. */
 function scanNested(p: usize, end: usize, outer: i32): usize {
   let depth: i32 = 0;
-  let inObject = false;
+  let inObject: bool = false;
   while (true) {
     // p is at the first byte of a value, p < end
     const c = Mem.u8At(p);

@@ -2,8 +2,9 @@
 // and is never freed. Entries never move. What follows the key in an entry belongs to the caller.
 //
 //   entry: | u32 address, u32 length, u32 tag | caller's fields ... |
-import { Mem } from "./mem";
+
 import { scratch, scratchZeroed } from "./arena";
+import { Mem } from "./mem";
 import { equalBytes } from "./order";
 
 export const ENTRY_KEY = 0; // span {u32 address, u32 length}
@@ -36,7 +37,8 @@ export function poolTake(bytes: usize): usize {
   return at;
 }
 
-@unmanaged export class KeyTable {
+@unmanaged
+export class KeyTable {
   slots: usize;
   mask: u32;
   count: u32;
@@ -56,7 +58,7 @@ export function tableCreate(entryBytes: u32, expected: u32): KeyTable {
 }
 
 function hashKey(at: usize, length: u32, tag: u32): u32 {
-  let hash: u64 = <u64>length ^ (<u64>tag << 32) ^ 0x9e3779b97f4a7c15;
+  let hash: u64 = <u64>length ^ ((<u64>tag) << 32) ^ 0x9e3779b97f4a7c15;
   for (; length >= 8; length -= 8, at += 8) {
     hash = (hash ^ Mem.u64At(at)) * 0xd6e8feb86659fd93;
     hash ^= hash >> 32;
@@ -77,8 +79,8 @@ function grow(table: KeyTable): void {
   for (let from = before; from < end; from += 8) {
     if (Mem.u32At(from + SLOT_ENTRY) == 0) continue;
     let i = Mem.u32At(from + SLOT_HASH) & mask;
-    while (Mem.u32At(slots + (<usize>i << 3) + SLOT_ENTRY) != 0) i = (i + 1) & mask;
-    Mem.putU64(slots + (<usize>i << 3), Mem.u64At(from));
+    while (Mem.u32At(slots + ((<usize>i) << 3) + SLOT_ENTRY) != 0) i = (i + 1) & mask;
+    Mem.putU64(slots + ((<usize>i) << 3), Mem.u64At(from));
   }
   table.slots = slots;
   table.mask = mask;
@@ -89,7 +91,7 @@ function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): us
   const mask = table.mask;
   let i = hash & mask;
   while (true) {
-    const slot = table.slots + (<usize>i << 3);
+    const slot = table.slots + ((<usize>i) << 3);
     const entry = <usize>Mem.u32At(slot + SLOT_ENTRY);
     if (entry == 0) return slot;
     if (
@@ -97,7 +99,8 @@ function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): us
       Mem.u32At(entry + 4) == length &&
       Mem.u32At(entry + ENTRY_TAG) == tag &&
       equalBytes(Mem.u32At(entry), at, length)
-    ) return slot;
+    )
+      return slot;
     i = (i + 1) & mask;
   }
 }

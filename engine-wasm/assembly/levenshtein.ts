@@ -73,7 +73,7 @@ export function typoWord(word: usize, bytes: u32, maxTypos: u32, matchPrefixes: 
   characters = scratch(CHARACTERS_BYTES);
   Mem.fill(characters, OTHER, CHARACTERS_BYTES);
   asciiMasks = scratchZeroed(<usize>ASCII * MASK_BYTES);
-  otherPoints = scratch(<usize>bytes << 2);
+  otherPoints = scratch((<usize>bytes) << 2);
   otherMasks = scratchZeroed(<usize>bytes * MASK_BYTES);
   noMask = scratchZeroed(MASK_BYTES);
   otherCount = 0;
@@ -106,7 +106,7 @@ function characterAt(at: usize, end: usize): u32 {
 function maskEntry(point: u32): usize {
   const found = maskOf(point);
   if (found != noMask) return found;
-  Mem.putU32(otherPoints + (<usize>otherCount << 2), point);
+  Mem.putU32(otherPoints + ((<usize>otherCount) << 2), point);
   otherCount++;
   return otherMasks + <usize>(otherCount - 1) * MASK_BYTES;
 }
@@ -166,15 +166,21 @@ function skipDead(): void {
   const lcps = Seg.at(segment, SEG_TERM_LCP);
   const parent = deadBytes - 1;
   const depth = Mem.u8At(depths + parent);
-  const othersDie = walkedBytes == parent && Mem.u64At(plains + (<usize>depth << 3)) == 0;
+  const othersDie = walkedBytes == parent && Mem.u64At(plains + ((<usize>depth) << 3)) == 0;
   if (othersDie && branches != 0) return skipSiblings(lcps, parent, depth);
-  do {
+  while (true) {
     skipPrefix(lcps);
-    if (!othersDie || term >= terms || Mem.u8At(lcps + term) != parent || Seg.termLength(segment, term) <= parent) return;
+    if (
+      !othersDie ||
+      term >= terms ||
+      Mem.u8At(lcps + term) != parent ||
+      Seg.termLength(segment, term) <= parent
+    )
+      return;
     const byte = Mem.u8At(Seg.termAt(segment, term) + <usize>parent);
     if (byte >= ASCII || windows(asciiMasks + <usize>byte * MASK_BYTES, depth + 1) != 0) return;
     term++;
-  } while (true);
+  }
 }
 
 /**
@@ -191,7 +197,8 @@ function skipSiblings(lcps: usize, parent: u32, depth: u32): void {
     const shared = Mem.v128At(lcps + term);
     const bytes = Mem.v128At(branches + term);
     let goOn = i8x16.lt_s(bytes, i8x16.splat(0));
-    for (let i: u32 = 0; i < 2 * limit + 2; i++) goOn = v128.or(goOn, i8x16.eq(bytes, i8x16.splat(<i8>Mem.u8At(near + i))));
+    for (let i: u32 = 0; i < 2 * limit + 2; i++)
+      goOn = v128.or(goOn, i8x16.eq(bytes, i8x16.splat(<i8>Mem.u8At(near + i))));
     goOn = v128.and(goOn, i8x16.eq(shared, parents));
     const alive = i8x16.bitmask(v128.or(goOn, i8x16.lt_u(shared, parents)));
     if (alive != 0) {
@@ -265,14 +272,14 @@ function walk(number: u32, shared: u32): bool {
     }
     const previousBest = Mem.u8At(bests + depth);
     depth++;
-    Mem.putU64(states + (<usize>depth << 3), state);
-    Mem.putU64(plains + (<usize>depth << 3), UNKNOWN);
-    Mem.putU32(masks + (<usize>depth << 2), <u32>mask);
+    Mem.putU64(states + ((<usize>depth) << 3), state);
+    Mem.putU64(plains + ((<usize>depth) << 3), UNKNOWN);
+    Mem.putU32(masks + ((<usize>depth) << 2), <u32>mask);
     Mem.putU8(bests + depth, min(previousBest, distance(state, depth)));
     Mem.putU8(depths + (at - start), depth);
   }
   walkedBytes = bytes;
-  return report(distance(Mem.u64At(states + (<usize>depth << 3)), depth), Mem.u8At(bests + depth));
+  return report(distance(Mem.u64At(states + ((<usize>depth) << 3)), depth), Mem.u8At(bests + depth));
 }
 
 function report(whole: u32, best: u32): bool {
@@ -301,7 +308,7 @@ function windows(mask: usize, depth: u32): u64 {
 function step(depth: u32, mask: usize): u64 {
   const near = windows(mask, depth + 1);
   if (near != 0) return stepOf(depth, near);
-  const plain = plains + (<usize>depth << 3);
+  const plain = plains + ((<usize>depth) << 3);
   if (Mem.u64At(plain) == UNKNOWN) Mem.putU64(plain, stepOf(depth, 0));
   return Mem.u64At(plain);
 }
@@ -311,17 +318,17 @@ function stepOf(depth: u32, near: u64): u64 {
   const next = depth + 1;
   const valid = <i32>(wordPoints + limit) - <i32>next; // highest bit that is a prefix of the word
   if (valid < 0) return 0;
-  const before = Mem.u64At(states + (<usize>depth << 3));
+  const before = Mem.u64At(states + ((<usize>depth) << 3));
   const spread = band * lanes;
   let state = before & ((near >> 1) * lanes); // the same character
   let cheaper = ((before >> 1) & ((band >> 1) * lanes)) | before; // inserted, substituted
   if (depth > 0) {
-    const previous = <usize>Mem.u32At(masks + (<usize>depth << 2));
+    const previous = <usize>Mem.u32At(masks + ((<usize>depth) << 2));
     const swapped = near & (windows(previous, next) >> 1) & band;
-    cheaper |= Mem.u64At(states + (<usize>(depth - 1) << 3)) & (swapped * lanes);
+    cheaper |= Mem.u64At(states + ((<usize>(depth - 1)) << 3)) & (swapped * lanes);
   }
   state |= (cheaper << LANE) & spread;
-  for (let e: u32 = 0; e < limit; e++) state |= ((state << 1) & spread) << LANE & spread; // deleted
+  for (let e: u32 = 0; e < limit; e++) state |= (((state << 1) & spread) << LANE) & spread; // deleted
   if (valid < <i32>(2 * limit)) state &= (((<u64>1) << (valid + 1)) - 1) * lanes;
   return state;
 }

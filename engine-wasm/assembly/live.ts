@@ -16,7 +16,9 @@ export function liveCopy(live: usize, rows: u32): usize {
   return copy;
 }
 
-export function liveRelease(live: usize): void { release(live); }
+export function liveRelease(live: usize): void {
+  release(live);
+}
 
 /** Marks a row deleted; 1 when it was live. The caller checks row < rows. */
 export function liveKill(live: usize, row: u32): u32 {
@@ -27,4 +29,6 @@ export function liveKill(live: usize, row: u32): u32 {
   return (before & bit) != 0 ? 1 : 0;
 }
 
-export function liveCount(live: usize, rows: u32): u32 { return bitsCount(live, rows); }
+export function liveCount(live: usize, rows: u32): u32 {
+  return bitsCount(live, rows);
+}

@@ -19,16 +19,16 @@ export function idFirst(segment: usize, hash: u64): u32 {
   let low: u32 = 0;
   let high = rows;
   let step: u32 = 1;
-  if (Mem.u64At(hashes + (<usize>guess << 3)) < hash) {
+  if (Mem.u64At(hashes + ((<usize>guess) << 3)) < hash) {
     low = guess + 1;
-    while (low + step < rows && Mem.u64At(hashes + (<usize>(low + step) << 3)) < hash) {
+    while (low + step < rows && Mem.u64At(hashes + ((<usize>(low + step)) << 3)) < hash) {
       low += step + 1;
       step <<= 1;
     }
     high = min(rows, low + step);
   } else {
     high = guess;
-    while (high > step && Mem.u64At(hashes + (<usize>(high - step) << 3)) >= hash) {
+    while (high > step && Mem.u64At(hashes + ((<usize>(high - step)) << 3)) >= hash) {
       high -= step;
       step <<= 1;
     }
@@ -36,7 +36,7 @@ export function idFirst(segment: usize, hash: u64): u32 {
   }
   while (low < high) {
     const middle = low + ((high - low) >> 1);
-    if (Mem.u64At(hashes + (<usize>middle << 3)) < hash) low = middle + 1;
+    if (Mem.u64At(hashes + ((<usize>middle) << 3)) < hash) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -71,8 +71,8 @@ export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
       const live = Snap.live(snapshot, entry);
       const rows = Seg.rows(segment);
       const hashes = Seg.idHashes(segment);
-      for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + (<usize>j << 3)) == hash; j++) {
-        const row = Mem.u32At(Seg.idRows(segment) + (<usize>j << 2));
+      for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + ((<usize>j) << 3)) == hash; j++) {
+        const row = Mem.u32At(Seg.idRows(segment) + ((<usize>j) << 2));
         if (live != 0 && !Bits.has(live, row)) continue;
         putResultU32(<u32>(i >> 3));
         putResultU32(entry);

@@ -4,7 +4,15 @@
 // alternatives, in scoring order, for the kernels that score.
 import { scratch, scratchRewind } from "./arena";
 import {
-  Bits, bitsAll, bitsAnd, bitsCopy, bitsCount, bitsNext, bitsNone, bitsOr, bitsRemove,
+  Bits,
+  bitsAll,
+  bitsAnd,
+  bitsCopy,
+  bitsCount,
+  bitsNext,
+  bitsNone,
+  bitsOr,
+  bitsRemove,
 } from "./bitset";
 import { termIs, termLowerBound, termPrefixEnd } from "./dictionary";
 import { checkDeadline } from "./env";
@@ -12,18 +20,41 @@ import { filterRows } from "./filter";
 import { Mem } from "./mem";
 import { addPhrase } from "./phrase";
 import {
-  BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, TERMINATED, cursorAddTo, cursorRestart, cursorSeek, cursorUseBuffer, listOpen,
+  BLOCK_BUFFER_BYTES,
+  CURSOR_BYTES,
+  Cursor,
+  cursorAddTo,
+  cursorRestart,
+  cursorSeek,
+  cursorUseBuffer,
+  listOpen,
+  TERMINATED,
 } from "./postings";
 import { termAt } from "./program-terms";
 import {
-  Alternative, Phrase, TIER_BEST, TIER_FEWEST_TYPOS, TIER_MORE_TYPOS, Word, alternativeAt, anySequence, anyWord,
-  excludeAt, excludeCount, mainFilter, phraseAt, phraseCount, slotCount, wordAt, wordCount,
+  Alternative,
+  alternativeAt,
+  anySequence,
+  anyWord,
+  excludeAt,
+  excludeCount,
+  mainFilter,
+  Phrase,
+  phraseAt,
+  phraseCount,
+  slotCount,
+  TIER_BEST,
+  TIER_FEWEST_TYPOS,
+  TIER_MORE_TYPOS,
+  Word,
+  wordAt,
+  wordCount,
 } from "./query";
 import { pinCount, ruleCount } from "./rank-program";
 import { rulesApply, rulesSetUp, rulesUse } from "./rules";
+import { Seg } from "./segment";
 import { sequenceEnd, sequenceList, sequencesSetUp } from "./sequence";
 import { NOT_QUERIED, slotAt, slotIndex } from "./slots";
-import { Seg } from "./segment";
 import { failed } from "./status";
 
 const TERMS_A_CHECK: u32 = 255; // of the deadline
@@ -54,7 +85,7 @@ export let matchFewestTypos: usize = 0; // each word in TIER_BEST or TIER_FEWEST
 /** Takes the scratch that every segment of a query shares. `withTiers`: bitsets of the tiers are wanted as well. */
 export function matchSetUp(withTiers: bool): void {
   blockBuffer = scratch(BLOCK_BUFFER_BYTES);
-  order = scratch(<usize>wordCount << 2);
+  order = scratch((<usize>wordCount) << 2);
   tiered = withTiers;
   rulesSetUp();
   if (anySequence) sequencesSetUp();
@@ -116,12 +147,15 @@ function orderWords(): void {
   for (let i: u32 = 0; i < wordCount; i++) {
     const cost = wordAt(i).cost;
     let to = i;
-    for (; to > 0 && wordAt(orderAt(to - 1)).cost > cost; to--) Mem.putU32(order + (<usize>to << 2), orderAt(to - 1));
-    Mem.putU32(order + (<usize>to << 2), i);
+    for (; to > 0 && wordAt(orderAt(to - 1)).cost > cost; to--)
+      Mem.putU32(order + ((<usize>to) << 2), orderAt(to - 1));
+    Mem.putU32(order + ((<usize>to) << 2), i);
   }
 }
 
-function orderAt(i: u32): u32 { return Mem.u32At(order + (<usize>i << 2)); }
+function orderAt(i: u32): u32 {
+  return Mem.u32At(order + ((<usize>i) << 2));
+}
 
 /** Starts with all rows in the tiers that differ from one another in this query. */
 function beginTiers(bits: usize): void {
@@ -199,7 +233,8 @@ function leaderOf(word: Word, behind: Alternative): Alternative {
 }
 
 function hasTerm(alternative: Alternative, term: u32): bool {
-  for (let i: u32 = 0; i < alternative.listCount; i++) if (listAt(alternative.lists, i).term == term) return true;
+  for (let i: u32 = 0; i < alternative.listCount; i++)
+    if (listAt(alternative.lists, i).term == term) return true;
   return false;
 }
 
@@ -305,7 +340,7 @@ function addRows(alternative: Alternative, union: usize, bits: usize, leader: Al
 /** Adds the rows that are left, `bits`, and that the list has. */
 function seekLeft(cursor: Cursor, union: usize, bits: usize): void {
   if (left == 0) {
-    left = scratch(<usize>leftCount << 2);
+    left = scratch((<usize>leftCount) << 2);
     let to = left;
     for (let row = bitsNext(bits, 0, rows); row < rows; row = bitsNext(bits, row + 1, rows)) {
       Mem.putU32(to, row);
@@ -314,7 +349,7 @@ function seekLeft(cursor: Cursor, union: usize, bits: usize): void {
   }
   looked(leftCount);
   for (let i: u32 = 0; i < leftCount; i++) {
-    const row = Mem.u32At(left + (<usize>i << 2));
+    const row = Mem.u32At(left + ((<usize>i) << 2));
     const reached = cursorSeek(cursor, row);
     if (reached == TERMINATED) return;
     if (reached == row) Bits.add(union, row);
@@ -341,5 +376,6 @@ function matchPhrases(bits: usize): void {
 }
 
 function addInAnySlot(phrase: Phrase, bits: usize): void {
-  for (let i: u32 = 0; i < slotCount && !failed(); i++) addPhrase(segment, phrase.terms, phrase.count, slotAt(i), bits);
+  for (let i: u32 = 0; i < slotCount && !failed(); i++)
+    addPhrase(segment, phrase.terms, phrase.count, slotAt(i), bits);
 }

@@ -1,12 +1,24 @@
 // The merge phases that go row by row: sequence numbers, ids, and every column of a field but its dictionary.
 // Each `begin` makes a section in the output; each slice appends the live rows of one stretch of one input.
-import { Mem } from "./mem";
+
 import {
-  FIELD_ELEMENTS, FIELD_HASHES, FIELD_NORMS, FIELD_OFFSETS, FIELD_ORDINALS, FIELD_PRESENT, FIELD_TYPE,
-  FIELD_VALUES, NO_ORDINAL, SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS, STATUS_DAMAGED,
+  FIELD_ELEMENTS,
+  FIELD_HASHES,
+  FIELD_NORMS,
+  FIELD_OFFSETS,
+  FIELD_ORDINALS,
+  FIELD_PRESENT,
+  FIELD_TYPE,
+  FIELD_VALUES,
+  NO_ORDINAL,
+  SEG_ID_HASHES,
+  SEG_ID_ROWS,
+  SEG_SEQS,
+  STATUS_DAMAGED,
 } from "./layout";
-import { Merge, MergeInput, inputAt, isLive, newRow, outputField } from "./merge-state";
-import { Field, Seg, isArrayType, valueBytes } from "./segment";
+import { Mem } from "./mem";
+import { inputAt, isLive, Merge, MergeInput, newRow, outputField } from "./merge-state";
+import { Field, isArrayType, Seg, valueBytes } from "./segment";
 import { sinkEnd, sinkSection, sinkWritten } from "./segment-sink";
 import { fail } from "./status";
 
@@ -17,7 +29,13 @@ function columnOf(input: MergeInput, section: usize): usize {
 
 /** Appends the live rows' values of `width` bytes; an input without the column gives bytes `missing`. */
 function gatherRows(
-  m: Merge, input: MergeInput, column: usize, width: usize, from: u32, end: u32, missing: u8,
+  m: Merge,
+  input: MergeInput,
+  column: usize,
+  width: usize,
+  from: u32,
+  end: u32,
+  missing: u8,
 ): void {
   let to = sinkEnd(m.sink);
   if (column == 0) {
@@ -52,8 +70,8 @@ function gatherElements(m: Merge, input: MergeInput, column: usize, width: usize
     let stop = row + 1;
     if (input.live == 0) stop = end;
     else if (!isLive(input, row)) continue;
-    const first = <usize>Mem.u32At(offsets + (<usize>row << 2));
-    const bytes = (<usize>Mem.u32At(offsets + (<usize>stop << 2)) - first) * width;
+    const first = <usize>Mem.u32At(offsets + ((<usize>row) << 2));
+    const bytes = (<usize>Mem.u32At(offsets + ((<usize>stop) << 2)) - first) * width;
     Mem.copy(to, column + first * width, bytes);
     to += bytes;
     row = stop - 1;
@@ -69,7 +87,7 @@ function gather(m: Merge, input: MergeInput, section: usize, width: usize, from:
 }
 
 export function seqsBegin(m: Merge): void {
-  const at = sinkSection(m.sink, <usize>m.rows << 3);
+  const at = sinkSection(m.sink, (<usize>m.rows) << 3);
   Mem.putU32(m.sink.base + SEG_SEQS, at);
 }
 
@@ -81,10 +99,10 @@ export function seqsSlice(m: Merge, input: MergeInput, from: u32, end: u32): voi
 function nextId(input: MergeInput): void {
   const rows = Seg.idRows(input.segment);
   for (; input.cursor < input.rows; input.cursor++) {
-    if (isLive(input, Mem.u32At(rows + (<usize>input.cursor << 2)))) break;
+    if (isLive(input, Mem.u32At(rows + ((<usize>input.cursor) << 2)))) break;
   }
   if (input.cursor == input.rows) return;
-  input.key = Mem.u64At(Seg.idHashes(input.segment) + (<usize>input.cursor << 3));
+  input.key = Mem.u64At(Seg.idHashes(input.segment) + ((<usize>input.cursor) << 3));
 }
 
 export function idsBegin(m: Merge): void {
@@ -116,9 +134,9 @@ export function idsSlice(m: Merge, count: u32): bool {
       fail(STATUS_DAMAGED); // a live row has no id
       return true;
     }
-    const row = Mem.u32At(Seg.idRows(least.segment) + (<usize>least.cursor << 2));
-    Mem.putU64(hashes + (<usize>m.at << 3), least.key);
-    Mem.putU32(rows + (<usize>m.at << 2), newRow(least, row));
+    const row = Mem.u32At(Seg.idRows(least.segment) + ((<usize>least.cursor) << 2));
+    Mem.putU64(hashes + ((<usize>m.at) << 3), least.key);
+    Mem.putU32(rows + ((<usize>m.at) << 2), newRow(least, row));
     least.cursor++;
     nextId(least);
   }
@@ -136,7 +154,7 @@ export function normsSlice(m: Merge, input: MergeInput, from: u32, end: u32): vo
 }
 
 export function presentBegin(m: Merge): void {
-  const bytes = <usize>(m.rows + 63 >> 6) << 3;
+  const bytes = (<usize>((m.rows + 63) >> 6)) << 3;
   const at = sinkSection(m.sink, bytes);
   Mem.putU32(outputField(m) + FIELD_PRESENT, at);
   Mem.fill(m.sink.base + at, 0, bytes);
@@ -169,7 +187,7 @@ export function offsetsSlice(m: Merge, input: MergeInput, from: u32, end: u32): 
   for (let row = from; row < end; row++) {
     if (!isLive(input, row)) continue;
     if (offsets != 0) {
-      const at = offsets + (<usize>row << 2);
+      const at = offsets + ((<usize>row) << 2);
       m.elements += Mem.u32At(at + 4) - Mem.u32At(at);
     }
     Mem.putU32(to, m.elements);
@@ -189,7 +207,7 @@ export function valuesSlice(m: Merge, input: MergeInput, from: u32, end: u32): v
 }
 
 export function hashesBegin(m: Merge): void {
-  const at = sinkSection(m.sink, <usize>m.elements << 3);
+  const at = sinkSection(m.sink, (<usize>m.elements) << 3);
   Mem.putU32(outputField(m) + FIELD_HASHES, at);
 }
 
@@ -198,7 +216,7 @@ export function hashesSlice(m: Merge, input: MergeInput, from: u32, end: u32): v
 }
 
 export function ordinalsBegin(m: Merge): void {
-  const at = sinkSection(m.sink, <usize>m.elements << 2);
+  const at = sinkSection(m.sink, (<usize>m.elements) << 2);
   Mem.putU32(outputField(m) + FIELD_ORDINALS, at);
 }
 
@@ -206,7 +224,7 @@ function putOrdinals(input: MergeInput, from: usize, count: usize, to: usize): v
   for (let i: usize = 0; i < count; i++) {
     const ordinal = Mem.u32At(from + (i << 2));
     const known = ordinal != <u32>NO_ORDINAL;
-    Mem.putU32(to + (i << 2), known ? Mem.u32At(input.ordinals + (<usize>ordinal << 2)) - 1 : ordinal);
+    Mem.putU32(to + (i << 2), known ? Mem.u32At(input.ordinals + ((<usize>ordinal) << 2)) - 1 : ordinal);
   }
 }
 
@@ -221,8 +239,8 @@ export function ordinalsSlice(m: Merge, input: MergeInput, from: u32, end: u32):
   let to = sinkEnd(m.sink);
   for (let row = from; row < end; row++) {
     if (!isLive(input, row)) continue;
-    const first = array ? <usize>Mem.u32At(offsets + (<usize>row << 2)) : <usize>row;
-    const count = array ? <usize>Mem.u32At(offsets + (<usize>row << 2) + 4) - first : <usize>1;
+    const first = array ? <usize>Mem.u32At(offsets + ((<usize>row) << 2)) : <usize>row;
+    const count = array ? <usize>Mem.u32At(offsets + ((<usize>row) << 2) + 4) - first : <usize>1;
     putOrdinals(input, column + (first << 2), count, to);
     to += count << 2;
   }
@@ -236,11 +254,11 @@ export function markSlice(input: MergeInput, array: bool, from: u32, end: u32): 
   const offsets = array ? Field.section(input.segment, input.field, FIELD_OFFSETS) : <usize>0;
   for (let row = from; row < end; row++) {
     if (!isLive(input, row)) continue;
-    const first = array ? Mem.u32At(offsets + (<usize>row << 2)) : row;
-    const stop = array ? Mem.u32At(offsets + (<usize>row << 2) + 4) : row + 1;
+    const first = array ? Mem.u32At(offsets + ((<usize>row) << 2)) : row;
+    const stop = array ? Mem.u32At(offsets + ((<usize>row) << 2) + 4) : row + 1;
     for (let i = first; i < stop; i++) {
-      const ordinal = Mem.u32At(column + (<usize>i << 2));
-      if (ordinal != <u32>NO_ORDINAL) Mem.putU32(input.ordinals + (<usize>ordinal << 2), 1);
+      const ordinal = Mem.u32At(column + ((<usize>i) << 2));
+      if (ordinal != <u32>NO_ORDINAL) Mem.putU32(input.ordinals + ((<usize>ordinal) << 2), 1);
     }
   }
 }

@@ -1,11 +1,17 @@
 // The merge phases of a field's dictionary: which values are still used, their common order, and the bytes.
-import { Mem } from "./mem";
+
 import { reserve } from "./arena";
-import {
-  DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_RAW_OFFSETS, DICT_VALUES, FIELD_DICTIONARY, FIELD_TYPE,
-} from "./layout";
 import { numbersBegin, numbersPut, stringsBegin, stringsPut } from "./dictionary-writer";
-import { Merge, MergeInput, inputAt, outputField } from "./merge-state";
+import {
+  DICT_COUNT,
+  DICT_FOLDED_OFFSETS,
+  DICT_RAW_OFFSETS,
+  DICT_VALUES,
+  FIELD_DICTIONARY,
+  FIELD_TYPE,
+} from "./layout";
+import { Mem } from "./mem";
+import { inputAt, Merge, MergeInput, outputField } from "./merge-state";
 import { compareBytes, floatKey, intKey, prefixKey } from "./order";
 import { Field, isFloatType, isStringType } from "./segment";
 
@@ -23,7 +29,7 @@ function valueCount(input: MergeInput): u32 {
  * or folded.
  */
 function stringStart(dictionary: usize, kind: usize, i: u32): u32 {
-  return Mem.u32At(dictionary + Mem.u32At(dictionary + kind) + (<usize>i << 2));
+  return Mem.u32At(dictionary + Mem.u32At(dictionary + kind) + ((<usize>i) << 2));
 }
 
 function stringLength(dictionary: usize, kind: usize, i: u32): u32 {
@@ -31,7 +37,7 @@ function stringLength(dictionary: usize, kind: usize, i: u32): u32 {
 }
 
 function numberAt(dictionary: usize, i: u32): u64 {
-  return Mem.u64At(dictionary + Mem.u32At(dictionary + DICT_VALUES) + (<usize>i << 3));
+  return Mem.u64At(dictionary + Mem.u32At(dictionary + DICT_VALUES) + ((<usize>i) << 3));
 }
 
 /** Takes the region for the maps and sources. In an input without deletions all values are used. */
@@ -43,7 +49,7 @@ export function markBegin(m: Merge): void {
   let at = m.dictionaryRegion + (values << 3);
   for (let i: u32 = 0; i < m.inputCount; i++) {
     const input = inputAt(m, i);
-    const bytes = <usize>valueCount(input) << 2;
+    const bytes = (<usize>valueCount(input)) << 2;
     Mem.fill(at, input.live == 0 ? 1 : 0, bytes);
     input.ordinals = at;
     at += bytes;
@@ -53,7 +59,7 @@ export function markBegin(m: Merge): void {
 /** Moves an input's cursor to its next used value and notes its order key. */
 function nextValue(input: MergeInput, type: u32): void {
   for (; input.cursor < input.count; input.cursor++) {
-    if (Mem.u32At(input.ordinals + (<usize>input.cursor << 2)) != 0) break;
+    if (Mem.u32At(input.ordinals + ((<usize>input.cursor) << 2)) != 0) break;
   }
   if (input.cursor == input.count) return;
   const dictionary = dictionaryOf(input);
@@ -70,8 +76,10 @@ function compareStrings(a: MergeInput, b: MergeInput, kind: usize): i32 {
   const x = dictionaryOf(a);
   const y = dictionaryOf(b);
   return compareBytes(
-    x + stringStart(x, kind, a.cursor), stringLength(x, kind, a.cursor),
-    y + stringStart(y, kind, b.cursor), stringLength(y, kind, b.cursor),
+    x + stringStart(x, kind, a.cursor),
+    stringLength(x, kind, a.cursor),
+    y + stringStart(y, kind, b.cursor),
+    stringLength(y, kind, b.cursor),
   );
 }
 
@@ -117,7 +125,7 @@ export function orderSlice(m: Merge, count: u32): bool {
       leastIndex = i;
     }
     if (changetype<usize>(least) == 0) return true;
-    const source = m.sources + (<usize>m.values << 3);
+    const source = m.sources + ((<usize>m.values) << 3);
     Mem.putU32(source, leastIndex);
     Mem.putU32(source + 4, least.cursor);
     m.values++;
@@ -125,7 +133,7 @@ export function orderSlice(m: Merge, count: u32): bool {
     for (let i = m.inputCount; i > leastIndex; i--) {
       const input = inputAt(m, i - 1);
       if (input.cursor == input.count || compareValues(input, least, text) != 0) continue;
-      Mem.putU32(input.ordinals + (<usize>input.cursor << 2), m.values);
+      Mem.putU32(input.ordinals + ((<usize>input.cursor) << 2), m.values);
       input.cursor++;
       nextValue(input, type);
     }
@@ -144,7 +152,7 @@ export function dictionaryBegin(m: Merge): void {
 export function dictionarySlice(m: Merge, count: u32): bool {
   const text = isStringType(Mem.u8At(outputField(m) + FIELD_TYPE));
   for (; count > 0 && m.dictionary.count < m.values; count--) {
-    const source = m.sources + (<usize>m.dictionary.count << 3);
+    const source = m.sources + ((<usize>m.dictionary.count) << 3);
     const dictionary = dictionaryOf(inputAt(m, Mem.u32At(source)));
     const i = Mem.u32At(source + 4);
     if (!text) {

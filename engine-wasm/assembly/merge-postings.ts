@@ -2,11 +2,12 @@
 // rows and hands them, with their position bytes as they are, to the list writer. What is decoded has been checked by
 // the cursor; positions are checked here, so that damage ends the merge with STATUS_DAMAGED and never writes past
 // the writer's buffer.
-import { Mem } from "./mem";
+
 import { BLOCK_ROWS, STATUS_DAMAGED } from "./layout";
-import { MergeInput, cursorOf, isLive, newRow } from "./merge-state";
-import { cursorNextBlock, cursorUseBuffer, listOpen } from "./postings";
+import { Mem } from "./mem";
+import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
 import { ListWriter, listPosting } from "./posting-writer";
+import { cursorNextBlock, cursorUseBuffer, listOpen } from "./postings";
 import { fail } from "./status";
 import { varintAt, varintU32 } from "./varint";
 
@@ -33,7 +34,9 @@ export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
 }
 
 /** Postings and position bytes of the list that the input has entered. */
-export function openedPostings(input: MergeInput): u32 { return cursorOf(input).count; }
+export function openedPostings(input: MergeInput): u32 {
+  return cursorOf(input).count;
+}
 export function openedPositionBytes(input: MergeInput): u32 {
   const cursor = cursorOf(input);
   return <u32>(cursor.positionsEnd - cursor.positions);

@@ -1,11 +1,12 @@
 // The state of a merge between its steps: one region with the plan, the inputs and the writers, plus the
 // regions it owns for a while. Also the mapping from an input's rows to rows of the output.
-import { Mem } from "./mem";
+
 import { release, reserve } from "./arena";
 import { DictionaryWriter } from "./dictionary-writer";
 import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "./layout";
-import { CURSOR_BYTES, Cursor } from "./postings";
+import { Mem } from "./mem";
 import { ListWriter } from "./posting-writer";
+import { CURSOR_BYTES, Cursor } from "./postings";
 import { Sink } from "./segment-sink";
 import { TermWriter } from "./term-writer";
 
@@ -23,7 +24,8 @@ export const PHASE_DICTIONARY: u32 = 10;
 export const PHASE_TERMS: u32 = 11;
 export const PHASE_DONE: u32 = 12;
 
-@unmanaged export class MergeInput {
+@unmanaged
+export class MergeInput {
   key: u64; // first bytes of the current term, or the order key of the current dictionary value
   segment: usize;
   rows: u32;
@@ -41,7 +43,8 @@ export const PHASE_DONE: u32 = 12;
   positions: usize; // of the next posting
 }
 
-@unmanaged export class Merge {
+@unmanaged
+export class Merge {
   phase: u32;
   begun: u32; // 1 = the phase has prepared its section
   units: i32; // left in this step
@@ -99,14 +102,14 @@ export function drop(region: usize): usize {
 }
 
 export function isLive(input: MergeInput, row: u32): bool {
-  return input.live == 0 || ((Mem.u64At(input.live + <usize>(row >> 6 << 3)) >> <u64>(row & 63)) & 1) != 0;
+  return input.live == 0 || ((Mem.u64At(input.live + <usize>((row >> 6) << 3)) >> <u64>(row & 63)) & 1) != 0;
 }
 
 /** The output row of a live row; for any other row or the end, that of the next live one. */
 export function newRow(input: MergeInput, row: u32): u32 {
   if (input.live == 0) return input.first + row;
   const word = row >> 6;
-  const before = Mem.u64At(input.live + <usize>(word << 3)) & (((<u64>1) << <u64>(row & 63)) - 1);
+  const before = Mem.u64At(input.live + <usize>(word << 3)) & (((<u64>1) << (row & 63)) - 1);
   return Mem.u32At(input.ranks + <usize>(word << 2)) + <u32>popcnt(before);
 }
 
@@ -117,7 +120,7 @@ function takeLive(input: MergeInput, from: usize, to: usize, ranks: usize): u32 
   for (let i: u32 = 0; i <= words; i++) {
     let word: u64 = 0;
     if (i < words) word = Mem.u64At(from + <usize>(i << 3));
-    if (i == words - 1 && (input.rows & 63) != 0) word &= ((<u64>1) << <u64>(input.rows & 63)) - 1;
+    if (i == words - 1 && (input.rows & 63) != 0) word &= ((<u64>1) << (input.rows & 63)) - 1;
     Mem.putU64(to + <usize>(i << 3), word);
     Mem.putU32(ranks + <usize>(i << 2), rank);
     rank += <u32>popcnt(word);
@@ -134,7 +137,7 @@ export function mapRows(m: Merge, entries: usize): void {
     const input = inputAt(m, i);
     input.segment = Mem.u32At(entries + <usize>(i << 3));
     input.rows = Mem.u32At(input.segment + SEG_ROWS);
-    if (Mem.u32At(entries + <usize>(i << 3) + 4) != 0) bytes += <usize>((input.rows + 63 >> 6) + 1) * 16;
+    if (Mem.u32At(entries + <usize>(i << 3) + 4) != 0) bytes += <usize>(((input.rows + 63) >> 6) + 1) * 16;
   }
   m.rowRegion = reserve(bytes);
   let to = m.rowRegion;
@@ -142,7 +145,7 @@ export function mapRows(m: Merge, entries: usize): void {
   for (let i: u32 = 0; i < m.inputCount; i++) {
     const input = inputAt(m, i);
     const live = <usize>Mem.u32At(entries + <usize>(i << 3) + 4);
-    const words = <usize>(input.rows + 63 >> 6) + 1;
+    const words = <usize>((input.rows + 63) >> 6) + 1;
     input.first = m.rows;
     let rows = input.rows;
     if (live != 0) rows = takeLive(input, live, to, to + (words << 3));

@@ -1,15 +1,22 @@
 // The merge phase of the term dictionary: the inputs' sorted terms side by side, and per term their lists by
 // slot. It may pause after any block of postings.
-import { Mem } from "./mem";
+
 import { reserve } from "./arena";
 import { FIELD_NORMS, SEG_LISTS, SEG_TERM_OFFSETS, STATUS_DAMAGED } from "./layout";
+import { Mem } from "./mem";
 import {
-  POSITION_SLACK, hasPostings, nextSlot, openList, openedPositionBytes, openedPostings, takePostings,
+  hasPostings,
+  nextSlot,
+  openedPositionBytes,
+  openedPostings,
+  openList,
+  POSITION_SLACK,
+  takePostings,
 } from "./merge-postings";
-import { Merge, MergeInput, drop, inputAt } from "./merge-state";
+import { drop, inputAt, Merge, MergeInput } from "./merge-state";
 import { compareBytes, prefixKey } from "./order";
 import { listBegin, listDataMax, listEnd } from "./posting-writer";
-import { Seg, findField } from "./segment";
+import { findField, Seg } from "./segment";
 import { sinkSection } from "./segment-sink";
 import { fail, failed } from "./status";
 import { termAdd, termBufferBytes, termsBegin, termsEnd } from "./term-writer";
@@ -33,7 +40,7 @@ export function termsPhaseBegin(m: Merge): void {
     input.cursor = 0;
     input.count = Seg.terms(input.segment);
     terms += input.count;
-    bytes += Mem.u32At(Seg.at(input.segment, SEG_TERM_OFFSETS) + (<usize>input.count << 2));
+    bytes += Mem.u32At(Seg.at(input.segment, SEG_TERM_OFFSETS) + ((<usize>input.count) << 2));
     loadTerm(input);
   }
   m.termRegion = reserve(termBufferBytes(terms, bytes));
@@ -47,8 +54,10 @@ export function termsPhaseBegin(m: Merge): void {
 function compareTerms(a: MergeInput, b: MergeInput): i32 {
   if (a.key != b.key) return a.key < b.key ? -1 : 1;
   return compareBytes(
-    Seg.termAt(a.segment, a.cursor), Seg.termLength(a.segment, a.cursor),
-    Seg.termAt(b.segment, b.cursor), Seg.termLength(b.segment, b.cursor),
+    Seg.termAt(a.segment, a.cursor),
+    Seg.termLength(a.segment, a.cursor),
+    Seg.termAt(b.segment, b.cursor),
+    Seg.termLength(b.segment, b.cursor),
   );
 }
 

@@ -1,28 +1,70 @@
 // Merges adjacent segments into one, in steps, inside the same memory: the caller may answer queries
 // between two steps. The bytes are those that `build` would make of the surviving documents in the same
 // order.
-import { Mem } from "./mem";
+
 import { release, reserve, scratchReset, shrink } from "./arena";
 import { DICTIONARY_WRITER_BYTES, DictionaryWriter } from "./dictionary-writer";
 import { hasDictionary, hasHashes, hasNorms, hasOffsets, hasValues } from "./field-sections";
 import {
-  FIELD_ELEMENTS, FIELD_ENTRY_BYTES, FIELD_FLAGS, FIELD_SLOT, FIELD_TYPE, MERGE_ENTRY_BYTES, SEG_BYTES, SEG_FIELDS,
-  SEG_FIELD_TABLE, SNAP_COUNT, SNAP_ENTRIES, STATUS_BAD_PROGRAM,
+  FIELD_ELEMENTS,
+  FIELD_ENTRY_BYTES,
+  FIELD_FLAGS,
+  FIELD_SLOT,
+  FIELD_TYPE,
+  MERGE_ENTRY_BYTES,
+  SEG_BYTES,
+  SEG_FIELD_TABLE,
+  SEG_FIELDS,
+  SNAP_COUNT,
+  SNAP_ENTRIES,
+  STATUS_BAD_PROGRAM,
 } from "./layout";
+import { Mem } from "./mem";
 import {
-  hashesBegin, hashesSlice, idsBegin, idsSlice, markSlice, normsBegin, normsSlice, offsetsBegin,
-  offsetsSlice, ordinalsBegin, ordinalsSlice, presentBegin, presentSlice, seqsBegin, seqsSlice, valuesBegin,
+  hashesBegin,
+  hashesSlice,
+  idsBegin,
+  idsSlice,
+  markSlice,
+  normsBegin,
+  normsSlice,
+  offsetsBegin,
+  offsetsSlice,
+  ordinalsBegin,
+  ordinalsSlice,
+  presentBegin,
+  presentSlice,
+  seqsBegin,
+  seqsSlice,
+  valuesBegin,
   valuesSlice,
 } from "./merge-columns";
 import { dictionaryBegin, dictionarySlice, markBegin, orderBegin, orderSlice } from "./merge-dictionaries";
 import {
-  INPUT_BYTES, Merge, PHASE_DICTIONARY, PHASE_DONE, PHASE_HASHES, PHASE_IDS, PHASE_MARK, PHASE_NORMS,
-  PHASE_OFFSETS, PHASE_ORDER, PHASE_ORDINALS, PHASE_PRESENT, PHASE_SEQS, PHASE_TERMS, PHASE_VALUES,
-  MergeInput, drop, inputAt, mapRows, outputField,
+  drop,
+  INPUT_BYTES,
+  inputAt,
+  Merge,
+  MergeInput,
+  mapRows,
+  outputField,
+  PHASE_DICTIONARY,
+  PHASE_DONE,
+  PHASE_HASHES,
+  PHASE_IDS,
+  PHASE_MARK,
+  PHASE_NORMS,
+  PHASE_OFFSETS,
+  PHASE_ORDER,
+  PHASE_ORDINALS,
+  PHASE_PRESENT,
+  PHASE_SEQS,
+  PHASE_TERMS,
+  PHASE_VALUES,
 } from "./merge-state";
 import { termsPhaseBegin, termsSlice } from "./merge-terms";
-import { BLOCK_BUFFER_BYTES } from "./postings";
 import { LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter } from "./posting-writer";
+import { BLOCK_BUFFER_BYTES } from "./postings";
 import { findField, isArrayType } from "./segment";
 import { SINK_BYTES, Sink, sinkInRegion } from "./segment-sink";
 import { segmentBegin, segmentEnd } from "./segment-writer";
@@ -133,11 +175,16 @@ function hasPhase(m: Merge, phase: u32): bool {
   const type = Mem.u8At(outputField(m) + FIELD_TYPE);
   const flags = Mem.u8At(outputField(m) + FIELD_FLAGS);
   switch (phase) {
-    case PHASE_NORMS: return hasNorms(type, flags);
-    case PHASE_PRESENT: return true;
-    case PHASE_OFFSETS: return hasOffsets(type, flags);
-    case PHASE_VALUES: return hasValues(type, flags);
-    case PHASE_HASHES: return hasHashes(type, flags);
+    case PHASE_NORMS:
+      return hasNorms(type, flags);
+    case PHASE_PRESENT:
+      return true;
+    case PHASE_OFFSETS:
+      return hasOffsets(type, flags);
+    case PHASE_VALUES:
+      return hasValues(type, flags);
+    case PHASE_HASHES:
+      return hasHashes(type, flags);
   }
   return hasDictionary(type, flags);
 }
@@ -177,31 +224,69 @@ function nextPhase(m: Merge): void {
 
 function phaseBegin(m: Merge): void {
   switch (m.phase) {
-    case PHASE_SEQS: seqsBegin(m); break;
-    case PHASE_IDS: idsBegin(m); break;
-    case PHASE_NORMS: normsBegin(m); break;
-    case PHASE_PRESENT: presentBegin(m); break;
-    case PHASE_OFFSETS: offsetsBegin(m); break;
-    case PHASE_VALUES: valuesBegin(m); break;
-    case PHASE_HASHES: hashesBegin(m); break;
-    case PHASE_MARK: markBegin(m); break;
-    case PHASE_ORDER: orderBegin(m); break;
-    case PHASE_ORDINALS: ordinalsBegin(m); break;
-    case PHASE_DICTIONARY: dictionaryBegin(m); break;
-    case PHASE_TERMS: termsPhaseBegin(m); break;
+    case PHASE_SEQS:
+      seqsBegin(m);
+      break;
+    case PHASE_IDS:
+      idsBegin(m);
+      break;
+    case PHASE_NORMS:
+      normsBegin(m);
+      break;
+    case PHASE_PRESENT:
+      presentBegin(m);
+      break;
+    case PHASE_OFFSETS:
+      offsetsBegin(m);
+      break;
+    case PHASE_VALUES:
+      valuesBegin(m);
+      break;
+    case PHASE_HASHES:
+      hashesBegin(m);
+      break;
+    case PHASE_MARK:
+      markBegin(m);
+      break;
+    case PHASE_ORDER:
+      orderBegin(m);
+      break;
+    case PHASE_ORDINALS:
+      ordinalsBegin(m);
+      break;
+    case PHASE_DICTIONARY:
+      dictionaryBegin(m);
+      break;
+    case PHASE_TERMS:
+      termsPhaseBegin(m);
+      break;
   }
   m.begun = 1;
 }
 
 function rowsSlice(m: Merge, input: MergeInput, from: u32, end: u32): void {
   switch (m.phase) {
-    case PHASE_SEQS: seqsSlice(m, input, from, end); return;
-    case PHASE_NORMS: normsSlice(m, input, from, end); return;
-    case PHASE_PRESENT: presentSlice(m, input, from, end); return;
-    case PHASE_OFFSETS: offsetsSlice(m, input, from, end); return;
-    case PHASE_VALUES: valuesSlice(m, input, from, end); return;
-    case PHASE_HASHES: hashesSlice(m, input, from, end); return;
-    case PHASE_ORDINALS: ordinalsSlice(m, input, from, end); return;
+    case PHASE_SEQS:
+      seqsSlice(m, input, from, end);
+      return;
+    case PHASE_NORMS:
+      normsSlice(m, input, from, end);
+      return;
+    case PHASE_PRESENT:
+      presentSlice(m, input, from, end);
+      return;
+    case PHASE_OFFSETS:
+      offsetsSlice(m, input, from, end);
+      return;
+    case PHASE_VALUES:
+      valuesSlice(m, input, from, end);
+      return;
+    case PHASE_HASHES:
+      hashesSlice(m, input, from, end);
+      return;
+    case PHASE_ORDINALS:
+      ordinalsSlice(m, input, from, end);
+      return;
   }
   if (input.field == 0 || input.live == 0) return; // then every value it has is in use
   markSlice(input, isArrayType(Mem.u8At(outputField(m) + FIELD_TYPE)), from, end);
@@ -225,10 +310,17 @@ function eachRow(m: Merge): bool {
 /** Works on the current phase. Returns true when it is complete. */
 function phaseSlice(m: Merge): bool {
   switch (m.phase) {
-    case PHASE_TERMS: return termsSlice(m);
-    case PHASE_IDS: m.units--; return idsSlice(m, IDS_A_UNIT);
-    case PHASE_ORDER: m.units--; return orderSlice(m, VALUES_A_UNIT);
-    case PHASE_DICTIONARY: m.units--; return dictionarySlice(m, VALUES_A_UNIT);
+    case PHASE_TERMS:
+      return termsSlice(m);
+    case PHASE_IDS:
+      m.units--;
+      return idsSlice(m, IDS_A_UNIT);
+    case PHASE_ORDER:
+      m.units--;
+      return orderSlice(m, VALUES_A_UNIT);
+    case PHASE_DICTIONARY:
+      m.units--;
+      return dictionarySlice(m, VALUES_A_UNIT);
   }
   return eachRow(m);
 }

@@ -4,12 +4,20 @@ import { scratch, scratchZeroed } from "./arena";
 import { checkDeadline } from "./env";
 import { listAt } from "./match";
 import { Mem } from "./mem";
-import { Numbered, numberRows, numberedNew, numberedRows } from "./numbered";
+import { Numbered, numberedNew, numberedRows, numberRows } from "./numbered";
 import { positionsRead, positionsReset, positionsUsed } from "./positions";
 import {
-  BLOCK_BUFFER_BYTES, CURSOR_BYTES, Cursor, TERMINATED, cursorFind, cursorNextBlock, cursorRestart, cursorSeek, cursorUseBuffer,
+  BLOCK_BUFFER_BYTES,
+  CURSOR_BYTES,
+  Cursor,
+  cursorFind,
+  cursorNextBlock,
+  cursorRestart,
+  cursorSeek,
+  cursorUseBuffer,
+  TERMINATED,
 } from "./postings";
-import { Word, alternativeAt, wordAt, wordCount } from "./query";
+import { alternativeAt, Word, wordAt, wordCount } from "./query";
 
 export const RUN_BYTES: usize = 12; // u32 slot index, u32 first and end of the positions
 
@@ -64,7 +72,8 @@ function open(): void {
     for (let j: u32 = 0; j < word.alternativeCount; j++) {
       const alternative = alternativeAt(word, j);
       if (alternative.near == 0) continue;
-      for (let list: u32 = 0; list < alternative.listCount; list++) copyCursor(word, listAt(alternative.lists, list));
+      for (let list: u32 = 0; list < alternative.listCount; list++)
+        copyCursor(word, listAt(alternative.lists, list));
     }
     most = max(most, word.nearCount);
   }
@@ -103,7 +112,7 @@ function link(): void {
 
 /** Makes a chain for every row that may be asked about of the word's lists that have it: to ask each takes too long. */
 function linkRows(word: Word): void {
-  word.nearLinks = scratchZeroed(<usize>asked.count << 2);
+  word.nearLinks = scratchZeroed((<usize>asked.count) << 2);
   for (let i: u32 = 0; i < word.nearCount; i++) {
     const cursor = listAt(word.nearLists, i);
     if ((i & LISTS_A_CHECK) == 0) checkDeadline();
@@ -119,7 +128,7 @@ function linkRows(word: Word): void {
 function seekLinks(word: Word, cursor: Cursor): void {
   const list = numberedRows(asked);
   for (let i: u32 = 0; i < asked.count; i++) {
-    const row = Mem.u32At(list + (<usize>i << 2));
+    const row = Mem.u32At(list + ((<usize>i) << 2));
     const reached = cursorSeek(cursor, row);
     if (reached == TERMINATED) return;
     if (reached == row) addLink(word, cursor, i);
@@ -143,7 +152,7 @@ function addLink(word: Word, cursor: Cursor, number: u32): void {
     freeLink = scratch(LINKS_BYTES);
     linksEnd = freeLink + LINKS_BYTES;
   }
-  const head = word.nearLinks + (<usize>number << 2);
+  const head = word.nearLinks + ((<usize>number) << 2);
   Mem.putU32(freeLink, Mem.u32At(head));
   Mem.putU32(freeLink + 4, <u32>changetype<usize>(cursor));
   Mem.putU32(head, <u32>freeLink);
@@ -154,7 +163,7 @@ function addLink(word: Word, cursor: Cursor, number: u32): void {
 export function nearRuns(word: Word, row: u32, runs: usize): u32 {
   let count: u32 = 0;
   if (word.nearLinks != 0) {
-    let link = <usize>Mem.u32At(word.nearLinks + (<usize>asked.numberOf(row) << 2));
+    let link = <usize>Mem.u32At(word.nearLinks + ((<usize>asked.numberOf(row)) << 2));
     for (; link != 0; link = <usize>Mem.u32At(link)) {
       count += readRun(changetype<Cursor>(<usize>Mem.u32At(link + 4)), row, runs + <usize>count * RUN_BYTES);
     }

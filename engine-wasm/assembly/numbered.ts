@@ -6,7 +6,8 @@ import { scratch } from "./arena";
 import { Bits } from "./bitset";
 import { Mem } from "./mem";
 
-@unmanaged export class Numbered {
+@unmanaged
+export class Numbered {
   bits: usize; // rows of the whole segment
   from: u32; // first row of the range, a multiple of 64
   to: u32;
@@ -17,14 +18,18 @@ import { Mem } from "./mem";
   rowsRoom: u32;
   listed: u32;
 
-  @inline has(row: u32): bool { return Bits.has(this.bits, row); }
+  @inline has(row: u32): bool {
+    return Bits.has(this.bits, row);
+  }
 
   /** Rows of the set before a word of the range. */
-  @inline before(word: u32): u32 { return Mem.u32At(this.ranks + (<usize>(word - (this.from >> 6)) << 2)); }
+  @inline before(word: u32): u32 {
+    return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
+  }
 
   /** Number of a row of the set. */
   @inline numberOf(row: u32): u32 {
-    const below = Bits.word(this.bits, row >> 6) & ((<u64>1 << <u64>(row & 63)) - 1);
+    const below = Bits.word(this.bits, row >> 6) & (((<u64>1) << (row & 63)) - 1);
     return this.before(row >> 6) + <u32>popcnt(below);
   }
 }
@@ -42,12 +47,12 @@ export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void
   const first = from >> 6;
   const words = Bits.words(to) - first;
   if (words > set.ranksRoom) {
-    set.ranks = scratch(<usize>words << 2);
+    set.ranks = scratch((<usize>words) << 2);
     set.ranksRoom = words;
   }
   let count: u32 = 0;
   for (let i: u32 = 0; i < words; i++) {
-    Mem.putU32(set.ranks + (<usize>i << 2), count);
+    Mem.putU32(set.ranks + ((<usize>i) << 2), count);
     count += <u32>popcnt(Bits.word(bits, first + i));
   }
   set.bits = bits;
@@ -61,7 +66,7 @@ export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void
 export function numberedRows(set: Numbered): usize {
   if (set.listed != 0) return set.rows;
   if (set.count > set.rowsRoom) {
-    set.rows = scratch(<usize>set.count << 2);
+    set.rows = scratch((<usize>set.count) << 2);
     set.rowsRoom = set.count;
   }
   let to = set.rows;

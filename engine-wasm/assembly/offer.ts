@@ -1,6 +1,13 @@
 // Offers scored rows of one segment to the best rows, with closeness and bonuses. Both read positions, so first their
 // bounds are asked.
-import { bonusesSetUp, bonusesUse, placeBonusBound, placeBonusOf, termBonusMost, termBonusOf } from "./bonuses";
+import {
+  bonusesSetUp,
+  bonusesUse,
+  placeBonusBound,
+  placeBonusOf,
+  termBonusMost,
+  termBonusOf,
+} from "./bonuses";
 import { ROW_MATCHED, SORT_RELEVANCE } from "./layout";
 import { nearUse } from "./near-lists";
 import { proximityBound, proximityOf } from "./proximity";
@@ -34,7 +41,9 @@ export function offerUse(segment: usize): void {
   if (!rankPlain) bonusesUse(segment);
 }
 
-function hasNear(state: u32): bool { return proximityWeight > 0 && wordsMatched(state) > 1; }
+function hasNear(state: u32): bool {
+  return proximityWeight > 0 && wordsMatched(state) > 1;
+}
 
 /** The most that rows of such a state can get as bonus of place. */
 export function placeMost(state: u32): f64 {
@@ -43,7 +52,9 @@ export function placeMost(state: u32): f64 {
 }
 
 /** The most that rows of such a state get as bonus, when none lifts over everything. */
-export function bonusMost(state: u32): f64 { return rankPlain ? 0 : placeMost(state) + termBonusMost(); }
+export function bonusMost(state: u32): f64 {
+  return rankPlain ? 0 : placeMost(state) + termBonusMost();
+}
 
 /** The most that text match and bonus of the row can be together; `score` is its score or more. */
 export function sumBound(row: u32, score: f64, state: u32): f64 {

@@ -1,7 +1,8 @@
 // Ordering: byte strings by their bytes, numbers by value, and a stable merge sort over 16-byte records
 // {u64 key, u32 entry}. Keys are the first 8 bytes of a string, big-endian, or a number mapped to unsigned.
-import { Mem } from "./mem";
+
 import { scratch } from "./arena";
+import { Mem } from "./mem";
 
 export const RECORD_KEY = 0;
 export const RECORD_ENTRY = 8;
@@ -14,18 +15,24 @@ export const NO_SPAN: i32 = -1;
 export function prefixKey(at: usize, length: u32): u64 {
   if (length >= 8) return bswap<u64>(Mem.u64At(at));
   let key: u64 = 0;
-  for (let i: u32 = 0; i < length; i++) key |= <u64>Mem.u8At(at + i) << (56 - (i << 3));
+  for (let i: u32 = 0; i < length; i++) key |= (<u64>Mem.u8At(at + i)) << (56 - (i << 3));
   return key;
 }
 
 /** The prefixKey of a {u32 address, u32 length} span. */
-export function spanKey(span: usize): u64 { return prefixKey(Mem.u32At(span), Mem.u32At(span + 4)); }
+export function spanKey(span: usize): u64 {
+  return prefixKey(Mem.u32At(span), Mem.u32At(span + 4));
+}
 
 /** Signed order as unsigned order. */
-export function intKey(value: i64): u64 { return <u64>value ^ 0x8000000000000000; }
+export function intKey(value: i64): u64 {
+  return <u64>value ^ 0x8000000000000000;
+}
 
 /** Order of finite floats as unsigned order. */
-export function floatKey(bits: u64): u64 { return <i64>bits < 0 ? ~bits : bits ^ 0x8000000000000000; }
+export function floatKey(bits: u64): u64 {
+  return <i64>bits < 0 ? ~bits : bits ^ 0x8000000000000000;
+}
 
 /** Negative, 0 or positive; a prefix comes before its continuations. */
 export function compareBytes(a: usize, aLength: u32, b: usize, bLength: u32): i32 {

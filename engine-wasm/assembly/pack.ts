@@ -6,7 +6,9 @@
 import { Mem } from "./mem";
 
 /** Bits needed for `largest` (or for the bitwise OR of all values): 0..32. */
-export function bitsFor(largest: u32): u32 { return 32 - clz(largest); }
+export function bitsFor(largest: u32): u32 {
+  return 32 - clz(largest);
+}
 
 /** Packs 128 u32 at `values`, each below 2^bits, into 16 * bits bytes at `to`. */
 export function packBlock(values: usize, bits: u32, to: usize): void {

@@ -7,9 +7,7 @@ import { termIs, termLowerBound } from "./dictionary";
 import { checkDeadline } from "./env";
 import { Mem } from "./mem";
 import { positionsAt, positionsRead, positionsReset, positionsUsed } from "./positions";
-import {
-  CURSOR_BYTES, Cursor, TERMINATED, cursorAddTo, cursorSeek, listOpen,
-} from "./postings";
+import { CURSOR_BYTES, Cursor, cursorAddTo, cursorSeek, listOpen, TERMINATED } from "./postings";
 import { termAt } from "./program-terms";
 import { Seg } from "./segment";
 import { failed } from "./status";
@@ -28,8 +26,12 @@ let runs: usize = 0;
 let rowsFound: u32 = 0;
 let elementCursor: Cursor = changetype<Cursor>(0); // of the empty term, whose positions are element starts
 
-function cursorAt(i: u32): Cursor { return changetype<Cursor>(cursors + <usize>i * CURSOR_BYTES); }
-function runAt(i: u32): usize { return runs + <usize>i * RUN_BYTES; }
+function cursorAt(i: u32): Cursor {
+  return changetype<Cursor>(cursors + <usize>i * CURSOR_BYTES);
+}
+function runAt(i: u32): usize {
+  return runs + <usize>i * RUN_BYTES;
+}
 
 /** Adds the rows with these terms at consecutive positions of the slot to `bits`. */
 export function addPhrase(from: usize, terms: usize, termCount: u32, slot: u32, bits: usize): void {
@@ -43,7 +45,12 @@ export function addPhrase(from: usize, terms: usize, termCount: u32, slot: u32, 
 
 /** Adds the rows with these terms in this order in one element of the slot to `bits`. */
 export function addTokens(
-  from: usize, terms: usize, termCount: u32, slot: u32, hasElements: bool, bits: usize,
+  from: usize,
+  terms: usize,
+  termCount: u32,
+  slot: u32,
+  hasElements: bool,
+  bits: usize,
 ): void {
   const mark = scratchMark();
   if (phraseOpen(from, terms, termCount, slot)) {
@@ -74,10 +81,14 @@ export function phraseOpen(from: usize, terms: usize, termCount: u32, slot: u32)
 }
 
 /** No more rows than this have all terms. */
-export function phraseRowsMax(): u32 { return cursorAt(lead).count; }
+export function phraseRowsMax(): u32 {
+  return cursorAt(lead).count;
+}
 
 /** The cursor of the first term. */
-export function phraseFirst(): Cursor { return cursorAt(0); }
+export function phraseFirst(): Cursor {
+  return cursorAt(0);
+}
 
 /** Puts a cursor on a term's list of one slot; false when there is none. */
 function openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {

@@ -47,16 +47,20 @@ export function positionsReset(fresh: bool): void {
 }
 
 /** Address of position number `index` (u32 each) in the buffer; moves when more are added. */
-export function positionsAt(index: u32): usize { return buffer + (<usize>index << 2); }
+export function positionsAt(index: u32): usize {
+  return buffer + ((<usize>index) << 2);
+}
 
 /** Positions in the buffer. */
-export function positionsUsed(): u32 { return used; }
+export function positionsUsed(): u32 {
+  return used;
+}
 
 function needRoom(count: u32): void {
   if (used + count <= capacity) return;
   const grown = max(used + count, max(256, capacity * 2));
-  const moved = scratch(<usize>grown << 2);
-  Mem.copy(moved, buffer, <usize>used << 2);
+  const moved = scratch((<usize>grown) << 2);
+  Mem.copy(moved, buffer, (<usize>used) << 2);
   buffer = moved;
   capacity = grown;
 }

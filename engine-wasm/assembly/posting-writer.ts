@@ -1,16 +1,26 @@
 // Writes one posting list at a time, as docs/FORMATS.md draws it, into a segment sink. Postings come one
 // by one, so a merge may pause between any two. The three growing parts of a list (block directory, packed
 // data, positions) wait in buffers of the caller's and are copied into the sink when the list is complete.
-import { Mem } from "./mem";
+
 import {
-  BLOCK_DATA, BLOCK_ENTRY_BYTES, BLOCK_LAST_ROW, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_POSITIONS, BLOCK_ROWS,
-  BLOCK_ROW_BITS, BLOCK_TF_BITS, LIST_TAIL_BYTES,
+  BLOCK_DATA,
+  BLOCK_ENTRY_BYTES,
+  BLOCK_LAST_ROW,
+  BLOCK_MAX_TF,
+  BLOCK_MIN_NORM,
+  BLOCK_POSITIONS,
+  BLOCK_ROW_BITS,
+  BLOCK_ROWS,
+  BLOCK_TF_BITS,
+  LIST_TAIL_BYTES,
 } from "./layout";
+import { Mem } from "./mem";
 import { bitsFor, packBlock } from "./pack";
 import { Sink, sinkBytes, sinkEnd, sinkNeed, sinkWritten } from "./segment-sink";
 import { putVarintU32, putVarintU64 } from "./varint";
 
-@unmanaged export class ListWriter {
+@unmanaged
+export class ListWriter {
   block: usize; // u32[128] row gaps - 1, then u32[128] frequencies - 1 of the postings not yet packed
   pending: u32; // how many
   count: u32; // postings so far
@@ -72,9 +82,9 @@ function endBlock(writer: ListWriter): void {
   Mem.putU8(entry + BLOCK_ROW_BITS, rowBits);
   Mem.putU8(entry + BLOCK_TF_BITS, tfBits);
   packBlock(writer.block, rowBits, writer.dataEnd);
-  writer.dataEnd += <usize>rowBits << 4;
+  writer.dataEnd += (<usize>rowBits) << 4;
   packBlock(writer.block + BLOCK_ROWS * 4, tfBits, writer.dataEnd);
-  writer.dataEnd += <usize>tfBits << 4;
+  writer.dataEnd += (<usize>tfBits) << 4;
   writer.directoryEnd = entry + BLOCK_ENTRY_BYTES;
   writer.pending = 0;
   writer.gapBits = 0;
@@ -89,7 +99,7 @@ export function listPosting(writer: ListWriter, row: u32, tf: u32): void {
   const i = writer.pending;
   if (i == 0) writer.blockPositions = <u32>(writer.positionsEnd - writer.positions);
   const gap = row - writer.previousRow - 1;
-  const at = writer.block + (<usize>i << 2);
+  const at = writer.block + ((<usize>i) << 2);
   Mem.putU32(at, gap);
   Mem.putU32(at + BLOCK_ROWS * 4, tf - 1);
   writer.gapBits |= gap;
@@ -103,9 +113,9 @@ export function listPosting(writer: ListWriter, row: u32, tf: u32): void {
 
 function putTail(writer: ListWriter, at: usize): usize {
   for (let i: u32 = 0; i < writer.pending; i++) {
-    const gap = Mem.u32At(writer.block + (<usize>i << 2));
-    const further = Mem.u32At(writer.block + BLOCK_ROWS * 4 + (<usize>i << 2)); // tf - 1
-    at = putVarintU64(at, (<u64>gap << 1) | <u64>(further > 0));
+    const gap = Mem.u32At(writer.block + ((<usize>i) << 2));
+    const further = Mem.u32At(writer.block + BLOCK_ROWS * 4 + ((<usize>i) << 2)); // tf - 1
+    at = putVarintU64(at, ((<u64>gap) << 1) | (further > 0 ? 1 : 0));
     if (further > 0) at = putVarintU32(at, further - 1);
   }
   return at;

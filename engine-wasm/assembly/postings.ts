@@ -10,8 +10,8 @@ import {
   BLOCK_ENTRY_BYTES,
   BLOCK_LAST_ROW,
   BLOCK_POSITIONS,
-  BLOCK_ROWS,
   BLOCK_ROW_BITS,
+  BLOCK_ROWS,
   BLOCK_TF_BITS,
   LIST_TAIL_BYTES,
   STATUS_DAMAGED,
@@ -27,7 +27,8 @@ const NO_BLOCK: u32 = 0xffffffff;
 const SAFE_ROW_BITS: u32 = 24; // 128 gaps of this width cannot wrap: rows stay below 2^31
 const TF_BITS_MAX: u32 = 24; // no document is long enough for more
 
-@unmanaged export class Cursor {
+@unmanaged
+export class Cursor {
   slot: u32;
   count: u32; // postings in the list
   rows: u32; // rows of the segment
@@ -50,10 +51,18 @@ const TF_BITS_MAX: u32 = 24; // no document is long enough for more
   term: u32; // the caller's
 
   /** Row of the current posting; the cursor must stand on one. */
-  @inline row(): u32 { return Mem.u32At(this.rowBuffer + (<usize>this.at << 2)); }
-  @inline tf(): u32 { return Mem.u32At(this.tfBuffer + (<usize>this.at << 2)); }
-  @inline rowAt(i: u32): u32 { return Mem.u32At(this.rowBuffer + (<usize>i << 2)); }
-  @inline tfAt(i: u32): u32 { return Mem.u32At(this.tfBuffer + (<usize>i << 2)); }
+  @inline row(): u32 {
+    return Mem.u32At(this.rowBuffer + ((<usize>this.at) << 2));
+  }
+  @inline tf(): u32 {
+    return Mem.u32At(this.tfBuffer + ((<usize>this.at) << 2));
+  }
+  @inline rowAt(i: u32): u32 {
+    return Mem.u32At(this.rowBuffer + ((<usize>i) << 2));
+  }
+  @inline tfAt(i: u32): u32 {
+    return Mem.u32At(this.tfBuffer + ((<usize>i) << 2));
+  }
 }
 
 export const CURSOR_BYTES: usize = 80;
@@ -67,7 +76,7 @@ function boundedVarint(at: usize): u64 {
   let shift: u64 = 0;
   while (at < varintEnd && shift < 64) {
     const byte = Mem.u8At(at++);
-    value |= <u64>(byte & 0x7f) << shift;
+    value |= (<u64>(byte & 0x7f)) << shift;
     if (byte < 0x80) {
       varintCursor = at;
       return value;
@@ -151,7 +160,7 @@ export function cursorUseBuffer(cursor: Cursor, buffer: usize): void {
 
 /** Gives the cursor a buffer of its own from scratch, just large enough. */
 function ownBuffer(cursor: Cursor): void {
-  const bytes = (<usize>min(<u32>BLOCK_ROWS, cursor.count) << 2) + 15 & ~15;
+  const bytes = (((<usize>min(<u32>BLOCK_ROWS, cursor.count)) << 2) + 15) & ~15;
   cursor.rowBuffer = scratch(bytes << 1);
   cursor.tfBuffer = cursor.rowBuffer + bytes;
 }
@@ -201,7 +210,8 @@ function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
   const position = Mem.u32At(entry + BLOCK_POSITIONS);
   if (last >= cursor.rows || (block > 0 && before >= last)) return damaged(cursor) != 0;
   if (rowBits > 32 || tfBits > TF_BITS_MAX) return damaged(cursor) != 0;
-  if (offset + <u64>((rowBits + tfBits) << 4) > <u64>(cursor.dataEnd - cursor.data)) return damaged(cursor) != 0;
+  if (offset + <u64>((rowBits + tfBits) << 4) > <u64>(cursor.dataEnd - cursor.data))
+    return damaged(cursor) != 0;
   if (<usize>position > cursor.positionsEnd - cursor.positions) return damaged(cursor) != 0;
   const from = cursor.data + <usize>offset;
   unpackRows(from, rowBits, before, cursor.rowBuffer);
@@ -215,7 +225,7 @@ function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
 
 /** Wide gaps may have wrapped around. */
 function rowsAscend(cursor: Cursor, before: u32): bool {
-  let previous = <i64><i32>before;
+  let previous = <i64>(<i32>before);
   for (let i: u32 = 0; i < <u32>BLOCK_ROWS; i++) {
     const row = <i64>cursor.rowAt(i);
     if (row <= previous) return false;
@@ -239,9 +249,10 @@ function decodeTail(cursor: Cursor): bool {
     let head: u64 = 0;
     const bytes: u32 = at + 4 <= varintEnd ? Mem.u32At(at) : 0xffffffff;
     const finals = ~bytes & 0x80808080;
-    if (finals != 0) { // at most 4 bytes, put together without a branch on how many
+    if (finals != 0) {
+      // at most 4 bytes, put together without a branch on how many
       const own = bytes & (finals ^ (finals - 1));
-      head = own & 0x7f | own >> 1 & 0x3f80 | own >> 2 & 0x1fc000 | own >> 3 & 0xfe00000;
+      head = (own & 0x7f) | ((own >> 1) & 0x3f80) | ((own >> 2) & 0x1fc000) | ((own >> 3) & 0xfe00000);
       at += (ctz(finals) >> 3) + 1;
     } else {
       head = boundedVarint(at);
@@ -302,13 +313,19 @@ export function cursorFind(cursor: Cursor, row: u32): bool {
 }
 
 /** The first block that can have a row >= target. */
-export function cursorBlockOf(cursor: Cursor, target: u32): u32 { return blockOf(cursor, 0, target); }
+export function cursorBlockOf(cursor: Cursor, target: u32): u32 {
+  return blockOf(cursor, 0, target);
+}
 
 /** One more than the row before the block. */
-export function cursorBlockFrom(cursor: Cursor, block: u32): u32 { return block == 0 ? 0 : lastRow(cursor, block - 1) + 1; }
+export function cursorBlockFrom(cursor: Cursor, block: u32): u32 {
+  return block == 0 ? 0 : lastRow(cursor, block - 1) + 1;
+}
 
 /** Decodes a block and stands on its first posting; false when the list has none of that number. */
-export function cursorGoToBlock(cursor: Cursor, block: u32): bool { return decode(cursor, block); }
+export function cursorGoToBlock(cursor: Cursor, block: u32): bool {
+  return decode(cursor, block);
+}
 
 /** The first block >= `from` whose last row is >= target; the tail when there is none. */
 function blockOf(cursor: Cursor, from: u32, target: u32): u32 {
@@ -334,7 +351,8 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  for (let left = cursor.held - low; left > 0; ) { // no branch on the rows: none could be foreseen
+  for (let left = cursor.held - low; left > 0; ) {
+    // no branch on the rows: none could be foreseen
     const half = (left + 1) >> 1;
     low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
     left -= half;
@@ -346,7 +364,7 @@ function seekInBlock(cursor: Cursor, target: u32): u32 {
 /** Adds every row of the list to `bits`. Leaves the cursor at the end. */
 export function cursorAddTo(cursor: Cursor, bits: usize): void {
   while (nextRows(cursor)) {
-    const end = cursor.rowBuffer + (<usize>cursor.held << 2);
+    const end = cursor.rowBuffer + ((<usize>cursor.held) << 2);
     for (let at = cursor.rowBuffer; at < end; at += 4) Bits.add(bits, Mem.u32At(at));
   }
 }

@@ -2,7 +2,8 @@
 import { scratch } from "./arena";
 import { countWithin, readLength, readTerm, readU16 } from "./program";
 
-@unmanaged class Term {
+@unmanaged
+class Term {
   at: usize;
   length: u32;
   prefix: u32; // TERM_*
@@ -14,7 +15,9 @@ export const TERM_LEAST: usize = 2; // fewest bytes of a term in a program
 /** Number of terms that `readTerms` found. */
 export let termsRead: u32 = 0;
 
-export function termAt(terms: usize, i: u32): Term { return changetype<Term>(terms + <usize>i * TERM_BYTES); }
+export function termAt(terms: usize, i: u32): Term {
+  return changetype<Term>(terms + <usize>i * TERM_BYTES);
+}
 
 export function readTermInto(term: Term, prefix: u32): void {
   term.at = readTerm();

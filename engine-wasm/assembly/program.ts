@@ -15,7 +15,9 @@ export function programOpen(program: usize, bytes: usize, kind: u32): void {
 }
 
 /** Notes that the program makes no sense. */
-export function programBad(): void { fail(STATUS_BAD_PROGRAM); }
+export function programBad(): void {
+  fail(STATUS_BAD_PROGRAM);
+}
 
 /** The program must end here. */
 export function programEnd(): void {
@@ -83,7 +85,9 @@ function readString(): usize {
 }
 
 /** Length of the string read last. */
-export function readLength(): u32 { return stringLength; }
+export function readLength(): u32 {
+  return stringLength;
+}
 
 /**
  * Address of a string with a u16 length; its length is then `readLength()`. An empty string is bad: the empty

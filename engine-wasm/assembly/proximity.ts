@@ -1,7 +1,7 @@
 // How close the words of a query stand in a document: for every two words in a row the best pair of positions
 // in one field. Reads positions, so it is asked only about rows that may be among the best, in any order.
 import { Mem } from "./mem";
-import { RUN_BYTES, nearRunBuffers, nearRunBytes, nearRuns } from "./near-lists";
+import { nearRunBuffers, nearRunBytes, nearRuns, RUN_BYTES } from "./near-lists";
 import { positionsAt, positionsReset } from "./positions";
 import { wordAt, wordCount } from "./query";
 

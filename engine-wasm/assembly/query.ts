@@ -1,22 +1,38 @@
 // A search program, checked and laid out as tables for the kernels that run it. After `queryRead` without
 // failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
 import { scratch } from "./arena";
+import { Filter, filterRead } from "./filter-program";
 import {
-  ALTERNATIVE_EXACT, ALTERNATIVE_NEAR, ALTERNATIVE_SEQUENCE, ALT_SPLIT, FACET_SHARE, MATCH_ANY, PROGRAM_SEARCH, SORT_CLASS,
-  SORT_FIELD, TERM_PREFIX,
+  ALT_SPLIT,
+  ALTERNATIVE_EXACT,
+  ALTERNATIVE_NEAR,
+  ALTERNATIVE_SEQUENCE,
+  FACET_SHARE,
+  MATCH_ANY,
+  PROGRAM_SEARCH,
+  SORT_CLASS,
+  SORT_FIELD,
+  TERM_PREFIX,
 } from "./layout";
 import { Mem } from "./mem";
 import { decodeNorm } from "./norm";
-import { Filter, filterRead } from "./filter-program";
 import {
-  countWithin, programBad, programEnd, programOpen, readU16, readU32, readU8, readWeight,
+  countWithin,
+  programBad,
+  programEnd,
+  programOpen,
+  readU8,
+  readU16,
+  readU32,
+  readWeight,
 } from "./program";
-import { TERM_BYTES, TERM_LEAST, readTermInto, readTerms, termAt, termsRead } from "./program-terms";
+import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt, termsRead } from "./program-terms";
 import { rankRead } from "./rank-program";
 import { slotPut, slotsBegin, slotsEnd } from "./slots";
 import { failed } from "./status";
 
-@unmanaged export class Alternative {
+@unmanaged
+export class Alternative {
   boost: f64;
   typos: u32;
   exact: u32; // it has no typos and counts as the word as written
@@ -37,7 +53,8 @@ export const TIER_BEST: u32 = 0;
 export const TIER_FEWEST_TYPOS: u32 = 1;
 export const TIER_MORE_TYPOS: u32 = 2;
 
-@unmanaged export class Word {
+@unmanaged
+export class Word {
   weight: f64;
   most: f64; // no row scores more for the word
   mostBehind: f64; // the same from alternatives of lower tiers than TIER_BEST
@@ -54,12 +71,14 @@ export const TIER_MORE_TYPOS: u32 = 2;
   rows: usize; // the same: the rows that have the word, when one matching word is enough
 }
 
-@unmanaged export class Phrase {
+@unmanaged
+export class Phrase {
   terms: usize;
   count: u32;
 }
 
-@unmanaged export class SortKey {
+@unmanaged
+export class SortKey {
   by: u32; // SORT_*
   descending: u32;
   slot: u32;
@@ -74,7 +93,8 @@ export const TIER_MORE_TYPOS: u32 = 2;
   codeBounds: usize;
 }
 
-@unmanaged export class Facet {
+@unmanaged
+export class Facet {
   slot: u32;
   limit: u32;
   share: u32; // other shards have counts, too
@@ -122,20 +142,34 @@ let excludes: usize = 0;
 let sortKeys: usize = 0;
 let facets: usize = 0;
 
-export function wordAt(i: u32): Word { return changetype<Word>(words + <usize>i * WORD_BYTES); }
-export function phraseAt(i: u32): Phrase { return changetype<Phrase>(phrases + <usize>i * PHRASE_BYTES); }
-export function excludeAt(i: u32): Phrase { return changetype<Phrase>(excludes + <usize>i * PHRASE_BYTES); }
-export function sortKeyAt(i: u32): SortKey { return changetype<SortKey>(sortKeys + <usize>i * SORT_KEY_BYTES); }
-export function facetAt(i: u32): Facet { return changetype<Facet>(facets + <usize>i * FACET_BYTES); }
+export function wordAt(i: u32): Word {
+  return changetype<Word>(words + <usize>i * WORD_BYTES);
+}
+export function phraseAt(i: u32): Phrase {
+  return changetype<Phrase>(phrases + <usize>i * PHRASE_BYTES);
+}
+export function excludeAt(i: u32): Phrase {
+  return changetype<Phrase>(excludes + <usize>i * PHRASE_BYTES);
+}
+export function sortKeyAt(i: u32): SortKey {
+  return changetype<SortKey>(sortKeys + <usize>i * SORT_KEY_BYTES);
+}
+export function facetAt(i: u32): Facet {
+  return changetype<Facet>(facets + <usize>i * FACET_BYTES);
+}
 
 export function alternativeAt(word: Word, i: u32): Alternative {
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
 }
 
-export function slotWeight(index: u32): f64 { return Mem.f64At(slotTables + <usize>index * SLOT_BYTES); }
+export function slotWeight(index: u32): f64 {
+  return Mem.f64At(slotTables + <usize>index * SLOT_BYTES);
+}
 
 /** f64 by norm byte: what a term frequency is divided by in a field of that length. */
-export function slotDivisors(index: u32): usize { return slotTables + <usize>index * SLOT_BYTES + 8; }
+export function slotDivisors(index: u32): usize {
+  return slotTables + <usize>index * SLOT_BYTES + 8;
+}
 
 /** Reads and checks the whole program; look at `failed()` afterwards. */
 export function queryRead(program: usize, bytes: usize): void {
@@ -171,8 +205,8 @@ function readSlots(lengthShare: f64): void {
     const average = readWeight();
     const divisors = slotDivisors(i);
     for (let norm: u32 = 0; norm < NORMS; norm++) {
-      const ratio = average == 0 ? lengthShare : lengthShare * <f64>decodeNorm(norm) / average;
-      Mem.putF64(divisors + (<usize>norm << 3), 1 - lengthShare + ratio);
+      const ratio = average == 0 ? lengthShare : (lengthShare * <f64>decodeNorm(norm)) / average;
+      Mem.putF64(divisors + ((<usize>norm) << 3), 1 - lengthShare + ratio);
     }
   }
   slotsEnd(slotCount);
@@ -259,7 +293,8 @@ function readSort(): void {
     key.by = readU8();
     key.descending = readU8();
     key.slot = readU16();
-    if (key.by > <u32>SORT_CLASS || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0)) programBad();
+    if (key.by > <u32>SORT_CLASS || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0))
+      programBad();
   }
 }
 

@@ -2,13 +2,14 @@
 // tables. What they do to the rows of a segment is in bonuses.ts and rules.ts.
 import { scratch } from "./arena";
 import { Filter, filterRead } from "./filter-program";
-import { BONUS_TERMS_MAX, RULES_MAX, RULE_BOOST, RULE_BURY, TERM_PREFIX } from "./layout";
+import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULES_MAX, TERM_PREFIX } from "./layout";
 import { Mem } from "./mem";
-import { countWithin, programBad, readBytes, readF64, readU16, readU32, readU8, readWeight } from "./program";
-import { TERM_BYTES, readTermInto, termAt } from "./program-terms";
+import { countWithin, programBad, readBytes, readF64, readU8, readU16, readU32, readWeight } from "./program";
+import { readTermInto, TERM_BYTES, termAt } from "./program-terms";
 import { failed } from "./status";
 
-@unmanaged export class BonusTerm {
+@unmanaged
+export class BonusTerm {
   bonus: f64;
   group: u32;
   slot: u32;
@@ -16,7 +17,8 @@ import { failed } from "./status";
   bits: usize; // rows of the segment at hand that have it, 0 = none
 }
 
-@unmanaged export class Rule {
+@unmanaged
+export class Rule {
   weight: f64;
   effect: u32; // RULE_*
   filter: Filter;
@@ -58,8 +60,12 @@ export function bonusTermAt(i: u32): BonusTerm {
   return changetype<BonusTerm>(bonusTerms + <usize>i * BONUS_TERM_BYTES);
 }
 
-export function ruleAt(i: u32): Rule { return changetype<Rule>(rules + <usize>i * RULE_BYTES); }
-export function pinAt(i: u32): u64 { return Mem.u64At(pins + (<usize>i << 3)); }
+export function ruleAt(i: u32): Rule {
+  return changetype<Rule>(rules + <usize>i * RULE_BYTES);
+}
+export function pinAt(i: u32): u64 {
+  return Mem.u64At(pins + ((<usize>i) << 3));
+}
 
 export function rankRead(): void {
   rankPlain = true;
@@ -82,7 +88,9 @@ function readBonus(): f64 {
   return bonus == 0 ? 0 : bonus;
 }
 
-function isSmall(bonus: f64): bool { return bonus <= BONUS_SMALL; }
+function isSmall(bonus: f64): bool {
+  return bonus <= BONUS_SMALL;
+}
 
 /** Terms come by group, in a group the largest bonus first. */
 function readBonuses(): void {
@@ -110,7 +118,8 @@ function readBonuses(): void {
     if (i > 0 && bonusTermAt(i - 1).group > one.group) programBad();
     if (sameGroup && bonusTermAt(i - 1).bonus < one.bonus) programBad();
     if (!sameGroup) most += one.bonus;
-    if (!isSmall(one.bonus) && (one.bonus != BONUS_LINE || one.group != bonusTermAt(0).group)) sumPlain = false;
+    if (!isSmall(one.bonus) && (one.bonus != BONUS_LINE || one.group != bonusTermAt(0).group))
+      sumPlain = false;
     if (most >= BONUS_END) programBad();
   }
 }

@@ -33,9 +33,21 @@ function room(bytes: usize): usize {
   return place;
 }
 
-export function putResultU8(value: u32): void { Mem.putU8(room(1), value); }
-export function putResultU16(value: u32): void { Mem.putU16(room(2), value); }
-export function putResultU32(value: u32): void { Mem.putU32(room(4), value); }
-export function putResultU64(value: u64): void { Mem.putU64(room(8), value); }
-export function putResultF64(value: f64): void { Mem.putF64(room(8), value); }
-export function putResultBytes(from: usize, bytes: usize): void { Mem.copy(room(bytes), from, bytes); }
+export function putResultU8(value: u32): void {
+  Mem.putU8(room(1), value);
+}
+export function putResultU16(value: u32): void {
+  Mem.putU16(room(2), value);
+}
+export function putResultU32(value: u32): void {
+  Mem.putU32(room(4), value);
+}
+export function putResultU64(value: u64): void {
+  Mem.putU64(room(8), value);
+}
+export function putResultF64(value: f64): void {
+  Mem.putF64(room(8), value);
+}
+export function putResultBytes(from: usize, bytes: usize): void {
+  Mem.copy(room(bytes), from, bytes);
+}

@@ -4,9 +4,9 @@ import { scratch } from "./arena";
 import { Bits, bitsCopy, bitsCount, bitsMeet, bitsNone, bitsOr, bitsRemove } from "./bitset";
 import { filterRows } from "./filter";
 import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE } from "./layout";
-import { NOT_FOUND, idFirst } from "./lookup";
+import { idFirst, NOT_FOUND } from "./lookup";
 import { Mem } from "./mem";
-import { Rule, pinAt, pinCount, ruleAt, ruleCount } from "./rank-program";
+import { pinAt, pinCount, Rule, ruleAt, ruleCount } from "./rank-program";
 import { Seg } from "./segment";
 
 const CLASS_BURIED: u64 = 0;
@@ -31,7 +31,7 @@ export let pinnedOnly: u32 = 0;
 export function rulesSetUp(): void {
   pinsApplied = false;
   pinnedOnly = 0;
-  pinRows = scratch(<usize>pinCount << 2);
+  pinRows = scratch((<usize>pinCount) << 2);
 }
 
 /** Names the next segment and its summary, or 0; `candidates`: its live rows that pass the filter, matching or not. */
@@ -45,7 +45,7 @@ export function rulesUse(used: usize, itsSummary: usize, candidates: usize): voi
   matched = 0;
   for (let i: u32 = 0; i < pinCount; i++) {
     const row = rowOfPin(pinAt(i), candidates);
-    Mem.putU32(pinRows + (<usize>i << 2), row);
+    Mem.putU32(pinRows + ((<usize>i) << 2), row);
     if (row == NOT_FOUND) continue;
     if (pinned == 0) pinned = bitsNone(rows);
     Bits.add(pinned, row);
@@ -55,8 +55,8 @@ export function rulesUse(used: usize, itsSummary: usize, candidates: usize): voi
 /** The row of `candidates` with this id hash, or NOT_FOUND. */
 function rowOfPin(hash: u64, candidates: usize): u32 {
   const hashes = Seg.idHashes(segment);
-  for (let i = idFirst(segment, hash); i < rows && Mem.u64At(hashes + (<usize>i << 3)) == hash; i++) {
-    const row = Mem.u32At(Seg.idRows(segment) + (<usize>i << 2));
+  for (let i = idFirst(segment, hash); i < rows && Mem.u64At(hashes + ((<usize>i) << 3)) == hash; i++) {
+    const row = Mem.u32At(Seg.idRows(segment) + ((<usize>i) << 2));
     if (Bits.has(candidates, row)) return row;
   }
   return NOT_FOUND;
@@ -108,7 +108,7 @@ export function flagsOf(row: u32): u32 {
 export function classOf(row: u32): u64 {
   if (pinned != 0 && Bits.has(pinned, row)) {
     let i: u32 = 0;
-    while (Mem.u32At(pinRows + (<usize>i << 2)) != row) i++;
+    while (Mem.u32At(pinRows + ((<usize>i) << 2)) != row) i++;
     return 2 + <u64>(pinCount - i);
   }
   return buried != 0 && Bits.has(buried, row) ? CLASS_BURIED : CLASS_PLAIN;

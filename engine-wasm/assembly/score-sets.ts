@@ -5,8 +5,18 @@
 // others 2003, MaxScore of Turtle and Flood 1995 for rows without all words).
 import { scratch } from "./arena";
 import {
-  bestFirstAdd, bestFirstAny, bestFirstBound, bestFirstClear, bestFirstCount, bestFirstDrop, bestFirstNumber,
-  bestFirstNumberAt, bestFirstReady, bestFirstRow, bestFirstSetUp, kthLargest,
+  bestFirstAdd,
+  bestFirstAny,
+  bestFirstBound,
+  bestFirstClear,
+  bestFirstCount,
+  bestFirstDrop,
+  bestFirstNumber,
+  bestFirstNumberAt,
+  bestFirstReady,
+  bestFirstRow,
+  bestFirstSetUp,
+  kthLargest,
 } from "./best-first";
 import { Bits, bitsCopy, bitsMove } from "./bitset";
 import { liftedRows, rowsWithBonus } from "./bonuses";
@@ -15,13 +25,11 @@ import { RELEVANCE_SCALE } from "./final-key";
 import { matchBest, matchFewestTypos, matchFull } from "./match";
 import { Mem } from "./mem";
 import { nearAsk } from "./near-lists";
-import { Numbered, numberRows, numberedRows } from "./numbered";
+import { Numbered, numberedRows, numberRows } from "./numbered";
 import { bonusMost, nearMost, offerRow, placeMost, sumBound } from "./offer";
 import { rowsWanted, wordAt, wordCount } from "./query";
 import { rankPlain } from "./rank-program";
-import {
-  fullState, scoreWords, scoresAt, spareAt, statesAt, textMatch, uppersAt,
-} from "./score-words";
+import { fullState, scoresAt, scoreWords, spareAt, statesAt, textMatch, uppersAt } from "./score-words";
 import { sieve } from "./sieve";
 import { startsFind, startsKnownIn, startsPostings } from "./starts";
 import { failed } from "./status";
@@ -65,16 +73,27 @@ export function setsSetUp(): void {
 }
 
 /** The best state that a row can be in. */
-export function bestState(): u32 { return fullState(leastTypos, canBeExact); }
+export function bestState(): u32 {
+  return fullState(leastTypos, canBeExact);
+}
 
 /** The most that words and closeness can score. */
-export function mostOfWords(): f64 { return mostScore; }
+export function mostOfWords(): f64 {
+  return mostScore;
+}
 
 /**
  * Visits the rows of `matching` in a segment of `count` rows, `range` rows at a time, the first time of all `first` ones.
  * `numbered` and the bitset `some` are room to work in.
  */
-export function visitSets(matching: usize, count: u32, range: u32, first: u32, numbered: Numbered, some: usize): void {
+export function visitSets(
+  matching: usize,
+  count: u32,
+  range: u32,
+  first: u32,
+  numbered: Numbered,
+  some: usize,
+): void {
   chosenBefore = scratch(Bits.bytes(count));
   rows = count;
   rangeRows = range;
@@ -140,7 +159,9 @@ export function offerAll(set: Numbered): void {
 }
 
 /** First row of the last range. */
-function lastRange(): u32 { return rows == 0 ? 0 : (rows - 1) / rangeRows * rangeRows; }
+function lastRange(): u32 {
+  return rows == 0 ? 0 : ((rows - 1) / rangeRows) * rangeRows;
+}
 
 /** Begins to visit the rows of a set. */
 function rangesBegin(): void {
@@ -152,7 +173,7 @@ function rangesBegin(): void {
  * there is no worst row kept that says which rows may enter, the ranges are small.
  */
 function rangeBefore(to: u32): u32 {
-  const from = (to - 1) / size * size;
+  const from = ((to - 1) / size) * size;
   growing = rows - to < size;
   size = min(rangeRows, size * RANGE_GROWTH);
   return from;
@@ -222,7 +243,7 @@ function begin(): void {
   const other = chosen;
   chosen = chosenBefore;
   chosenBefore = other;
-  const at = <usize>(scored.from >> 6) << 3;
+  const at = (<usize>(scored.from >> 6)) << 3;
   Mem.fill(chosen + at, 0, Bits.bytes(scored.to) - at);
   bestFirstClear();
 }
@@ -237,7 +258,8 @@ function findPlaces(scores: usize, least: f64, state: u32): void {
   if (placeMost(state) == 0 || startsKnownIn(scored.from, scored.to)) return;
   const cut = scoreCut(least, state) - bonusMost(state) / RELEVANCE_SCALE;
   const asked = countFrom(scores, cut);
-  if (asked > ROWS_ASKED && startsPostings(scored.from, scored.to) < asked * POSTINGS_A_ROW) startsFind(scored.from, scored.to);
+  if (asked > ROWS_ASKED && startsPostings(scored.from, scored.to) < asked * POSTINGS_A_ROW)
+    startsFind(scored.from, scored.to);
 }
 
 /**
@@ -257,14 +279,14 @@ function addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): voi
     const all = Bits.word(scored.bits, word);
     if (all == 0) continue;
     const count = <u32>popcnt(all);
-    const at = scores + (<usize>number << 3);
+    const at = scores + ((<usize>number) << 3);
     const withBonus = asked ? all & rowsWithBonus(word) : 0;
     let picked = withBonus;
     if (!allBelow(at, count, cuts)) picked = all;
     let ties: u64 = 0; // with the worst row kept
     for (; picked != 0; picked &= picked - 1) {
       const i = rankOf(all, ctz(picked));
-      const score = Mem.f64At(at + (<usize>i << 3));
+      const score = Mem.f64At(at + ((<usize>i) << 3));
       if (score < ((withBonus >> ctz(picked)) & 1 ? cut - bonus : plainCut)) continue;
       const row = (word << 6) + <u32>ctz(picked);
       const most = sumBound(row, score, state);
@@ -282,7 +304,9 @@ function addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): voi
 }
 
 /** Set bits below `bit`. */
-function rankOf(bits: u64, bit: u64): u32 { return <u32>popcnt(bits & ((<u64>1 << bit) - 1)); }
+function rankOf(bits: u64, bit: u64): u32 {
+  return <u32>popcnt(bits & (((<u64>1) << bit) - 1));
+}
 
 function add(row: u32, number: u32, bound: f64): void {
   Bits.add(chosen, row);
@@ -291,7 +315,7 @@ function add(row: u32, number: u32, bound: f64): void {
 
 /** All of the numbers are below the cut. */
 function allBelow(numbers: usize, count: u32, cuts: v128): bool {
-  const end = numbers + (<usize>count << 3);
+  const end = numbers + ((<usize>count) << 3);
   let below = i64x2.splat(-1);
   let at = numbers;
   for (; at + 16 <= end; at += 16) below = v128.and(below, f64x2.lt(Mem.v128At(at), cuts));
@@ -301,14 +325,14 @@ function allBelow(numbers: usize, count: u32, cuts: v128): bool {
 /** How many scores are not below the cut. */
 function countFrom(scores: usize, cut: f64): u32 {
   let count: u32 = 0;
-  for (let i: usize = 0; i < <usize>scored.count; i++) count += <u32>!(Mem.f64At(scores + (i << 3)) < cut);
+  for (let i: usize = 0; i < <usize>scored.count; i++) count += Mem.f64At(scores + (i << 3)) < cut ? 0 : 1;
   return count;
 }
 
 /** No row that may enter could score more with the alternatives that were left out. */
 function allScored(): bool {
   for (let i: u32 = 0; i < bestFirstCount(); i++) {
-    const at = <usize>bestFirstNumberAt(i) << 3;
+    const at = (<usize>bestFirstNumberAt(i)) << 3;
     if (Mem.f64At(uppersAt() + at) > Mem.f64At(scoresAt() + at)) return false;
   }
   return true;
@@ -341,10 +365,10 @@ function mixedRange(bonus: f64): void {
   begin();
   const list = numberedRows(scored);
   for (let i: u32 = 0; i < count; i++) {
-    if (Mem.f64At(sums + (<usize>i << 3)) < cut) continue;
-    const row = Mem.u32At(list + (<usize>i << 2));
-    const score = Mem.f64At(scoresAt() + (<usize>i << 3));
-    const most = sumBound(row, score, Mem.u32At(statesAt() + (<usize>i << 2)));
+    if (Mem.f64At(sums + ((<usize>i) << 3)) < cut) continue;
+    const row = Mem.u32At(list + ((<usize>i) << 2));
+    const score = Mem.f64At(scoresAt() + ((<usize>i) << 3));
+    const most = sumBound(row, score, Mem.u32At(statesAt() + ((<usize>i) << 2)));
     if (most > least || (most == least && (!topFull() || topWouldEnter(row, most, 0)))) add(row, i, most);
   }
   offerBestFirst(0, statesAt(), scored.from, scored.to);
@@ -381,6 +405,10 @@ function offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
       if (bound < topLeastSum() || (topTiesBySeq() && !topWouldEnter(row, bound, 0))) return;
     }
     bestFirstDrop();
-    offerRow(row, Mem.f64At(scoresAt() + (number << 3)), states == 0 ? state : Mem.u32At(states + (number << 2)));
+    offerRow(
+      row,
+      Mem.f64At(scoresAt() + (number << 3)),
+      states == 0 ? state : Mem.u32At(states + (number << 2)),
+    );
   }
 }

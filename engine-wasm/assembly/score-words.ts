@@ -10,12 +10,27 @@ import { listAt } from "./match";
 import { Mem } from "./mem";
 import { Numbered, numberedRows } from "./numbered";
 import {
-  BLOCK_BUFFER_BYTES, Cursor, TERMINATED, cursorNextBlock, cursorRestart, cursorSeek, cursorUseBuffer,
+  BLOCK_BUFFER_BYTES,
+  Cursor,
+  cursorNextBlock,
+  cursorRestart,
+  cursorSeek,
+  cursorUseBuffer,
+  TERMINATED,
 } from "./postings";
 import {
-  Alternative, TIER_BEST, Word, alternativeAt, saturation, slotCount, slotDivisors, slotWeight, wordAt, wordCount,
+  Alternative,
+  alternativeAt,
+  saturation,
+  slotCount,
+  slotDivisors,
+  slotWeight,
+  TIER_BEST,
+  Word,
+  wordAt,
+  wordCount,
 } from "./query";
-import { Field, Seg, findField } from "./segment";
+import { Field, findField, Seg } from "./segment";
 import { slotAt } from "./slots";
 import { fail, failed } from "./status";
 
@@ -32,11 +47,15 @@ const MATCHED: u32 = 0x10000;
 
 /** A state of `rowState`, for rows that all have every word with this many typos. */
 export function fullState(typos: u32, exact: bool): u32 {
-  return MATCHED * wordCount | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
+  return (MATCHED * wordCount) | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
 }
 
-export function wordsMatched(state: u32): u32 { return state / MATCHED; }
-export function isExact(state: u32): bool { return (state & INEXACT) == 0; }
+export function wordsMatched(state: u32): u32 {
+  return state / MATCHED;
+}
+export function isExact(state: u32): bool {
+  return (state & INEXACT) == 0;
+}
 
 export function textMatch(score: f64, state: u32): f64 {
   return textMatchOf(score, state / MATCHED == wordCount, state & TYPOS, (state & INEXACT) == 0);
@@ -57,7 +76,7 @@ let postings: u32 = 0; // read since the last look at the deadline
 /** Takes the scratch that every segment of a query shares. */
 export function scoreWordsSetUp(): void {
   room = 0;
-  normsOfSlot = scratch(<usize>slotCount << 2);
+  normsOfSlot = scratch((<usize>slotCount) << 2);
   buffer = scratch(BLOCK_BUFFER_BYTES);
 }
 
@@ -66,18 +85,26 @@ export function scoreWordsUse(segment: usize): void {
   rows = Seg.rows(segment);
   for (let i: u32 = 0; i < slotCount; i++) {
     const field = findField(segment, slotAt(i));
-    Mem.putU32(normsOfSlot + (<usize>i << 2), field == 0 ? 0 : <u32>Field.norms(segment, field));
+    Mem.putU32(normsOfSlot + ((<usize>i) << 2), field == 0 ? 0 : <u32>Field.norms(segment, field));
   }
 }
 
 /** f64 by number. */
-export function scoresAt(): usize { return relevance; }
+export function scoresAt(): usize {
+  return relevance;
+}
 /** f64 by number; only after `scoreWords` with `bestOnly`. */
-export function uppersAt(): usize { return upper; }
+export function uppersAt(): usize {
+  return upper;
+}
 /** u32 by number; only after `scoreWords` with `states`. */
-export function statesAt(): usize { return rowState; }
+export function statesAt(): usize {
+  return rowState;
+}
 /** Room for an f64 by number; good until the next `scoreWords`. */
-export function spareAt(): usize { return sums; }
+export function spareAt(): usize {
+  return sums;
+}
 
 /**
  * Scores the rows of a set. `states`: their states are wanted as well; without, every row must have every word.
@@ -87,8 +114,8 @@ export function scoreWords(set: Numbered, states: bool, bestOnly: bool): void {
   const count = set.count;
   takeRoom(count);
   if (states) {
-    Mem.fill(relevance, 0, <usize>count << 3);
-    Mem.fill(rowState, 0, <usize>count << 2);
+    Mem.fill(relevance, 0, (<usize>count) << 3);
+    Mem.fill(rowState, 0, (<usize>count) << 2);
   }
   for (let i: u32 = 0; i < wordCount && !failed(); i++) {
     const word = wordAt(i);
@@ -114,7 +141,7 @@ export function scoreWords(set: Numbered, states: bool, bestOnly: bool): void {
 function takeRoom(count: u32): void {
   if (count <= room) return;
   room = (count + 1) & ~1;
-  const bytes = <usize>room << 3;
+  const bytes = (<usize>room) << 3;
   sums = scratch(bytes);
   best = scratch(bytes);
   relevance = scratch(bytes);
@@ -125,21 +152,21 @@ function takeRoom(count: u32): void {
 
 function fill(array: usize, value: u64, count: u32): void {
   const pair = i64x2.splat(value);
-  const end = array + (<usize>count << 3);
+  const end = array + ((<usize>count) << 3);
   for (let at = array; at < end; at += 16) Mem.putV128(at, pair);
 }
 
 function addLists(alternative: Alternative, set: Numbered): void {
   for (let i: u32 = 0; i < alternative.listCount; i++) {
     const cursor = listAt(alternative.lists, i);
-    const norms = <usize>Mem.u32At(normsOfSlot + (<usize>cursor.slotIndex << 2));
+    const norms = <usize>Mem.u32At(normsOfSlot + ((<usize>cursor.slotIndex) << 2));
     if (norms == 0) {
       fail(STATUS_DAMAGED);
       return;
     }
     cursorRestart(cursor);
     cursorUseBuffer(cursor, buffer);
-    const inRange = <u64>cursor.count * (set.to - set.from) / rows;
+    const inRange = (<u64>cursor.count * (set.to - set.from)) / rows;
     if (inRange > SEEK_ABOVE * set.count) seekSums(cursor, norms, set);
     else addSums(cursor, norms, set);
   }
@@ -147,8 +174,8 @@ function addLists(alternative: Alternative, set: Numbered): void {
 
 /** Adds weight * tf / divisor of a posting to the sum of a row. */
 function addSum(number: u32, weight: f64, tf: u32, divisors: usize, norm: u32): void {
-  const sum = sums + (<usize>number << 3);
-  Mem.putF64(sum, Mem.f64At(sum) + weight * <f64>tf / Mem.f64At(divisors + (<usize>norm << 3)));
+  const sum = sums + ((<usize>number) << 3);
+  Mem.putF64(sum, Mem.f64At(sum) + (weight * <f64>tf) / Mem.f64At(divisors + ((<usize>norm) << 3)));
 }
 
 /** Looks every row of the set up in the list. */
@@ -158,7 +185,7 @@ function seekSums(cursor: Cursor, norms: usize, set: Numbered): void {
   const list = numberedRows(set);
   looked(set.count);
   for (let i: u32 = 0; i < set.count; i++) {
-    const row = Mem.u32At(list + (<usize>i << 2));
+    const row = Mem.u32At(list + ((<usize>i) << 2));
     const reached = cursorSeek(cursor, row);
     if (reached == TERMINATED) return;
     if (reached == row) addSum(i, weight, cursor.tfAt(cursor.at), divisors, Mem.u8At(norms + row));
@@ -171,7 +198,7 @@ function addSums(cursor: Cursor, norms: usize, set: Numbered): void {
   const divisors = slotDivisors(cursor.slotIndex);
   const bits = set.bits;
   const to = set.to;
-  const ranks = set.ranks - (<usize>(set.from >> 6) << 2);
+  const ranks = set.ranks - ((<usize>(set.from >> 6)) << 2);
   looked(min(cursor.count, set.to - set.from));
   if (cursorSeek(cursor, set.from) == TERMINATED) return;
   do {
@@ -180,9 +207,9 @@ function addSums(cursor: Cursor, norms: usize, set: Numbered): void {
       const row = cursor.rowAt(i);
       if (row >= to) return;
       const word = Bits.word(bits, row >> 6);
-      const bit = <u64>1 << <u64>(row & 63);
+      const bit = (<u64>1) << (row & 63);
       if ((word & bit) == 0) continue;
-      const number = Mem.u32At(ranks + (<usize>(row >> 6) << 2)) + <u32>popcnt(word & (bit - 1));
+      const number = Mem.u32At(ranks + ((<usize>(row >> 6)) << 2)) + <u32>popcnt(word & (bit - 1));
       addSum(number, weight, cursor.tfAt(i), divisors, Mem.u8At(norms + row));
     }
   } while (cursorNextBlock(cursor));
@@ -199,7 +226,7 @@ function looked(count: u32): void {
 function rate(boost: f64, count: u32): void {
   const boosts = f64x2.splat(boost);
   const k1 = f64x2.splat(saturation);
-  const bytes = <usize>count << 3;
+  const bytes = (<usize>count) << 3;
   for (let i: usize = 0; i < bytes; i += 16) {
     const sum = Mem.v128At(sums + i);
     const held = Mem.v128At(best + i);
@@ -214,7 +241,7 @@ function rate(boost: f64, count: u32): void {
 function rateFirst(boost: f64, count: u32): void {
   const boosts = f64x2.splat(boost);
   const k1 = f64x2.splat(saturation);
-  const bytes = <usize>count << 3;
+  const bytes = (<usize>count) << 3;
   for (let i: usize = 0; i < bytes; i += 16) {
     const sum = Mem.v128At(sums + i);
     const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, k1));
@@ -230,7 +257,7 @@ function rateWithState(alternative: Alternative, count: u32): void {
   for (let i: usize = 0; i < <usize>count; i++) {
     if (Mem.u64At(sums + (i << 3)) == NO_SUM) continue;
     const sum = Mem.f64At(sums + (i << 3));
-    const score = boost * sum / (sum + saturation);
+    const score = (boost * sum) / (sum + saturation);
     const state = wordState + (i << 2);
     if (Mem.u64At(best + (i << 3)) == NO_SCORE) {
       Mem.putF64(best + (i << 3), score);
@@ -245,7 +272,7 @@ function rateWithState(alternative: Alternative, count: u32): void {
 
 /** Adds the word's best alternative to every row. */
 function addWord(count: u32, first: bool): void {
-  const bytes = <usize>count << 3;
+  const bytes = (<usize>count) << 3;
   if (first) return Mem.copy(relevance, best, bytes);
   for (let i: usize = 0; i < bytes; i += 16) {
     Mem.putV128(relevance + i, f64x2.add(Mem.v128At(relevance + i), Mem.v128At(best + i)));
@@ -259,12 +286,12 @@ function addUpper(word: Word, set: Numbered, first: bool): void {
     for (let i = set.from >> 6; i < end; i++) {
       let rest = Bits.word(word.behind, i) & Bits.word(set.bits, i);
       for (; rest != 0; rest &= rest - 1) {
-        const at = best + (<usize>set.numberOf((i << 6) + <u32>ctz(rest)) << 3);
+        const at = best + ((<usize>set.numberOf((i << 6) + <u32>ctz(rest))) << 3);
         if (Mem.f64At(at) < word.mostBehind) Mem.putF64(at, word.mostBehind);
       }
     }
   }
-  const bytes = <usize>set.count << 3;
+  const bytes = (<usize>set.count) << 3;
   if (first) return Mem.copy(upper, best, bytes);
   for (let i: usize = 0; i < bytes; i += 16) {
     Mem.putV128(upper + i, f64x2.add(Mem.v128At(upper + i), Mem.v128At(best + i)));
@@ -279,6 +306,6 @@ function addWordWithState(count: u32): void {
     const word = Mem.u32At(wordState + (i << 2));
     const before = Mem.u32At(rowState + (i << 2));
     const typos = min(TYPOS_COUNTED, (before & TYPOS) + (word & TYPOS));
-    Mem.putU32(rowState + (i << 2), (before & ~TYPOS) + MATCHED | typos | (word & INEXACT));
+    Mem.putU32(rowState + (i << 2), ((before & ~TYPOS) + MATCHED) | typos | (word & INEXACT));
   }
 }

@@ -7,7 +7,7 @@ import { termBonusOf } from "./bonuses";
 import { checkDeadline } from "./env";
 import { matchLists } from "./match";
 import { nearAsk } from "./near-lists";
-import { Numbered, numberRows, numberedNew } from "./numbered";
+import { Numbered, numberedNew, numberRows } from "./numbered";
 import { lowerIsBetter, offerSetUp, offerUse, placeMost } from "./offer";
 import { rankPlain } from "./rank-program";
 import { bestState, mostOfWords, offerAll, setsSetUp, visitSets } from "./score-sets";
@@ -54,7 +54,7 @@ export function scoreRows(segment: usize, matching: usize, found: u32): void {
 
 /** At least `least` rows, and so many that about `matching` of the `found` ones are among them; a multiple of 64, or all rows. */
 function rangeOf(rows: u32, found: u32, least: u32, matching: u32): u32 {
-  const wanted = max<u64>(least, <u64>rows * matching / found);
+  const wanted = max<u64>(least, (<u64>rows * matching) / found);
   return wanted >= <u64>rows ? rows : (<u32>wanted + 63) & ~63;
 }
 
@@ -92,7 +92,7 @@ function enterers(among: u64, from: u32): u64 {
   for (let rest = among; rest != 0; rest &= rest - 1) {
     const row = from + <u32>ctz(rest);
     const bonus = rankPlain ? 0 : termBonusOf(row) + placeMost(anyState);
-    if (topWouldEnter(row, mostText, bonus)) could |= <u64>1 << <u64>(row & 63);
+    if (topWouldEnter(row, mostText, bonus)) could |= (<u64>1) << (row & 63);
   }
   return could;
 }

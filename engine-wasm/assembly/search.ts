@@ -1,15 +1,21 @@
 // The search kernel: one program on one snapshot. Segments are visited newest first, so that among equal rows
 // the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
 import { Bits, bitsCount, bitsNext, bitsPrevious } from "./bitset";
+import { bonusesUse, termBonusOf } from "./bonuses";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
 import { ROW_MATCHED, SORT_CLASS, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ } from "./layout";
 import { matchRows, matchSetUp } from "./match";
-import { bonusesUse, termBonusOf } from "./bonuses";
 import { facetAt, facetCount, queryRead, rowsWanted, sortCount, sortKeyAt, wordCount } from "./query";
-import {
-  putResultBytes, putResultF64, putResultU32, putResultU64, putResultU8, resultClose, resultOpen,
-} from "./result";
 import { rankPlain, ruleAt, ruleCount } from "./rank-program";
+import {
+  putResultBytes,
+  putResultF64,
+  putResultU8,
+  putResultU32,
+  putResultU64,
+  resultClose,
+  resultOpen,
+} from "./result";
 import { flagsOf, pinnedOnly, pinsApplied } from "./rules";
 import { scoreRows, scoreSetUp } from "./score";
 import { Seg, Snap } from "./segment";
@@ -17,7 +23,19 @@ import { sieve, sieveSetUp, sieveUse } from "./sieve";
 import { KIND_STRING, kindsSetUp, numberOfKey, sortKeysUse } from "./sort-keys";
 import { failed, status, statusReset } from "./status";
 import {
-  topBonus, topBySum, topCount, topFinish, topFlags, topFull, topHasKey, topKey, topOffer, topReset, topSeq, topTextMatch, topUse,
+  topBonus,
+  topBySum,
+  topCount,
+  topFinish,
+  topFlags,
+  topFull,
+  topHasKey,
+  topKey,
+  topOffer,
+  topReset,
+  topSeq,
+  topTextMatch,
+  topUse,
 } from "./topk";
 
 // The order in which browsing (no words) meets the rows.
@@ -148,5 +166,5 @@ function writeKey(i: u32, number: u32): void {
   if (key.by != SORT_FIELD) return putResultU64(key.descending != 0 ? value : ~value);
   if (key.kind != KIND_STRING) return putResultU64(numberOfKey(key, value));
   putResultU32(<u32>value);
-  putResultBytes(<usize>(value >> 32), <usize><u32>value);
+  putResultBytes(<usize>(value >> 32), <usize>(<u32>value));
 }

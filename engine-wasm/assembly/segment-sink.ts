@@ -1,9 +1,11 @@
 // Where a segment is written, front to back: a growing stretch of scratch (building) or a region (merging).
 // Offsets count from the segment's first byte and stay valid; addresses end with the next `sinkNeed`.
-import { Mem } from "./mem";
-import { release, reserve, scratch } from "./arena";
 
-@unmanaged export class Sink {
+import { release, reserve, scratch } from "./arena";
+import { Mem } from "./mem";
+
+@unmanaged
+export class Sink {
   base: usize; // the segment's first byte
   at: u32; // bytes written
   capacity: u32;
@@ -15,7 +17,9 @@ export const SINK_BYTES: usize = offsetof<Sink>();
 const SCRATCH_STEP: usize = 0x40000;
 
 /** Starts a sink in scratch. Nobody else may take scratch until it is complete. */
-export function sinkInScratch(sink: Sink): void { sinkInScratchOf(sink, SCRATCH_STEP); }
+export function sinkInScratch(sink: Sink): void {
+  sinkInScratchOf(sink, SCRATCH_STEP);
+}
 
 /** `sinkInScratch` with room for `bytes`: other scratch may be taken as long as it needs no more. */
 export function sinkInScratchOf(sink: Sink, bytes: usize): void {
@@ -59,10 +63,14 @@ export function sinkSection(sink: Sink, bytes: usize): u32 {
 }
 
 /** Address of the next byte to write. */
-export function sinkEnd(sink: Sink): usize { return sink.base + sink.at; }
+export function sinkEnd(sink: Sink): usize {
+  return sink.base + sink.at;
+}
 
 /** Says that everything up to `end` is written. */
-export function sinkWritten(sink: Sink, end: usize): void { sink.at = <u32>(end - sink.base); }
+export function sinkWritten(sink: Sink, end: usize): void {
+  sink.at = <u32>(end - sink.base);
+}
 
 /** Copies bytes in; room must be there. */
 export function sinkBytes(sink: Sink, from: usize, bytes: usize): void {

@@ -1,10 +1,19 @@
 // The frame of a segment in a sink: header and an empty field table. docs/FORMATS.md has the order of
 // sections.
-import { Mem } from "./mem";
+
 import {
-  FIELD_ENTRY_BYTES, SEGMENT_MAGIC, SEGMENT_VERSION, SEG_BYTES, SEG_FIELDS, SEG_FIELD_TABLE, SEG_HEADER_BYTES,
-  SEG_MAGIC, SEG_ROWS, SEG_VERSION,
+  FIELD_ENTRY_BYTES,
+  SEG_BYTES,
+  SEG_FIELD_TABLE,
+  SEG_FIELDS,
+  SEG_HEADER_BYTES,
+  SEG_MAGIC,
+  SEG_ROWS,
+  SEG_VERSION,
+  SEGMENT_MAGIC,
+  SEGMENT_VERSION,
 } from "./layout";
+import { Mem } from "./mem";
 import { Sink, sinkSection, sinkZeros } from "./segment-sink";
 import { storeLengths } from "./statistics";
 

@@ -11,17 +11,17 @@ import {
   FIELD_SLOT,
   FIELD_TYPE,
   FIELD_VALUES,
-  SEG_FIELDS,
   SEG_FIELD_TABLE,
+  SEG_FIELDS,
   SEG_ID_HASHES,
   SEG_ID_ROWS,
   SEG_LISTS,
   SEG_ROWS,
   SEG_SEQS,
-  SEG_TERMS,
   SEG_TERM_BYTES,
   SEG_TERM_LISTS,
   SEG_TERM_OFFSETS,
+  SEG_TERMS,
   SNAP_COUNT,
   SNAP_ENTRIES,
   SNAP_ENTRY_BYTES,
@@ -36,33 +36,49 @@ import {
 import { Mem } from "./mem";
 
 export abstract class Seg {
-  @inline static at(segment: usize, section: usize): usize { return segment + <usize>Mem.u32At(segment + section); }
-  @inline static rows(segment: usize): u32 { return Mem.u32At(segment + SEG_ROWS); }
-  @inline static terms(segment: usize): u32 { return Mem.u32At(segment + SEG_TERMS); }
-  @inline static seqs(segment: usize): usize { return Seg.at(segment, SEG_SEQS); }
-  @inline static seq(segment: usize, row: u32): u64 { return Mem.u64At(Seg.seqs(segment) + (<usize>row << 3)); }
-  @inline static idHashes(segment: usize): usize { return Seg.at(segment, SEG_ID_HASHES); }
-  @inline static idRows(segment: usize): usize { return Seg.at(segment, SEG_ID_ROWS); }
+  @inline static at(segment: usize, section: usize): usize {
+    return segment + <usize>Mem.u32At(segment + section);
+  }
+  @inline static rows(segment: usize): u32 {
+    return Mem.u32At(segment + SEG_ROWS);
+  }
+  @inline static terms(segment: usize): u32 {
+    return Mem.u32At(segment + SEG_TERMS);
+  }
+  @inline static seqs(segment: usize): usize {
+    return Seg.at(segment, SEG_SEQS);
+  }
+  @inline static seq(segment: usize, row: u32): u64 {
+    return Mem.u64At(Seg.seqs(segment) + ((<usize>row) << 3));
+  }
+  @inline static idHashes(segment: usize): usize {
+    return Seg.at(segment, SEG_ID_HASHES);
+  }
+  @inline static idRows(segment: usize): usize {
+    return Seg.at(segment, SEG_ID_ROWS);
+  }
 
   @inline static termAt(segment: usize, term: u32): usize {
     const offsets = Seg.at(segment, SEG_TERM_OFFSETS);
-    return Seg.at(segment, SEG_TERM_BYTES) + <usize>Mem.u32At(offsets + (<usize>term << 2));
+    return Seg.at(segment, SEG_TERM_BYTES) + <usize>Mem.u32At(offsets + ((<usize>term) << 2));
   }
 
   @inline static termLength(segment: usize, term: u32): u32 {
-    const offset = Seg.at(segment, SEG_TERM_OFFSETS) + (<usize>term << 2);
+    const offset = Seg.at(segment, SEG_TERM_OFFSETS) + ((<usize>term) << 2);
     return Mem.u32At(offset + 4) - Mem.u32At(offset);
   }
 
   /** First byte of the term's posting lists; those of term + 1 start where they end. */
   @inline static listsAt(segment: usize, term: u32): usize {
     const starts = Seg.at(segment, SEG_TERM_LISTS);
-    return Seg.at(segment, SEG_LISTS) + <usize>Mem.u32At(starts + (<usize>term << 2));
+    return Seg.at(segment, SEG_LISTS) + <usize>Mem.u32At(starts + ((<usize>term) << 2));
   }
 }
 
 export abstract class Field {
-  @inline static type(field: usize): u32 { return Mem.u8At(field + FIELD_TYPE); }
+  @inline static type(field: usize): u32 {
+    return Mem.u8At(field + FIELD_TYPE);
+  }
 
   /** Address of a section (FIELD_*), 0 when the field has none. */
   @inline static section(segment: usize, field: usize, section: usize): usize {
@@ -70,12 +86,24 @@ export abstract class Field {
     return offset == 0 ? 0 : segment + offset;
   }
 
-  @inline static norms(segment: usize, field: usize): usize { return Field.section(segment, field, FIELD_NORMS); }
-  @inline static present(segment: usize, field: usize): usize { return Field.section(segment, field, FIELD_PRESENT); }
-  @inline static values(segment: usize, field: usize): usize { return Field.section(segment, field, FIELD_VALUES); }
-  @inline static offsets(segment: usize, field: usize): usize { return Field.section(segment, field, FIELD_OFFSETS); }
-  @inline static ordinals(segment: usize, field: usize): usize { return Field.section(segment, field, FIELD_ORDINALS); }
-  @inline static hashes(segment: usize, field: usize): usize { return Field.section(segment, field, FIELD_HASHES); }
+  @inline static norms(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_NORMS);
+  }
+  @inline static present(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_PRESENT);
+  }
+  @inline static values(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_VALUES);
+  }
+  @inline static offsets(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_OFFSETS);
+  }
+  @inline static ordinals(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_ORDINALS);
+  }
+  @inline static hashes(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_HASHES);
+  }
 
   @inline static dictionary(segment: usize, field: usize): usize {
     return Field.section(segment, field, FIELD_DICTIONARY);
@@ -83,7 +111,9 @@ export abstract class Field {
 }
 
 export abstract class Snap {
-  @inline static count(snapshot: usize): u32 { return Mem.u32At(snapshot + SNAP_COUNT); }
+  @inline static count(snapshot: usize): u32 {
+    return Mem.u32At(snapshot + SNAP_COUNT);
+  }
 
   @inline static segment(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES);
@@ -100,10 +130,18 @@ export abstract class Snap {
   }
 }
 
-export function isStringType(type: u32): bool { return type == TYPE_STRING || type == TYPE_STRINGS; }
-export function isArrayType(type: u32): bool { return type >= <u32>TYPE_STRINGS; }
-export function isFloatType(type: u32): bool { return type == TYPE_FLOAT || type == TYPE_FLOATS; }
-export function isKnownType(type: u32): bool { return type <= <u32>TYPE_FLOATS; }
+export function isStringType(type: u32): bool {
+  return type == TYPE_STRING || type == TYPE_STRINGS;
+}
+export function isArrayType(type: u32): bool {
+  return type >= <u32>TYPE_STRINGS;
+}
+export function isFloatType(type: u32): bool {
+  return type == TYPE_FLOAT || type == TYPE_FLOATS;
+}
+export function isKnownType(type: u32): bool {
+  return type <= <u32>TYPE_FLOATS;
+}
 
 /** Bytes of one number in the values section. */
 export function valueBytes(type: u32): u32 {

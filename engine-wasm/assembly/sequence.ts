@@ -4,9 +4,23 @@ import { scratch, scratchMark, scratchRewind } from "./arena";
 import { Bits } from "./bitset";
 import { STATUS_DAMAGED } from "./layout";
 import {
-  NOWHERE, phraseFirst, phraseNextRow, phraseOpen, phrasePlace, phraseReadRow, phraseRowsMax,
+  NOWHERE,
+  phraseFirst,
+  phraseNextRow,
+  phraseOpen,
+  phrasePlace,
+  phraseReadRow,
+  phraseRowsMax,
 } from "./phrase";
-import { LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter, listBegin, listDataMax, listEnd, listPosting } from "./posting-writer";
+import {
+  LIST_BLOCK_BYTES,
+  LIST_WRITER_BYTES,
+  ListWriter,
+  listBegin,
+  listDataMax,
+  listEnd,
+  listPosting,
+} from "./posting-writer";
 import { TERMINATED } from "./postings";
 import { Field, findField } from "./segment";
 import { SINK_BYTES, Sink, sinkEnd, sinkInScratchOf } from "./segment-sink";

@@ -3,8 +3,16 @@
 // in full afterwards, so a key that columns do not hold - relevance - may let too many through, never too few.
 import { scratch } from "./arena";
 import { Bits } from "./bitset";
+import {
+  orderBool,
+  orderFloat,
+  orderInt32,
+  orderInt64,
+  orderOrdinals,
+  rowsBeyond,
+  rowsEqual,
+} from "./column-order";
 import { codeOf, zoneLargest, zoneLeast } from "./column-summary";
-import { orderBool, orderFloat, orderInt32, orderInt64, orderOrdinals, rowsBeyond, rowsEqual } from "./column-order";
 import { foldedBound } from "./dictionary";
 import { SORT_CLASS, SORT_FIELD, SORT_SEQ, TYPE_BOOL, TYPE_INT32 } from "./layout";
 import { Mem } from "./mem";
@@ -33,7 +41,9 @@ let beyond: u64 = 0; // of the rows compared last: those that are better than th
 let same: u64 = 0; // those that are equal to it
 
 /** Takes the scratch that every segment of a query shares. */
-export function sieveSetUp(): void { bounds = scratch(<usize>sortCount << 3); }
+export function sieveSetUp(): void {
+  bounds = scratch((<usize>sortCount) << 3);
+}
 
 /** Names the segment whose rows come next; its columns are those of `sortKeysUse`. */
 export function sieveUse(used: usize): void {
@@ -101,13 +111,13 @@ function compareSingly(key: SortKey, number: u32, some: u64, from: u32): void {
   same = 0;
   const flip: u64 = key.descending != 0 ? 0 : ~(<u64>0);
   const worst = topWorstKey(number);
-  const bound = bounds + (<usize>number << 3);
+  const bound = bounds + ((<usize>number) << 3);
   const coded = number == codedKey;
   for (; some != 0; some &= some - 1) {
     const row = from + <u32>ctz(some);
     const bit = some & (~some + 1);
     if (key.kind == KIND_STRING) {
-      const ordinal = Mem.u32At(key.ordinals + (<usize>row << 2));
+      const ordinal = Mem.u32At(key.ordinals + ((<usize>row) << 2));
       const below = ordinal < Mem.u32At(bound);
       const above = ordinal >= Mem.u32At(bound + 4);
       if (key.descending != 0 ? above : below) beyond |= bit;
@@ -137,16 +147,21 @@ function compare(key: SortKey, number: u32, from: u32): void {
 function compareColumn(key: SortKey, number: u32, from: u32): void {
   const descending = key.descending != 0;
   if (key.kind == KIND_STRING) {
-    const bound = bounds + (<usize>number << 3);
-    return orderOrdinals(key.ordinals + (<usize>from << 2), Mem.u32At(bound), Mem.u32At(bound + 4), descending);
+    const bound = bounds + ((<usize>number) << 3);
+    return orderOrdinals(
+      key.ordinals + ((<usize>from) << 2),
+      Mem.u32At(bound),
+      Mem.u32At(bound + 4),
+      descending,
+    );
   }
   const value = numberOfKey(key, topWorstKey(number));
   if (key.kind == KIND_FLOAT) {
-    return orderFloat(key.values + (<usize>from << 3), reinterpret<f64>(value), descending);
+    return orderFloat(key.values + ((<usize>from) << 3), reinterpret<f64>(value), descending);
   }
   if (key.type == TYPE_BOOL) return orderBool(key.values + from, value != 0, descending);
-  if (key.type == TYPE_INT32) return orderInt32(key.values + (<usize>from << 2), <i32>value, descending);
-  orderInt64(key.values + (<usize>from << 3), <i64>value, descending);
+  if (key.type == TYPE_INT32) return orderInt32(key.values + ((<usize>from) << 2), <i32>value, descending);
+  orderInt64(key.values + ((<usize>from) << 3), <i64>value, descending);
 }
 
 /** No row of `among` can be better than the worst one kept by the first key that decides. */
@@ -164,7 +179,7 @@ function findBounds(first: u32): void {
     const key = sortKeyAt(i);
     if (key.by != SORT_FIELD || key.kind != KIND_STRING || key.present == 0 || !topWorstHas(i)) continue;
     const text = topWorstKey(i); // as `stringKey` packs it
-    const bound = bounds + (<usize>i << 3);
+    const bound = bounds + ((<usize>i) << 3);
     Mem.putU32(bound, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, false));
     Mem.putU32(bound + 4, foldedBound(key.dictionary, <usize>(text >> 32), <u32>text, true));
   }
@@ -184,7 +199,7 @@ function findZones(first: u32): void {
   const next = deciding(number + 1);
   tiesBySeq = next == sortCount || (sortKeyAt(next).by == SORT_SEQ && sortKeyAt(next).descending != 0);
   if (key.kind == KIND_STRING) {
-    const bound = bounds + (<usize>number << 3);
+    const bound = bounds + ((<usize>number) << 3);
     zoneBound = zonesDescending ? <u64>Mem.u32At(bound) : <u64>Mem.u32At(bound + 4) - 1;
     tiesBySeq = false; // several ordinals may be the same string
     return;
@@ -197,6 +212,12 @@ function findZones(first: u32): void {
 
 /** The first key from number `i` on of which rows can have different values. */
 function deciding(i: u32): u32 {
-  while (i < sortCount && sortKeyAt(i).by != SORT_FIELD && sortKeyAt(i).by != SORT_SEQ && isConstant(sortKeyAt(i))) i++;
+  while (
+    i < sortCount &&
+    sortKeyAt(i).by != SORT_FIELD &&
+    sortKeyAt(i).by != SORT_SEQ &&
+    isConstant(sortKeyAt(i))
+  )
+    i++;
   return i;
 }

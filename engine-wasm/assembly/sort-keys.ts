@@ -6,11 +6,11 @@ import { finalKey } from "./final-key";
 import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ, STATUS_DAMAGED } from "./layout";
 import { Mem } from "./mem";
 import { compareBytes, floatKey, intKey } from "./order";
-import { SortKey, facetAt, facetCount, sortCount, sortKeyAt } from "./query";
+import { facetAt, facetCount, SortKey, sortCount, sortKeyAt } from "./query";
 import { boostsOf, classOf } from "./rules";
-import { Field, Seg, Snap, findField, isArrayType, isFloatType, isStringType, valueBytes } from "./segment";
+import { Field, findField, isArrayType, isFloatType, isStringType, Seg, Snap, valueBytes } from "./segment";
 import { fail } from "./status";
-import { SUMMARY_CODES, SUMMARY_CODE_BOUNDS, SUMMARY_ZONES, summaryOfSlot, summaryTable } from "./summaries";
+import { SUMMARY_CODE_BOUNDS, SUMMARY_CODES, SUMMARY_ZONES, summaryOfSlot, summaryTable } from "./summaries";
 
 /** What the values of a slot are; the same in all segments of an index. */
 const KIND_UNKNOWN: u32 = 0; // no segment has the field
@@ -77,18 +77,18 @@ export function sortKeysOf(row: u32, textMatch: f64, bonus: f64, keys: usize): u
     if (key.by == SORT_FIELD) {
       if (key.present == 0 || !Bits.has(key.present, row)) continue;
       if (key.kind == KIND_STRING) {
-        const ordinal = Mem.u32At(key.ordinals + (<usize>row << 2));
+        const ordinal = Mem.u32At(key.ordinals + ((<usize>row) << 2));
         if (ordinal == <u32>NO_ORDINAL) continue;
-        Mem.putU64(keys + (<usize>i << 3), stringKey(key.dictionary, ordinal));
-        presence |= <u64>1 << (63 - <u64>i);
+        Mem.putU64(keys + ((<usize>i) << 3), stringKey(key.dictionary, ordinal));
+        presence |= (<u64>1) << (63 - <u64>i);
         continue;
       }
       value = numberKey(key, row);
     } else {
       value = ownKey(key.by, row, textMatch, bonus);
     }
-    Mem.putU64(keys + (<usize>i << 3), key.descending != 0 ? value : ~value);
-    presence |= <u64>1 << (63 - <u64>i);
+    Mem.putU64(keys + ((<usize>i) << 3), key.descending != 0 ? value : ~value);
+    presence |= (<u64>1) << (63 - <u64>i);
   }
   return presence;
 }
@@ -102,12 +102,12 @@ function ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
 /** The number of a row that has one, as u64 in its order. */
 export function numberKey(key: SortKey, row: u32): u64 {
   if (key.kind == KIND_FLOAT) {
-    const value = Mem.f64At(key.values + (<usize>row << 3));
+    const value = Mem.f64At(key.values + ((<usize>row) << 3));
     return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); // -0 is 0
   }
   const bytes = valueBytes(key.type);
-  if (bytes == 8) return intKey(Mem.i64At(key.values + (<usize>row << 3)));
-  if (bytes == 4) return intKey(<i64>Mem.i32At(key.values + (<usize>row << 2)));
+  if (bytes == 8) return intKey(Mem.i64At(key.values + ((<usize>row) << 3)));
+  if (bytes == 4) return intKey(<i64>Mem.i32At(key.values + ((<usize>row) << 2)));
   return intKey(Mem.u8At(key.values + row) != 0 ? 1 : 0);
 }
 
@@ -125,16 +125,16 @@ function stringKey(dictionary: usize, ordinal: u32): u64 {
 /** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */
 export function compareSortKeys(a: usize, aPresence: u64, b: usize, bPresence: u64): i32 {
   for (let i: u32 = 0; i < sortCount; i++) {
-    const bit = <u64>1 << (63 - <u64>i);
+    const bit = (<u64>1) << (63 - <u64>i);
     if (((aPresence ^ bPresence) & bit) != 0) return (aPresence & bit) != 0 ? 1 : -1;
     if ((aPresence & bit) == 0) continue;
-    const x = Mem.u64At(a + (<usize>i << 3));
-    const y = Mem.u64At(b + (<usize>i << 3));
+    const x = Mem.u64At(a + ((<usize>i) << 3));
+    const y = Mem.u64At(b + ((<usize>i) << 3));
     if (x == y) continue;
     const key = sortKeyAt(i);
     if (key.kind != KIND_STRING) return x > y ? 1 : -1;
     const order = compareBytes(<usize>(x >> 32), <u32>x, <usize>(y >> 32), <u32>y);
-    if (order != 0) return (order > 0) == (key.descending != 0) ? 1 : -1;
+    if (order != 0) return order > 0 == (key.descending != 0) ? 1 : -1;
   }
   return 0;
 }

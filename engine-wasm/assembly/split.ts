@@ -5,15 +5,44 @@
 import { scratch, scratchZeroed } from "./arena";
 import { hash64 } from "./hash";
 import {
-  broken, JSON_ARRAY, JSON_STRING, scanClear, scanEscaped, scanFailedAt, scanFault, scanFaultAt, scanKey,
-  scanKeyEnd, scanKind, scanString, scanValue, skipSpace,
+  broken,
+  JSON_ARRAY,
+  JSON_STRING,
+  scanClear,
+  scanEscaped,
+  scanFailedAt,
+  scanFault,
+  scanFaultAt,
+  scanKey,
+  scanKeyEnd,
+  scanKind,
+  scanString,
+  scanValue,
+  skipSpace,
 } from "./json";
 import { unescape } from "./json-values";
 import {
-  DOC_BAD_ID, DOC_BAD_JSON, DOC_ID_ONLY, DOC_NO_ID, DOC_NOT_OBJECT, DOC_OK, ID_BYTES_MAX, SPLIT_AT,
-  SPLIT_CONSUMED, SPLIT_DOC_AT, SPLIT_DOC_BYTES, SPLIT_DOC_END, SPLIT_DOC_HASH, SPLIT_DOC_ID,
-  SPLIT_DOC_ID_BYTES, SPLIT_DOC_START, SPLIT_DOC_STATUS, SPLIT_DOCUMENTS, SPLIT_DOCUMENTS_AT,
-  SPLIT_HEADER_BYTES, SPLIT_STATUS,
+  DOC_BAD_ID,
+  DOC_BAD_JSON,
+  DOC_ID_ONLY,
+  DOC_NO_ID,
+  DOC_NOT_OBJECT,
+  DOC_OK,
+  ID_BYTES_MAX,
+  SPLIT_AT,
+  SPLIT_CONSUMED,
+  SPLIT_DOC_AT,
+  SPLIT_DOC_BYTES,
+  SPLIT_DOC_END,
+  SPLIT_DOC_HASH,
+  SPLIT_DOC_ID,
+  SPLIT_DOC_ID_BYTES,
+  SPLIT_DOC_START,
+  SPLIT_DOC_STATUS,
+  SPLIT_DOCUMENTS,
+  SPLIT_DOCUMENTS_AT,
+  SPLIT_HEADER_BYTES,
+  SPLIT_STATUS,
 } from "./layout";
 import { Mem } from "./mem";
 import { finishMembers, membersBegin, putMember } from "./top-level";

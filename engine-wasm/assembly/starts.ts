@@ -9,10 +9,16 @@ import { listAt } from "./match";
 import { Mem } from "./mem";
 import { decodeNorm } from "./norm";
 import {
-  BLOCK_BUFFER_BYTES, Cursor, cursorBlockFrom, cursorBlockOf, cursorGoToBlock, cursorRestart, cursorUseBuffer,
+  BLOCK_BUFFER_BYTES,
+  Cursor,
+  cursorBlockFrom,
+  cursorBlockOf,
+  cursorGoToBlock,
+  cursorRestart,
+  cursorUseBuffer,
 } from "./postings";
 import { alternativeAt, wordAt, wordCount } from "./query";
-import { Field, Seg, findField } from "./segment";
+import { Field, findField, Seg } from "./segment";
 import { fail } from "./status";
 
 const PIECE_SHIFT: u32 = 15; // what is known is noted for pieces of so many rows
@@ -27,7 +33,9 @@ let norms: usize = 0; // of the list at hand
 let buffer: usize = 0;
 
 /** Must be called before the first use in a kernel call. */
-export function startsSetUp(): void { buffer = 0; }
+export function startsSetUp(): void {
+  buffer = 0;
+}
 
 /** Begins with a new segment; the lists of the words must be open. */
 export function startsUse(used: usize): void {
@@ -42,7 +50,9 @@ export function mayStart(row: u32): bool {
 }
 
 /** False when the first word surely is not at position 0 of a slot with as many tokens as the query has words. */
-export function mayBeWhole(row: u32): bool { return !startsKnown(row) || Bits.has(wholes, row); }
+export function mayBeWhole(row: u32): bool {
+  return !startsKnown(row) || Bits.has(wholes, row);
+}
 
 /** True when `startsFind` was called for a range with the row. */
 export function startsKnown(row: u32): bool {
@@ -56,10 +66,14 @@ export function startsKnownIn(from: u32, to: u32): bool {
 }
 
 /** A norm byte stands for as many tokens as the query has words. */
-export function lengthIsWords(norm: u32): bool { return decodeNorm(norm) == wordCount; }
+export function lengthIsWords(norm: u32): bool {
+  return decodeNorm(norm) == wordCount;
+}
 
 /** The rows of a word of a bitset in which it is; only where `startsKnown`. */
-export function startsIn(word: u32): u64 { return Bits.word(starts, word); }
+export function startsIn(word: u32): u64 {
+  return Bits.word(starts, word);
+}
 
 /** About how many postings `startsFind` would read. */
 export function startsPostings(first: u32, end: u32): u64 {
@@ -68,15 +82,16 @@ export function startsPostings(first: u32, end: u32): u64 {
   for (let i: u32 = 0; i < word.alternativeCount; i++) {
     const alternative = alternativeAt(word, i);
     if (alternative.near == 0) continue;
-    for (let list: u32 = 0; list < alternative.listCount; list++) postings += listAt(alternative.lists, list).count;
+    for (let list: u32 = 0; list < alternative.listCount; list++)
+      postings += listAt(alternative.lists, list).count;
   }
-  return postings * (end - first) / rows;
+  return (postings * (end - first)) / rows;
 }
 
 /** Finds the rows of the pieces that [first, end) is in. */
 export function startsFind(first: u32, end: u32): void {
-  const from = first >> PIECE_SHIFT << PIECE_SHIFT;
-  const to = min(rows, ((end - 1 >> PIECE_SHIFT) + 1) << PIECE_SHIFT);
+  const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
+  const to = min(rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);
   if (buffer == 0) buffer = scratch(BLOCK_BUFFER_BYTES);
   if (known == 0) {
     known = scratchZeroed(<usize>(rows >> PIECE_SHIFT) + 1);
@@ -93,7 +108,8 @@ export function startsFind(first: u32, end: u32): void {
       findIn(listAt(alternative.lists, list), from, to);
     }
   }
-  for (let piece = from >> PIECE_SHIFT; piece << PIECE_SHIFT < to; piece++) Mem.putU8(known + <usize>piece, 1);
+  for (let piece = from >> PIECE_SHIFT; piece << PIECE_SHIFT < to; piece++)
+    Mem.putU8(known + <usize>piece, 1);
 }
 
 function findIn(cursor: Cursor, from: u32, to: u32): void {
@@ -105,7 +121,11 @@ function findIn(cursor: Cursor, from: u32, to: u32): void {
   }
   cursorRestart(cursor);
   cursorUseBuffer(cursor, buffer);
-  for (let block = cursorBlockOf(cursor, from); block <= cursor.blocks && cursorBlockFrom(cursor, block) < to; block++) {
+  for (
+    let block = cursorBlockOf(cursor, from);
+    block <= cursor.blocks && cursorBlockFrom(cursor, block) < to;
+    block++
+  ) {
     if (!mayHaveStart(cursor, block)) continue;
     if (!cursorGoToBlock(cursor, block)) return;
     findInBlock(cursor);
@@ -142,8 +162,8 @@ function findInBlock(cursor: Cursor): void {
       zeros = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0)));
     } else {
       for (let byte: usize = 0; at + byte < end; byte++) {
-        finals |= <u32>(Mem.u8At(at + byte) < 0x80) << <u32>byte;
-        zeros |= <u32>(Mem.u8At(at + byte) == 0) << <u32>byte;
+        finals |= (Mem.u8At(at + byte) < 0x80 ? 1 : 0) << (<u32>byte);
+        zeros |= (Mem.u8At(at + byte) == 0 ? 1 : 0) << (<u32>byte);
       }
     }
     for (; zeros != 0; zeros &= zeros - 1) {

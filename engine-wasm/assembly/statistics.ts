@@ -1,10 +1,10 @@
 // Field lengths summed over the live rows of a segment: stored for all rows when the segment is written, so
 // that a query only looks at the dead ones.
 import { Bits } from "./bitset";
-import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELDS, SEG_FIELD_TABLE } from "./layout";
+import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "./layout";
 import { Mem } from "./mem";
 import { decodeNorm } from "./norm";
-import { Field, Seg, findField } from "./segment";
+import { Field, findField, Seg } from "./segment";
 
 /** Results of `sumLengths`. */
 export let lengthSum: f64 = 0;
@@ -22,7 +22,7 @@ export function storeLengths(segment: usize): void {
     for (let row: u32 = 0; row < rows; row++) {
       const norm = Mem.u8At(norms + row);
       sum += <u64>decodeNorm(norm);
-      documents += <u32>(norm != 0);
+      documents += norm != 0 ? 1 : 0;
     }
     Mem.putU32(field + FIELD_DOCUMENTS, documents);
     Mem.putF64(field + FIELD_LENGTHS, <f64>sum);
@@ -43,7 +43,7 @@ export function sumLengths(segment: usize, live: usize, slot: u32): void {
   const rows = Seg.rows(segment);
   for (let from: u32 = 0; from < rows; from += 64) {
     let dead = ~Bits.word(live, from >> 6);
-    if (rows - from < 64) dead &= (<u64>1 << <u64>(rows - from)) - 1;
+    if (rows - from < 64) dead &= ((<u64>1) << (rows - from)) - 1;
     for (; dead != 0; dead &= dead - 1) {
       const norm = Mem.u8At(norms + from + <u32>ctz(dead));
       if (norm == 0) continue;

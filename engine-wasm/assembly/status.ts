@@ -4,7 +4,9 @@ import { STATUS_OK } from "./layout";
 
 let current: i32 = STATUS_OK;
 
-export function statusReset(): void { current = STATUS_OK; }
+export function statusReset(): void {
+  current = STATUS_OK;
+}
 
 /** Notes `status` (STATUS_*) unless something failed before. Returns false for `return fail(...)`. */
 export function fail(status: i32): bool {
@@ -12,5 +14,9 @@ export function fail(status: i32): bool {
   return false;
 }
 
-export function failed(): bool { return current != STATUS_OK; }
-export function status(): i32 { return current; }
+export function failed(): bool {
+  return current != STATUS_OK;
+}
+export function status(): i32 {
+  return current;
+}

@@ -11,14 +11,27 @@ import { reserve, scratchReset } from "./arena";
 import { bitsAll } from "./bitset";
 import { branchesAdd } from "./branches";
 import {
-  CODE_BOUNDS_BYTES, CODE_RANGES_BYTES, codesBytes, columnAdd, columnBegin, summarisedColumn, zonesBytes,
+  CODE_BOUNDS_BYTES,
+  CODE_RANGES_BYTES,
+  codesBytes,
+  columnAdd,
+  columnBegin,
+  summarisedColumn,
+  zonesBytes,
 } from "./column-summary";
 import { Dict } from "./dictionary";
 import { countRows, countRowsOnce, countsOf, countsSum } from "./facet-counts";
 import { numberSets, setsLikely, setsMost } from "./facet-sets";
-import { FIELD_ENTRY_BYTES, FIELD_FLAGS, FIELD_SLOT, FLAG_FACET, SEG_FIELDS, SEG_FIELD_TABLE } from "./layout";
+import {
+  FIELD_ENTRY_BYTES,
+  FIELD_FLAGS,
+  FIELD_SLOT,
+  FLAG_FACET,
+  SEG_FIELD_TABLE,
+  SEG_FIELDS,
+} from "./layout";
 import { Mem } from "./mem";
-import { Field, Seg, isArrayType } from "./segment";
+import { Field, isArrayType, Seg } from "./segment";
 
 const ROWS_LEAST: u32 = 1024;
 /** Rows a value must have on average: other totals would take more memory than they save time. */
@@ -40,7 +53,9 @@ const STEP_ROWS: u32 = 0x8000; // of a column in a step, or terms
 
 let tablesEnd: usize = 0; // offset in the region
 
-function fieldAt(segment: usize, i: u32): usize { return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES; }
+function fieldAt(segment: usize, i: u32): usize {
+  return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
+}
 
 function isFacet(segment: usize, field: usize): bool {
   return (Mem.u8At(field + FIELD_FLAGS) & FLAG_FACET) != 0 && Field.ordinals(segment, field) != 0;
@@ -107,11 +122,11 @@ function placeTables(segment: usize, field: usize, entry: usize): void {
   }
   if (!isFacet(segment, field)) return;
   const values = Dict.count(Field.dictionary(segment, field));
-  if (values <= rows / ROWS_A_VALUE) place(entry, SUMMARY_TOTALS, <usize>values << 2);
+  if (values <= rows / ROWS_A_VALUE) place(entry, SUMMARY_TOTALS, (<usize>values) << 2);
   if (!isArrayType(Field.type(field))) return;
   if (!setsLikely(Field.ordinals(segment, field), Field.offsets(segment, field), rows)) return;
-  place(entry, SUMMARY_SET_NUMBERS, <usize>rows << 1);
-  place(entry, SUMMARY_SET_ROWS, <usize>setsMost(rows) << 2);
+  place(entry, SUMMARY_SET_NUMBERS, (<usize>rows) << 1);
+  place(entry, SUMMARY_SET_ROWS, (<usize>setsMost(rows)) << 2);
 }
 
 function place(entry: usize, table: usize, bytes: usize): void {
@@ -145,14 +160,17 @@ function fillFacet(segment: usize, field: usize, region: usize, entry: usize): v
     Mem.putU32(entry + AT_REPEATS, repeats ? 1 : 0);
     const numbers = summaryTable(region, entry, SUMMARY_SET_NUMBERS);
     if (numbers != 0) {
-      Mem.putU32(entry + AT_SETS, numberSets(ordinals, offsets, rows, numbers, summaryTable(region, entry, SUMMARY_SET_ROWS)));
+      Mem.putU32(
+        entry + AT_SETS,
+        numberSets(ordinals, offsets, rows, numbers, summaryTable(region, entry, SUMMARY_SET_ROWS)),
+      );
     }
   } else {
     countRows(ordinals, bits, 0, rows, counts);
   }
   countsSum(counts, values);
   const totals = summaryTable(region, entry, SUMMARY_TOTALS);
-  if (totals != 0) Mem.copy(totals, counts, <usize>values << 2);
+  if (totals != 0) Mem.copy(totals, counts, (<usize>values) << 2);
 }
 
 /** The field of a slot in a summary (0: none), or 0. */
@@ -167,10 +185,14 @@ export function summaryOfSlot(summary: usize, slot: u32): usize {
 }
 
 /** False when a row may have a value twice. */
-export function hasNoRepeats(entry: usize): bool { return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0; }
+export function hasNoRepeats(entry: usize): bool {
+  return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
+}
 
 /** How many sets of values are numbered; 0: they are not. */
-export function setsOf(entry: usize): u32 { return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS); }
+export function setsOf(entry: usize): u32 {
+  return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS);
+}
 
 /** Address of a table SUMMARY_* of a field, 0 when there is none. */
 export function summaryTable(summary: usize, entry: usize, table: usize): usize {

@@ -3,8 +3,9 @@
 //
 //   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
 //   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
-import { Mem } from "./mem";
+
 import { KeyTable, poolTake, tableCreate, tableEnter } from "./key-table";
+import { Mem } from "./mem";
 
 const TERM_NEXT_ROW: usize = 12; // u32, row of the newest posting + 1; 0 = none yet
 const TERM_POSITION: usize = 16; // u32, newest position
@@ -53,7 +54,12 @@ function append(entry: usize, value: u64): void {
 
 /** Notes one occurrence of a term of `length` bytes at `at` (0 for the special empty term). Returns its entry. */
 export function termOccurs(
-  terms: KeyTable, at: usize, length: u32, field: u32, row: u32, position: u32,
+  terms: KeyTable,
+  at: usize,
+  length: u32,
+  field: u32,
+  row: u32,
+  position: u32,
 ): usize {
   const entry = tableEnter(terms, at, length, field);
   entryOccurs(entry, row, position);
@@ -70,9 +76,9 @@ export function entryOccurs(entry: usize, row: u32, position: u32): void {
   }
   const nextRow = Mem.u32At(entry + TERM_NEXT_ROW);
   if (nextRow == row + 1) {
-    append(entry, <u64>(position - Mem.u32At(entry + TERM_POSITION)) << 1);
+    append(entry, (<u64>(position - Mem.u32At(entry + TERM_POSITION))) << 1);
   } else {
-    append(entry, (<u64>(row + 1 - nextRow) << 1) | 1);
+    append(entry, ((<u64>(row + 1 - nextRow)) << 1) | 1);
     append(entry, position);
     Mem.putU32(entry + TERM_NEXT_ROW, row + 1);
     Mem.putU32(entry + TERM_POSTINGS, Mem.u32At(entry + TERM_POSTINGS) + 1);

@@ -1,11 +1,13 @@
 // The term sections of a segment: offsets, bytes, shared-prefix lengths and list offsets grow term by term
 // beside the lists and go into the sink when the lists are complete, because their sizes are not known
 // before.
+
+import { SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS, SEG_TERMS } from "./layout";
 import { Mem } from "./mem";
-import { SEG_TERMS, SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS } from "./layout";
 import { Sink, sinkBytes, sinkSection } from "./segment-sink";
 
-@unmanaged export class TermWriter {
+@unmanaged
+export class TermWriter {
   count: u32;
   bytesUsed: u32;
   offsets: usize; // u32 per term: start of its bytes

@@ -6,7 +6,13 @@ import { stemTerm } from "./env";
 import { joinedAt, joinedBytes, joinedParts, joinsToken } from "./join";
 import { KeyTable, tableEnter } from "./key-table";
 import {
-  FLAG_BRAND, FLAG_SKU, TERM_BYTES_MAX, TERM_LANGUAGE, TERM_SKU, TERM_STEM, TERM_VALUE,
+  FLAG_BRAND,
+  FLAG_SKU,
+  TERM_BYTES_MAX,
+  TERM_LANGUAGE,
+  TERM_SKU,
+  TERM_STEM,
+  TERM_VALUE,
 } from "./layout";
 import { Mem } from "./mem";
 import { entryOccurs, TERM_STEMMED, termOccurs } from "./term-table";
@@ -28,7 +34,13 @@ let valueBytes: u32 = 0;
  * the last token.
  */
 export function indexText(
-  column: Column, terms: KeyTable, field: u32, row: u32, at: usize, bytes: u32, first: u32,
+  column: Column,
+  terms: KeyTable,
+  field: u32,
+  row: u32,
+  at: usize,
+  bytes: u32,
+  first: u32,
 ): u32 {
   const language = column.language;
   const whole = (column.flags & (FLAG_SKU | FLAG_BRAND)) != 0;

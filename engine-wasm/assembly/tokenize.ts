@@ -6,12 +6,27 @@
 //
 // Positions are the caller's: tokens are numbered 0, 1, 2 ... Malformed bytes count as separators.
 import {
-  CLASS_APOSTROPHE, CLASS_IDEOGRAPH, CLASS_IGNORED, CLASS_SEPARATOR, CLASS_VOICING, JOIN_NONE, TERM_BYTES_MAX,
+  CLASS_APOSTROPHE,
+  CLASS_IDEOGRAPH,
+  CLASS_IGNORED,
+  CLASS_SEPARATOR,
+  CLASS_VOICING,
+  JOIN_NONE,
+  TERM_BYTES_MAX,
 } from "./layout";
 import { Mem } from "./mem";
 import {
-  ASCII_CLASS, ASCII_FOLD, ASCII_JOIN, ASCII_WORD, entryBytes, entryClass, entryPlace, isWordClass, tableEntry,
-  unicodeEntry, wideJoin,
+  ASCII_CLASS,
+  ASCII_FOLD,
+  ASCII_JOIN,
+  ASCII_WORD,
+  entryBytes,
+  entryClass,
+  entryPlace,
+  isWordClass,
+  tableEntry,
+  unicodeEntry,
+  wideJoin,
 } from "./unicode";
 import { pointAt, pointBytes } from "./utf8";
 

@@ -4,12 +4,31 @@
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "./arena";
 import { unescape } from "./json-values";
 import {
-  memberEnd, memberKind, memberNameAt, memberNameBytes, memberNameStart, membersNext, membersStart,
-  memberStart, walkAt, walkStatus,
+  memberEnd,
+  memberKind,
+  memberNameAt,
+  memberNameBytes,
+  memberNameStart,
+  memberStart,
+  membersNext,
+  membersStart,
+  walkAt,
+  walkStatus,
 } from "./json-walk";
 import {
-  DOC_OK, MEMBER_BYTES, MEMBER_KIND, MEMBER_NAME, MEMBER_NAME_BYTES, MEMBER_START, MEMBER_VALUE,
-  MEMBER_VALUE_END, SPLIT_AT, SPLIT_HEADER_BYTES, SPLIT_MEMBERS, SPLIT_MEMBERS_AT, SPLIT_STATUS,
+  DOC_OK,
+  MEMBER_BYTES,
+  MEMBER_KIND,
+  MEMBER_NAME,
+  MEMBER_NAME_BYTES,
+  MEMBER_START,
+  MEMBER_VALUE,
+  MEMBER_VALUE_END,
+  SPLIT_AT,
+  SPLIT_HEADER_BYTES,
+  SPLIT_MEMBERS,
+  SPLIT_MEMBERS_AT,
+  SPLIT_STATUS,
 } from "./layout";
 import { Mem } from "./mem";
 
@@ -28,7 +47,13 @@ export function membersBegin(): void {
 
 /** Adds the member whose name literal is [name, nameEnd) and whose value is [value, after). */
 export function putMember(
-  input: usize, name: usize, nameEnd: usize, nameEscaped: bool, value: usize, after: usize, kind: i32,
+  input: usize,
+  name: usize,
+  nameEnd: usize,
+  nameEscaped: bool,
+  value: usize,
+  after: usize,
+  kind: i32,
 ): void {
   const bytes = nameEscaped ? unescape(name, nameEnd, name + 1) : <u32>(nameEnd - name - 2);
   put(input, name, bytes, value, after, kind);

@@ -3,11 +3,11 @@
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 import { scratch } from "./arena";
+import { heapRise, heapSink, heapSort } from "./heap";
 import { SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "./layout";
 import { Mem } from "./mem";
-import { heapRise, heapSink, heapSort } from "./heap";
 import { rowsWanted, sortCount, sortKeyAt } from "./query";
-import { sumPlain, classPlain } from "./rank-program";
+import { classPlain, sumPlain } from "./rank-program";
 import { Seg } from "./segment";
 import { compareSortKeys, sortKeysOf } from "./sort-keys";
 
@@ -34,7 +34,7 @@ let tiesBySeq: bool = false; // or the sequence number, larger first
 
 /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
 export function topReset(bestFirst: bool): void {
-  rowBytes = ROW_KEYS + (<usize>sortCount << 3);
+  rowBytes = ROW_KEYS + ((<usize>sortCount) << 3);
   capacity = 0;
   kept = 0;
   heap = 0;
@@ -43,41 +43,70 @@ export function topReset(bestFirst: bool): void {
   let first: u32 = 0;
   while (first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++;
   // of a plain class: all rows have the same, and none is there without its text
-  bySum = classPlain && sumPlain && first < sortCount && sortKeyAt(first).by == SORT_RELEVANCE && sortKeyAt(first).descending != 0;
+  bySum =
+    classPlain &&
+    sumPlain &&
+    first < sortCount &&
+    sortKeyAt(first).by == SORT_RELEVANCE &&
+    sortKeyAt(first).descending != 0;
   tieKey = first;
-  while (tieKey < sortCount && (sortKeyAt(tieKey).by == SORT_RELEVANCE || sortKeyAt(tieKey).by == SORT_CLASS)) tieKey++;
-  tiesBySeq = bySum
-    && (tieKey == sortCount || (sortKeyAt(tieKey).by == SORT_SEQ && sortKeyAt(tieKey).descending != 0));
+  while (tieKey < sortCount && (sortKeyAt(tieKey).by == SORT_RELEVANCE || sortKeyAt(tieKey).by == SORT_CLASS))
+    tieKey++;
+  tiesBySeq =
+    bySum && (tieKey == sortCount || (sortKeyAt(tieKey).by == SORT_SEQ && sortKeyAt(tieKey).descending != 0));
   candidate = scratch(rowBytes);
 }
 
 /** Text match and bonus together decide first, larger first. */
-export function topBySum(): bool { return bySum; }
+export function topBySum(): bool {
+  return bySum;
+}
 
 /** With `topBySum`: of rows with the same sum the one with the larger sequence number comes first. */
-export function topTiesBySeq(): bool { return tiesBySeq; }
+export function topTiesBySeq(): bool {
+  return tiesBySeq;
+}
 
 /** With `topBySum`: number of the first key that orders rows with the same sum. */
-export function topTieKey(): u32 { return tieKey; }
+export function topTieKey(): u32 {
+  return tieKey;
+}
 
 /** With `topBySum`: no row below this sum of text match and bonus can enter; 0 while any can. */
-export function topLeastSum(): f64 { return topFull() && kept > 0 ? worstSum() : 0; }
+export function topLeastSum(): f64 {
+  return topFull() && kept > 0 ? worstSum() : 0;
+}
 
 /** Names the segment whose rows are offered next. */
-export function topUse(used: usize): void { segment = used; }
+export function topUse(used: usize): void {
+  segment = used;
+}
 
 /** True when a new row must displace another. */
-export function topFull(): bool { return kept == rowsWanted; }
-export function topCount(): u32 { return kept; }
+export function topFull(): bool {
+  return kept == rowsWanted;
+}
+export function topCount(): u32 {
+  return kept;
+}
 
 /** Values of the worst row kept; there is one once the rows wanted, at least one, are kept. */
-export function topWorstSeq(): u64 { return Mem.u64At(rowAt(0) + ROW_SEQ); }
-export function topWorstHas(key: u32): bool { return topHasKey(0, key); }
-export function topWorstKey(key: u32): u64 { return topKey(0, key); }
+export function topWorstSeq(): u64 {
+  return Mem.u64At(rowAt(0) + ROW_SEQ);
+}
+export function topWorstHas(key: u32): bool {
+  return topHasKey(0, key);
+}
+export function topWorstKey(key: u32): u64 {
+  return topKey(0, key);
+}
 
 function before(a: usize, b: usize): bool {
   const order = compareSortKeys(
-    a + ROW_KEYS, Mem.u64At(a + ROW_PRESENCE), b + ROW_KEYS, Mem.u64At(b + ROW_PRESENCE),
+    a + ROW_KEYS,
+    Mem.u64At(a + ROW_PRESENCE),
+    b + ROW_KEYS,
+    Mem.u64At(b + ROW_PRESENCE),
   );
   return order != 0 ? order > 0 : Mem.u64At(a + ROW_SEQ) > Mem.u64At(b + ROW_SEQ);
 }
@@ -121,7 +150,7 @@ export function topOffer(row: u32, textMatch: f64, bonus: f64, flags: u32): void
   fillCandidate(row, textMatch, bonus);
   Mem.putU32(candidate + ROW_FLAGS, flags);
   if (kept == capacity) growHeap();
-  Mem.putU32(heap + (<usize>kept << 2), <u32>candidate);
+  Mem.putU32(heap + ((<usize>kept) << 2), <u32>candidate);
   kept++;
   topChanges++;
   candidate = scratch(rowBytes);
@@ -130,8 +159,8 @@ export function topOffer(row: u32, textMatch: f64, bonus: f64, flags: u32): void
 
 function growHeap(): void {
   capacity = max(HEAP_FIRST, capacity * 2);
-  const grown = scratch(<usize>capacity << 2);
-  Mem.copy(grown, heap, <usize>kept << 2);
+  const grown = scratch((<usize>capacity) << 2);
+  Mem.copy(grown, heap, (<usize>kept) << 2);
   heap = grown;
 }
 
@@ -140,10 +169,24 @@ export function topFinish(): void {
   if (!ordered) heapSort(heap, kept, before);
 }
 
-function rowAt(i: u32): usize { return <usize>Mem.u32At(heap + (<usize>i << 2)); }
-export function topSeq(i: u32): f64 { return <f64>Mem.u64At(rowAt(i) + ROW_SEQ); }
-export function topTextMatch(i: u32): f64 { return Mem.f64At(rowAt(i) + ROW_TEXT_MATCH); }
-export function topBonus(i: u32): f64 { return Mem.f64At(rowAt(i) + ROW_BONUS); }
-export function topFlags(i: u32): u32 { return Mem.u32At(rowAt(i) + ROW_FLAGS); }
-export function topHasKey(i: u32, key: u32): bool { return (Mem.u64At(rowAt(i) + ROW_PRESENCE) << key) >> 63 != 0; }
-export function topKey(i: u32, key: u32): u64 { return Mem.u64At(rowAt(i) + ROW_KEYS + (<usize>key << 3)); }
+function rowAt(i: u32): usize {
+  return <usize>Mem.u32At(heap + ((<usize>i) << 2));
+}
+export function topSeq(i: u32): f64 {
+  return <f64>Mem.u64At(rowAt(i) + ROW_SEQ);
+}
+export function topTextMatch(i: u32): f64 {
+  return Mem.f64At(rowAt(i) + ROW_TEXT_MATCH);
+}
+export function topBonus(i: u32): f64 {
+  return Mem.f64At(rowAt(i) + ROW_BONUS);
+}
+export function topFlags(i: u32): u32 {
+  return Mem.u32At(rowAt(i) + ROW_FLAGS);
+}
+export function topHasKey(i: u32, key: u32): bool {
+  return (Mem.u64At(rowAt(i) + ROW_PRESENCE) << key) >> 63 != 0;
+}
+export function topKey(i: u32, key: u32): u64 {
+  return Mem.u64At(rowAt(i) + ROW_KEYS + ((<usize>key) << 3));
+}

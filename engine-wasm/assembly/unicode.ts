@@ -2,10 +2,28 @@
 // with an index's symbols_to_index and token_separators on top. ASCII is copied into flat tables, so that the
 // tokenizer looks at the big table only for other characters.
 import {
-  CLASS_DIGIT, CLASS_IGNORED, CLASS_LETTER, CLASS_SEPARATOR, FOLD_BLOCK_SHIFT, FOLD_BYTES_AT,
-  FOLD_ENTRIES_AT, FOLD_GROWTH_AT, FOLD_LENGTH_SHIFT, FOLD_MAGIC, FOLD_MAGIC_AT, FOLD_PLACE_SHIFT,
-  FOLD_POOL_AT, FOLD_STAGE1_AT, FOLD_VERSION, FOLD_VERSION_AT, JOIN_ALL, JOIN_NONE, JOIN_WORDS,
-  OVERRIDE_SEPARATOR, STATUS_DAMAGED, STATUS_OK,
+  CLASS_DIGIT,
+  CLASS_IGNORED,
+  CLASS_LETTER,
+  CLASS_SEPARATOR,
+  FOLD_BLOCK_SHIFT,
+  FOLD_BYTES_AT,
+  FOLD_ENTRIES_AT,
+  FOLD_GROWTH_AT,
+  FOLD_LENGTH_SHIFT,
+  FOLD_MAGIC,
+  FOLD_MAGIC_AT,
+  FOLD_PLACE_SHIFT,
+  FOLD_POOL_AT,
+  FOLD_STAGE1_AT,
+  FOLD_VERSION,
+  FOLD_VERSION_AT,
+  JOIN_ALL,
+  JOIN_NONE,
+  JOIN_WORDS,
+  OVERRIDE_SEPARATOR,
+  STATUS_DAMAGED,
+  STATUS_OK,
 } from "./layout";
 import { Mem } from "./mem";
 
@@ -113,8 +131,8 @@ export function entryPlace(entry: u32): usize {
 
 /** Table entry of a code point without overrides. */
 export function tableEntry(point: u32): u32 {
-  const block: u32 = Mem.u16At(stage1 + (<usize>(point >> FOLD_BLOCK_SHIFT) << 1));
-  return Mem.u32At(entries + (<usize>((block << FOLD_BLOCK_SHIFT) | (point & BLOCK_MASK)) << 2));
+  const block: u32 = Mem.u16At(stage1 + ((<usize>(point >> FOLD_BLOCK_SHIFT)) << 1));
+  return Mem.u32At(entries + ((<usize>((block << FOLD_BLOCK_SHIFT) | (point & BLOCK_MASK))) << 2));
 }
 
 function overridden(point: u32, entry: u32): u32 {

@@ -76,41 +76,122 @@ abstract class Unpack {
 
 // One function per width, called through a table: a single function with all of them takes the optimiser
 // twenty times as long.
-function rows0(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 0); }
-function rows1(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 1); }
-function rows2(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 2); }
-function rows3(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 3); }
-function rows4(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 4); }
-function rows5(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 5); }
-function rows6(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 6); }
-function rows7(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 7); }
-function rows8(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 8); }
-function rows9(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 9); }
-function rows10(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 10); }
-function rows11(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 11); }
-function rows12(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 12); }
-function rows13(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 13); }
-function rows14(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 14); }
-function rows15(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 15); }
-function rows16(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 16); }
-function rows17(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 17); }
-function rows18(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 18); }
-function rows19(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 19); }
-function rows20(from: usize, rows: usize, last: v128): void { Unpack.rowBlock(from, rows, last, 20); }
-function frequencies0(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 0); }
-function frequencies1(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 1); }
-function frequencies2(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 2); }
-function frequencies3(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 3); }
-function frequencies4(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 4); }
-function frequencies5(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 5); }
-function frequencies6(from: usize, to: usize): void { Unpack.frequencyBlock(from, to, 6); }
+function rows0(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 0);
+}
+function rows1(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 1);
+}
+function rows2(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 2);
+}
+function rows3(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 3);
+}
+function rows4(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 4);
+}
+function rows5(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 5);
+}
+function rows6(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 6);
+}
+function rows7(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 7);
+}
+function rows8(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 8);
+}
+function rows9(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 9);
+}
+function rows10(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 10);
+}
+function rows11(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 11);
+}
+function rows12(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 12);
+}
+function rows13(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 13);
+}
+function rows14(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 14);
+}
+function rows15(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 15);
+}
+function rows16(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 16);
+}
+function rows17(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 17);
+}
+function rows18(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 18);
+}
+function rows19(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 19);
+}
+function rows20(from: usize, rows: usize, last: v128): void {
+  Unpack.rowBlock(from, rows, last, 20);
+}
+function frequencies0(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 0);
+}
+function frequencies1(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 1);
+}
+function frequencies2(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 2);
+}
+function frequencies3(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 3);
+}
+function frequencies4(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 4);
+}
+function frequencies5(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 5);
+}
+function frequencies6(from: usize, to: usize): void {
+  Unpack.frequencyBlock(from, to, 6);
+}
 
 const ROW_WIDTHS: StaticArray<(from: usize, rows: usize, last: v128) => void> = [
-  rows0, rows1, rows2, rows3, rows4, rows5, rows6, rows7, rows8, rows9, rows10, rows11, rows12, rows13,
-  rows14, rows15, rows16, rows17, rows18, rows19, rows20,
+  rows0,
+  rows1,
+  rows2,
+  rows3,
+  rows4,
+  rows5,
+  rows6,
+  rows7,
+  rows8,
+  rows9,
+  rows10,
+  rows11,
+  rows12,
+  rows13,
+  rows14,
+  rows15,
+  rows16,
+  rows17,
+  rows18,
+  rows19,
+  rows20,
 ];
 const FREQUENCY_WIDTHS: StaticArray<(from: usize, to: usize) => void> = [
-  frequencies0, frequencies1, frequencies2, frequencies3, frequencies4, frequencies5, frequencies6,
+  frequencies0,
+  frequencies1,
+  frequencies2,
+  frequencies3,
+  frequencies4,
+  frequencies5,
+  frequencies6,
 ];
 
 /** Writes 128 rows; `before` is the row before the block, -1 at the start of a list. Sums wrap at 2^32. */

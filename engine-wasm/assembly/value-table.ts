@@ -1,14 +1,22 @@
 // The distinct text values of columns with a dictionary while a segment is being built, and the order of
 // any column's distinct values: strings by (folded, raw) bytes, numbers ascending. Ends in a written
 // dictionary and ordinals.
-import { Mem } from "./mem";
+
 import { scratch } from "./arena";
 import { Column, keepsValues } from "./build-schema";
 import { DictionaryWriter, numbersBegin, numbersPut, stringsBegin, stringsPut } from "./dictionary-writer";
 import { ENTRY_KEY, KeyTable, poolTake, tableCreate } from "./key-table";
 import { FIELD_DICTIONARY, FIELD_ORDINALS, NO_ORDINAL } from "./layout";
+import { Mem } from "./mem";
 import {
-  NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, floatKey, intKey, spanKey, sortRecords,
+  floatKey,
+  intKey,
+  NO_SPAN,
+  RECORD_BYTES,
+  RECORD_ENTRY,
+  RECORD_KEY,
+  sortRecords,
+  spanKey,
 } from "./order";
 import { isArrayType, isFloatType } from "./segment";
 import { Sink, sinkEnd, sinkSection, sinkWritten } from "./segment-sink";
@@ -19,9 +27,13 @@ const VALUE_NEXT: usize = 24; // u32, next value of the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 
 /** Values are keyed by (raw bytes, column number). */
-export function valuesCreate(): KeyTable { return tableCreate(VALUE_ENTRY_BYTES, 1024); }
+export function valuesCreate(): KeyTable {
+  return tableCreate(VALUE_ENTRY_BYTES, 1024);
+}
 
-export function valueIsNew(value: usize): bool { return Mem.u32At(value + VALUE_FOLDED) == 0; }
+export function valueIsNew(value: usize): bool {
+  return Mem.u32At(value + VALUE_FOLDED) == 0;
+}
 
 /** Adds a new value with its folding (copied) to its column. */
 export function valueFirstSeen(value: usize, column: Column, folded: usize, length: u32): void {
@@ -66,7 +78,7 @@ function orderNumbers(column: Column): usize {
   let at = records;
   for (let i: u32 = 0; i < column.elements; i++) {
     if (!isPresent(column, i)) continue;
-    const cell = column.cells + (<usize>i << 3);
+    const cell = column.cells + ((<usize>i) << 3);
     Mem.putU64(at + RECORD_KEY, orderKey(column, Mem.u64At(cell)));
     Mem.putU64(at + RECORD_ENTRY, cell);
     at += RECORD_BYTES;
@@ -108,13 +120,17 @@ function ordinalOf(column: Column, records: usize, cell: u64): u32 {
 
 /** Writes ordinals and dictionary for the records that `orderValues` made; `entry` as for putColumn. */
 export function putDictionary(
-  column: Column, records: usize, sink: Sink, writer: DictionaryWriter, entry: u32,
+  column: Column,
+  records: usize,
+  sink: Sink,
+  writer: DictionaryWriter,
+  entry: u32,
 ): void {
-  const section = sinkSection(sink, <usize>column.elements << 2);
+  const section = sinkSection(sink, (<usize>column.elements) << 2);
   Mem.putU32(sink.base + entry + FIELD_ORDINALS, section);
   let to = sinkEnd(sink);
   for (let i: u32 = 0; i < column.elements; i++, to += 4) {
-    const cell = Mem.u64At(column.cells + (<usize>i << 3));
+    const cell = Mem.u64At(column.cells + ((<usize>i) << 3));
     Mem.putU32(to, isPresent(column, i) ? ordinalOf(column, records, cell) : <u32>NO_ORDINAL);
   }
   sinkWritten(sink, to);

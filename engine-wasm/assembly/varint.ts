@@ -33,7 +33,7 @@ export function varintU64(): u64 {
   let shift: u64 = 7;
   while (byte >= 0x80 && shift < 70) {
     byte = Mem.u8At(p++);
-    value |= <u64>(byte & 0x7f) << shift;
+    value |= (<u64>(byte & 0x7f)) << shift;
     shift += 7;
   }
   varintCursor = p;
