@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { ApiClient } from "../server/cli/api.js";
-import { createIndex } from "../server/cli/index-setup.js";
+import { createIndex } from "../server/cli/commands/index-setup.js";
 import { importFile } from "./load/bulk-import.js";
 import { type DocumentsFile, writeDocuments } from "./load/documents-file.js";
 import { type MeasuredLoad, measureLoad, prepare, type Target } from "./load/measure.js";

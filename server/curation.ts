@@ -5,13 +5,13 @@ import { type RuleTexts, readRule } from "./catalog/rules.js";
 import { type CatalogState, rulesOf, synonymsOf } from "./catalog/state.js";
 import { readSynonyms } from "./catalog/synonyms.js";
 import type { IndexRecord, RankingRule, SynonymGroup } from "./catalog/types.js";
-import type { Cluster } from "./coordinator/cluster.js";
-import { compileFilter } from "./coordinator/filter-compile.js";
-import { parseFilter } from "./coordinator/filter-parser.js";
-import { ruleFilter } from "./coordinator/fired-rules.js";
-import { viewOf } from "./coordinator/index-view.js";
+import type { Cluster } from "./cluster/cluster.js";
+import { ruleFilter } from "./curate/fired-rules.js";
 import { SkeinError } from "./errors.js";
+import { compileFilter } from "./filter/filter-compile.js";
+import { parseFilter } from "./filter/filter-parser.js";
 import type { Limits } from "./limits.js";
+import { viewOf } from "./schema/index-view.js";
 
 /** The index's own filter language and analyser. */
 export function ruleTexts(cluster: Cluster, record: IndexRecord): RuleTexts {

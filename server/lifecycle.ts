@@ -7,7 +7,7 @@ import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/i
 import { checkRuleFilter } from "./catalog/rules.js";
 import { type CatalogState, nameKey } from "./catalog/state.js";
 import type { IndexRecord, IndexStatus } from "./catalog/types.js";
-import type { Cluster } from "./coordinator/cluster.js";
+import type { Cluster } from "./cluster/cluster.js";
 import { ruleTexts } from "./curation.js";
 import { SkeinError } from "./errors.js";
 import { fault } from "./fault.js";

@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "./catalog/catalog.js";
 import type { IndexRecord } from "./catalog/types.js";
-import type { Cluster } from "./coordinator/cluster.js";
+import type { Cluster } from "./cluster/cluster.js";
 import type { Lifecycle } from "./lifecycle.js";
 import { Exposition } from "./metrics/exposition.js";
 import type { Readings } from "./metrics/readings.js";

@@ -1,7 +1,7 @@
 // The shard's end of the line of reads: answers what comes together in a message one after the other and sends the
 // answers together, but keeps none back for long behind a slow one.
 import type { MessagePort } from "node:worker_threads";
-import { discardBuffer } from "../engine-wasm/host/discards.js";
+import { discardBuffer } from "../engine-wasm/host/instance/discards.js";
 import { Frames, readFrames } from "./protocol/line.js";
 
 type Reply = Uint8Array;

@@ -1,9 +1,9 @@
 // One shard: a database and the indexes in it. The one mutable root of its thread. Opens and closes indexes one
 // after the other per uid, and replaces an index whose engine has trapped.
 
-import type { Engine } from "../engine-wasm/host/engine.js";
 import { EngineError } from "../engine-wasm/host/engine-error.js";
-import type { Workbench } from "../engine-wasm/host/workbench.js";
+import type { Engine } from "../engine-wasm/host/instance/engine.js";
+import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
 import { DroppedIndexes } from "./dropped-indexes.js";
 import { fault } from "./fault.js";
 import { Builder } from "./index/builder.js";

@@ -4,7 +4,7 @@
 
 import { fileURLToPath } from "node:url";
 import type { ApiClient } from "../../server/cli/api.js";
-import { createIndex } from "../../server/cli/index-setup.js";
+import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { Connection, requestBytes } from "./connection.js";
 import { drive } from "./drive.js";
 import type { Target } from "./measure.js";

@@ -5,10 +5,10 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
-import { inferFrom } from "../../server/cli/import.js";
-import { openDocuments } from "../../server/cli/input/documents.js";
-import { openSource, type Source } from "../../server/cli/input/source.js";
-import type { Schema } from "../../server/cli/schema/infer.js";
+import { inferFrom } from "../../server/cli/commands/import.js";
+import { openDocuments } from "../../server/formats/documents.js";
+import type { Schema } from "../../server/formats/infer.js";
+import { openSource, type Source } from "../../server/formats/source.js";
 import { generateCatalogue } from "../generate.js";
 import { Random } from "../random.js";
 import type { SampleDocument } from "./queries.js";

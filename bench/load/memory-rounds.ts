@@ -3,8 +3,8 @@
 
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
-import { createIndex } from "../../server/cli/index-setup.js";
-import type { Schema } from "../../server/cli/schema/infer.js";
+import { createIndex } from "../../server/cli/commands/index-setup.js";
+import type { Schema } from "../../server/formats/infer.js";
 import type { DocumentsFile } from "./documents-file.js";
 import type { Memory, ServerProcess } from "./server-process.js";
 

@@ -9,10 +9,10 @@ import {
   TYPE_INT32,
   TYPE_STRING,
 } from "../../engine-wasm/assembly/layout.js";
-import type { BuildDocument, BuildField } from "../../engine-wasm/host/build.js";
-import type { Engine } from "../../engine-wasm/host/engine.js";
-import { EngineModule } from "../../engine-wasm/host/engine-module.js";
-import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/workbench.js";
+import type { BuildDocument, BuildField } from "../../engine-wasm/host/instance/build.js";
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { generateCatalogue } from "../generate.js";
 import { naiveTokens } from "./naive-text.js";
 

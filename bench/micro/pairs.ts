@@ -2,16 +2,16 @@
 // return a number which must agree, so that neither is fast by being wrong.
 
 import { ALT_EXACT, TYPE_STRING } from "../../engine-wasm/assembly/layout.js";
-import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/expand-program.js";
-import { decodeExpandResult } from "../../engine-wasm/host/expand-result.js";
+import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
+import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
+import { decodeExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import {
   encodeSearch,
   PLAIN_RANKING,
   type SearchProgram,
   type SearchWord,
-} from "../../engine-wasm/host/search-program.js";
-import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/search-result.js";
-import { PLAIN_ANALYSIS } from "../../engine-wasm/host/workbench.js";
+} from "../../engine-wasm/host/programs/search-program.js";
+import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import {
   FIELDS,
   type Fixture,

@@ -2,7 +2,7 @@
 // first. Every request is what a client would send; nothing here knows how the server ranks.
 
 import type { ApiClient } from "../../server/cli/api.js";
-import { createIndex } from "../../server/cli/index-setup.js";
+import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { upload } from "../../server/cli/upload/sender.js";
 
 const BATCH_DOCUMENTS = 2000;

@@ -1,16 +1,16 @@
 // The kernels the host may call, and nothing else. Only numbers cross: addresses, lengths, counts, status codes.
 
-export { analyse, fold, hash } from "./analyse";
-export { freeBytes, reachedBytes, regionBytes, release, reserve, scratchReset, sizeOf } from "./arena";
-export { checkSegment } from "./attach";
-export { buildBegin, buildStep } from "./build";
-export { expand } from "./expand";
-export { explain } from "./explain";
-export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./live";
-export { findIds, locate } from "./lookup";
-export { mergeBegin, mergeCancel, mergeFinish, mergeStep } from "./merge";
-export { search } from "./search";
-export { split, splitLines } from "./split";
-export { summarise, summariseStep } from "./summaries";
-export { topLevel } from "./top-level";
-export { setOverrides, setUnicode } from "./unicode";
+export { buildBegin, buildStep } from "./build/build";
+export { summarise, summariseStep } from "./columns/summaries";
+export { expand } from "./expand/expand";
+export { split, splitLines } from "./json/split";
+export { topLevel } from "./json/top-level";
+export { freeBytes, reachedBytes, regionBytes, release, reserve, scratchReset, sizeOf } from "./memory/arena";
+export { mergeBegin, mergeCancel, mergeFinish, mergeStep } from "./merge/merge";
+export { explain } from "./search/explain";
+export { search } from "./search/search";
+export { checkSegment } from "./segment/attach";
+export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./segment/live";
+export { findIds, locate } from "./segment/lookup";
+export { analyse, fold, hash } from "./text/analyse";
+export { setOverrides, setUnicode } from "./text/unicode";

@@ -10,7 +10,7 @@ import {
   seal,
   unseal,
 } from "../../shards/storage/envelope.js";
-import { hasDatabase, levelDamage } from "../../shards/storage/level-files.js";
+import { hasDatabase, levelDamage } from "../../shards/storage/level-reader/level-files.js";
 import { LevelStore } from "../../shards/storage/level-store.js";
 import {
   type Store,

@@ -1,4 +1,5 @@
 // How a command ends when it cannot do what was asked. Owns the exit codes; knows nothing of HTTP or files.
+import { InputError } from "../formats/input-error.js";
 
 /** 0: all fine · 1: done, but some documents were rejected, or damage found · 2: wrong usage, no connection, refused by the server. */
 export const EXIT_FINE = 0;
@@ -11,8 +12,7 @@ export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** One line for any thrown value. */
-export function describe(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\s+/g, " ").trim();
+/** Whether the message alone tells the user what to do, so that a stack would only be in the way. */
+export function speaksToUser(error: unknown): boolean {
+  return error instanceof CliError || error instanceof InputError;
 }

@@ -2,18 +2,19 @@
 // The `skein` command: puts the subcommands together and turns failures into one line and an exit code.
 
 import { Command, CommanderError } from "commander";
-import { backupCommand } from "./backup.js";
-import { checkCommand, repairCommand } from "./check.js";
+import { describe } from "../formats/input-error.js";
+import { backupCommand } from "./commands/backup.js";
+import { checkCommand, repairCommand } from "./commands/check.js";
+import { importCommand } from "./commands/import.js";
+import { indexesCommand } from "./commands/indexes.js";
+import { keysCommand } from "./commands/keys.js";
+import { restoreCommand } from "./commands/restore.js";
+import { rulesCommand } from "./commands/rules.js";
+import { searchCommand } from "./commands/search.js";
+import { serveCommand } from "./commands/serve.js";
+import { synonymsCommand } from "./commands/synonyms.js";
 import { withGlobalOptions } from "./connection.js";
-import { CliError, describe, EXIT_FAILED, EXIT_FINE } from "./failure.js";
-import { importCommand } from "./import.js";
-import { indexesCommand } from "./indexes.js";
-import { keysCommand } from "./keys.js";
-import { restoreCommand } from "./restore.js";
-import { rulesCommand } from "./rules.js";
-import { searchCommand } from "./search.js";
-import { serveCommand } from "./serve.js";
-import { synonymsCommand } from "./synonyms.js";
+import { EXIT_FAILED, EXIT_FINE, speaksToUser } from "./failure.js";
 import { VERSION } from "./version.js";
 
 const EXAMPLES = `
@@ -64,7 +65,7 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_FINE : EXIT_FAILED;
     process.stderr.write(`skein: ${describe(error)}\n`);
-    if (!(error instanceof CliError) && process.env.SKEIN_DEBUG !== undefined && error instanceof Error) {
+    if (!speaksToUser(error) && process.env.SKEIN_DEBUG !== undefined && error instanceof Error) {
       process.stderr.write(`${error.stack}\n`);
     }
     return EXIT_FAILED;

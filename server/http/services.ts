@@ -1,13 +1,14 @@
 // What the routes work with, put together once by main.ts.
+
+import type { Snapshots } from "../backups/backups.js";
 import type { Catalog } from "../catalog/catalog.js";
+import type { Cluster } from "../cluster/cluster.js";
 import type { Config } from "../config.js";
-import type { Cluster } from "../coordinator/cluster.js";
-import type { SlowQueryLog } from "../coordinator/slow-query-log.js";
 import type { Curation } from "../curation.js";
 import type { Lifecycle } from "../lifecycle.js";
 import type { Logger } from "../log.js";
 import type { Scrape } from "../scrape.js";
-import type { Snapshots } from "../snapshots/snapshots.js";
+import type { SlowQueryLog } from "../search/slow-query-log.js";
 import type { Doorkeeper } from "../tenants/principal.js";
 import type { Usage } from "../tenants/usage.js";
 import type { UnsentBytes } from "./unsent.js";

@@ -24,8 +24,8 @@ import {
   NO_SLOT,
 } from "../../shards/protocol/ops.js";
 import type { FieldType } from "../catalog/types.js";
-import type { IndexView } from "../coordinator/index-view.js";
 import type { ErrorCode } from "../errors.js";
+import type { IndexView } from "../schema/index-view.js";
 
 /** A refused document, before it is put into words. */
 export interface Refusal {

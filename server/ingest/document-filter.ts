@@ -1,11 +1,15 @@
 // Filters of document routes (deletion, export): the query's language as it is.
-import { type FilterOp, PLAIN_RANKING, type SearchProgram } from "../../engine-wasm/host/search-program.js";
+import {
+  type FilterOp,
+  PLAIN_RANKING,
+  type SearchProgram,
+} from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../coordinator/cluster.js";
-import { compileFilter } from "../coordinator/filter-compile.js";
-import { parseFilter } from "../coordinator/filter-parser.js";
-import { viewOf } from "../coordinator/index-view.js";
+import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
+import { compileFilter } from "../filter/filter-compile.js";
+import { parseFilter } from "../filter/filter-parser.js";
+import { viewOf } from "../schema/index-view.js";
 
 /** Throws SkeinError SK-DOC-400 with the position of the fault. */
 export function compileDocumentFilter(cluster: Cluster, record: IndexRecord, filterBy: string): FilterOp[] {

@@ -1,13 +1,13 @@
 // Single documents and deletion by filter.
 
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
-import { encodeSearch } from "../../engine-wasm/host/search-program.js";
+import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
 import { decodeGetReply, encodeGet } from "../../shards/protocol/fetch.js";
 import { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../coordinator/cluster.js";
-import { asDocumentError } from "../coordinator/shard-errors.js";
+import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
+import { asDocumentError } from "../threads/shard-errors.js";
 import { compileDocumentFilter, filterProgram } from "./document-filter.js";
 import { prepareOne, shardOf } from "./prepare.js";
 import { writePrepared } from "./write.js";

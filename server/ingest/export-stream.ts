@@ -1,9 +1,9 @@
 // All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
 // first page to the last, so the stream shows one state however long the client takes to read it.
-import { ALL_ROWS } from "../../engine-wasm/host/search-program.js";
+import { ALL_ROWS } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../coordinator/cluster.js";
-import type { Snapshot } from "../coordinator/snapshot.js";
+import type { Cluster } from "../cluster/cluster.js";
+import type { Snapshot } from "../cluster/read-view.js";
 import { compileDocumentFilter, filterProgram } from "./document-filter.js";
 
 /** NDJSON, oldest document first within a shard. Throws SkeinError before the first page for a bad filter. */

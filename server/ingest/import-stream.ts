@@ -2,7 +2,7 @@
 // stream is read no faster than they are written. Failed documents are answered line by line, then a summary.
 import type { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../coordinator/cluster.js";
+import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 import { prepareBatch } from "./intake-pool.js";
 import { type LineBatch, LineFramer } from "./line-framer.js";

@@ -2,9 +2,9 @@
 // batches are split on the calling thread: a thread hop costs more than they do. The only file that knows it.
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
-import { discardBuffer } from "../../engine-wasm/host/discards.js";
+import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
 import type { Action } from "../../shards/protocol/ops.js";
-import type { Cluster } from "../coordinator/cluster.js";
+import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";

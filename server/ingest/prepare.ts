@@ -2,8 +2,8 @@
 // batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests:
 // the messages hold relative sequence numbers until they are stamped.
 import { DOC_ID_ONLY, DOC_NOT_OBJECT, DOC_OK } from "../../engine-wasm/assembly/layout.js";
-import type { Member, SplitDocument } from "../../engine-wasm/host/split-result.js";
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { Member, SplitDocument } from "../../engine-wasm/host/programs/split-result.js";
 import { Action, DOC_TOO_LARGE, NO_SLOT } from "../../shards/protocol/ops.js";
 import { encodeWrite, type WriteDocument } from "../../shards/protocol/write.js";
 import { SkeinError } from "../errors.js";

@@ -1,7 +1,7 @@
 // Refuses documents while memory or disk are short, before anything of them is sent to a shard: a refusal here
 // leaves nothing half done. Reads go on, and writes are taken again as soon as there is room.
 import { statfsSync } from "node:fs";
-import type { Cluster } from "../coordinator/cluster.js";
+import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 
 const RETRY_SECONDS = 10;

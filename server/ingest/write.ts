@@ -2,10 +2,10 @@
 // and visible when it is answered; one bad document never stops the others.
 import { stampWrite } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../coordinator/cluster.js";
-import { viewOf } from "../coordinator/index-view.js";
-import { asDocumentError } from "../coordinator/shard-errors.js";
+import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
+import { viewOf } from "../schema/index-view.js";
+import { asDocumentError } from "../threads/shard-errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import { prepareBatch } from "./intake-pool.js";
 import { type PreparedWrite, shardOf } from "./prepare.js";

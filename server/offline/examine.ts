@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/offline.js";
 import { OtherVersionError } from "../../shards/storage/envelope.js";
+import { unfinishedRestore } from "../backups/restore.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { IndexRecord } from "../catalog/types.js";
-import { viewOf } from "../coordinator/index-view.js";
-import { lockDataDir } from "../data-lock.js";
+import { lockDataDir } from "../data-dir/data-lock.js";
 import { unfinishedMove } from "../reshard/folders.js";
-import { unfinishedRestore } from "../snapshots/restore.js";
+import { viewOf } from "../schema/index-view.js";
 
 export interface Examination {
   readonly task: "check" | "repair";

@@ -6,8 +6,8 @@ import {
   type MovedDocument,
   type StoredPage,
 } from "../../shards/protocol/move.js";
-import { decodeReply } from "../coordinator/shard-errors.js";
-import type { ShardPool } from "../coordinator/shard-pool.js";
+import { decodeReply } from "../threads/shard-errors.js";
+import type { ShardPool } from "../threads/shard-pool.js";
 
 /** Of all pages together. */
 const PAGES_BYTES = 16 * 1024 * 1024;

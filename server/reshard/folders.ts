@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { renameDurably, syncDirectory } from "../durable-files.js";
+import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { fault } from "../fault.js";
 import { isObject } from "../input.js";
 

@@ -2,8 +2,8 @@
 // by index, in the order of the sequence numbers, which stay. Runs at a start, before anybody is served. What it
 // writes counts for nothing until the catalog says so, so it may end anywhere and go on later.
 import { join } from "node:path";
-import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import {
   decodeOpenReply,
   encodeClose,
@@ -14,16 +14,16 @@ import {
 } from "../../shards/protocol/control.js";
 import { encodeAdopt, type MovedDocument } from "../../shards/protocol/move.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
-import { hasDatabase } from "../../shards/storage/level-files.js";
+import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
 import type { IndexRecord } from "../catalog/types.js";
-import { loadEngine } from "../coordinator/engine-files.js";
-import { viewOf } from "../coordinator/index-view.js";
-import { decodeReply } from "../coordinator/shard-errors.js";
-import { type Message, ShardPool } from "../coordinator/shard-pool.js";
 import { fault } from "../fault.js";
 import { shardOf } from "../ingest/prepare.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import { viewOf } from "../schema/index-view.js";
+import { loadEngine } from "../threads/engine-files.js";
+import { decodeReply } from "../threads/shard-errors.js";
+import { type Message, ShardPool } from "../threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";
 import { beginPlan, newShards, shardsInForce, writePlan } from "./folders.js";
 import { Progress } from "./progress.js";

@@ -1,8 +1,8 @@
 // Segments of new documents, built between requests: in slices, like merges. A build needs an engine instance for
 // itself from its first step to its last, so the thread's builds go one after the other in a workbench of their own,
 // and reads have theirs.
-import type { BuildDocument, BuildResult } from "../../engine-wasm/host/build.js";
-import type { BuildSchema, Workbench } from "../../engine-wasm/host/workbench.js";
+import type { BuildDocument, BuildResult } from "../../engine-wasm/host/instance/build.js";
+import type { BuildSchema, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Lane } from "./lane.js";
 import type { Turns } from "./turns.js";
 

@@ -1,8 +1,8 @@
 // One index in one shard: ties its reader, writer and maintenance to one state and one engine instance. Its
 // owner replaces it as a whole after a fault.
 
-import { discardMemory } from "../../engine-wasm/host/discards.js";
-import type { Engine } from "../../engine-wasm/host/engine.js";
+import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { IndexStats, OpenReply, ShardSchema } from "../protocol/control.js";
 import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
@@ -10,14 +10,14 @@ import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
 import type { UnreadWrite, WriteReply } from "../protocol/write.js";
-import { adoptDocuments } from "./adopt.js";
 import { Lane } from "./lane.js";
-import { Maintenance } from "./maintenance.js";
 import { changeSchema, openIndex } from "./open-index.js";
-import { Reader } from "./reader.js";
+import { Reader } from "./read/reader.js";
 import type { IndexHome, IndexState } from "./state.js";
 import type { Turns } from "./turns.js";
-import { Writer } from "./writer.js";
+import { Maintenance } from "./upkeep/maintenance.js";
+import { adoptDocuments } from "./write/adopt.js";
+import { Writer } from "./write/writer.js";
 
 export interface IndexOptions {
   home: IndexHome;

@@ -2,8 +2,8 @@
 // documents. A change is made durable by one batch that carries the new manifest, then applied here; readers
 // see it all at once. Decides nothing: writes, merges and re-indexing do.
 
-import type { Engine } from "../../engine-wasm/host/engine.js";
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { fault } from "../fault.js";
 import type { ShardSchema } from "../protocol/control.js";
 import { SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "../protocol/errors.js";

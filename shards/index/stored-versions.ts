@@ -5,7 +5,14 @@ import type { Snapshot } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { describeKey, documentKey } from "../storage/keyspace.js";
 import type { IndexState } from "./state.js";
-import type { StoredVersion } from "./write-plan.js";
+
+/** The live document that holds an id in the newest snapshot. */
+export interface StoredVersion {
+  entry: number;
+  row: number;
+  seq: number;
+  raw: Uint8Array;
+}
 
 export interface WantedId {
   id: string;

@@ -1,6 +1,6 @@
 // Whether the parts of one index fit together: every live row has its document, every document its row, ids and
 // sequence numbers are unique, nothing is left over. Works on what index-contents has read.
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { describeKey, documentKey, manifestKey, schemaKey } from "../storage/keyspace.js";
 import type { IndexContents } from "./index-contents.js";
 import { documentName } from "./index-contents.js";

@@ -1,7 +1,7 @@
 // Reads everything that a database holds of one index and notes what cannot be read. Judges no relation between
 // the parts: check-index does. Changes nothing.
 import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { ShardSchema } from "../protocol/control.js";
 import type { LostDocument } from "../protocol/offline.js";
 import { decodeDeadDocuments } from "../segments/dead-documents.js";

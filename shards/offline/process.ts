@@ -1,6 +1,6 @@
 // The entry of the process that checks or repairs one shard: LevelDB may end its process when it meets damage that it
 // has not foreseen, and then only this one is gone. One job in, one report out. No logic.
-import { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { OfflineJob } from "../protocol/offline.js";
 import { runJob } from "./shard-job.js";
 

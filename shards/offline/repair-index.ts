@@ -1,9 +1,9 @@
 // Makes one index whole again from its stored documents: the raw JSON is the truth, segments and manifest follow from
 // it. Which stored documents are live is decided by everything that can still be read; a superseded version never
 // comes back. New segments are written under marks and put in force by one batch, so a crash leaves what was there.
-import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
-import { buildTolerant, type StoredDocument } from "../index/reindex-job.js";
+import { buildTolerant, type StoredDocument } from "../index/upkeep/reindex-job.js";
 import type { ShardSchema } from "../protocol/control.js";
 import type { IndexRepair, LostDocument } from "../protocol/offline.js";
 import { decodeDocument, encodeDocument, isChecked } from "../segments/document-record.js";

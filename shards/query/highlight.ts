@@ -1,6 +1,6 @@
 // Highlights of a document: per asked field a snippet with marks and the matched spellings. The text runs through
 // the same analyser as documents and queries; where the words of the query stand in it is marked-words.ts's.
-import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/workbench.js";
+import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { HighlightField, HighlightRequest } from "../protocol/fetch.js";
 import { HIGHLIGHT_TEXT_BYTES } from "./limits.js";
 import { type Mark, type MarkedTokens, MarkedWords } from "./marked-words.js";

@@ -1,5 +1,5 @@
 // Members that no answer may show: `embedding` and everything that starts with an underscore.
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 
 const EMBEDDING = "embedding";
 const UNDERSCORE_NAME = Buffer.from('"_');

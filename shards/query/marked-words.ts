@@ -1,8 +1,8 @@
 // Which tokens of a text the words of a query stand for. Terms, prefixes and sequences mean what they mean to the
 // engine, so that what is marked is what was matched. Knows tokens, not the text they come from.
 import { TERM_LANGUAGE, TERM_SKU, TERM_STEM } from "../../engine-wasm/assembly/layout.js";
+import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import { stem } from "../../engine-wasm/host/stemmer.js";
-import type { Token } from "../../engine-wasm/host/workbench.js";
 import type { HighlightField, HighlightWord } from "../protocol/fetch.js";
 
 /** Plain tokens `first` to `last` of a text in one. */

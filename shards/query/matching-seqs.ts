@@ -1,7 +1,7 @@
 // A search program turned into "which documents match": all of them, by seq.
-import type { Engine } from "../../engine-wasm/host/engine.js";
-import { ALL_ROWS } from "../../engine-wasm/host/search-program.js";
-import { seqsOfResult } from "../../engine-wasm/host/search-result.js";
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import { ALL_ROWS } from "../../engine-wasm/host/programs/search-program.js";
+import { seqsOfResult } from "../../engine-wasm/host/programs/search-result.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "../protocol/errors.js";
 
 const PROGRAM_K = 4; // after u16 version, u8 kind, u8 mode; docs/FORMATS.md has the whole picture

@@ -1,6 +1,6 @@
 // What of a stored document an answer shows: whole members copied as they were written. Internal members never
 // show; `id` always does.
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { DocumentRecord } from "../segments/document-record.js";
 import { isInternal } from "./internal.js";
 import { joinMembers } from "./splice.js";

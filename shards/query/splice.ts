@@ -1,7 +1,8 @@
 // Partial updates: members of one JSON object put into another by copying bytes, so that what is not touched
 // stays exactly as it was written (numbers beyond 2^53, spacing inside values, member order).
-import type { Member } from "../../engine-wasm/host/split-result.js";
-import type { Workbench } from "../../engine-wasm/host/workbench.js";
+
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { Member } from "../../engine-wasm/host/programs/split-result.js";
 
 const OPEN = Buffer.from("{");
 const CLOSE = Buffer.from("}");

@@ -1,6 +1,6 @@
 // Where sentences and clauses begin, judged by what stands between two tokens: enough to begin a snippet well, no
 // grammar. An abbreviation in front of a capital letter is taken for the end of a sentence.
-import type { Token } from "../../engine-wasm/host/workbench.js";
+import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 
 export type TextBreak = "sentence" | "clause" | null;
 

@@ -1,6 +1,6 @@
 // Where in a token's text the typed beginning of its term ends. Folding may change the number of letters (ß is ss,
 // ½ is 12, an accent may be a character of its own), so other than plain letters are measured with the analyser.
-import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/workbench.js";
+import type { AnalysisSettings, Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
 
 const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 

@@ -2,8 +2,8 @@
 // snapshots that name them and freed with the last one; an Engine knows nothing of sharing. They move when the
 // engine is renewed. Of an engine that has trapped nothing is freed any more: it is thrown away as a whole.
 
-import { type Engine, liveBytes } from "../../engine-wasm/host/engine.js";
-import type { Renewal } from "../../engine-wasm/host/renewal.js";
+import { type Engine, liveBytes } from "../../engine-wasm/host/instance/engine.js";
+import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
 import type { DeletedRows } from "./deleted-rows.js";
 import type { SegmentRecord } from "./manifest.js";
 

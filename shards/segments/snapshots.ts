@@ -2,8 +2,8 @@
 // another in the place of the newest, and those that no read can ask for any more are dropped.
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
-import type { Engine } from "../../engine-wasm/host/engine.js";
-import type { Renewal } from "../../engine-wasm/host/renewal.js";
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
 import { dropEntries, engineEntries, renewEngine, type SnapshotEntry, takeEntries } from "./open-segment.js";
 
 export interface Snapshot {

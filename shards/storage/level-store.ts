@@ -3,8 +3,8 @@
 import { statfs } from "node:fs/promises";
 import { setImmediate as turn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
-import { discardBuffer } from "../../engine-wasm/host/discards.js";
-import { cutTables, levelDamage, noteClosed } from "./level-files.js";
+import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
+import { cutTables, levelDamage, noteClosed } from "./level-reader/level-files.js";
 import {
   type BatchOptions,
   type KeyRange,

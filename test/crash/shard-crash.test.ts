@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_FLOAT } from "../../engine-wasm/assembly/layout.js";
 import { Action } from "../../shards/protocol/ops.js";
 import { SCHEMA, type TestDocument, TestShard } from "../unit/shards/harness.js";
-import { Model } from "../unit/shards/model.js";
+import { Model } from "../unit/shards/index/model.js";
 import { CrashDisk, CrashStore } from "./crash-store.js";
 
 type Step =

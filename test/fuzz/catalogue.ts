@@ -1,10 +1,10 @@
 // Segments for the kernel targets: every field type, two segments, some rows deleted. Always the same.
 import { Random } from "../../bench/random.js";
 import { SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../engine-wasm/assembly/layout.js";
-import type { BuildField } from "../../engine-wasm/host/build.js";
-import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/workbench.js";
-import { FIELDS, randomDocument } from "../unit/engine/catalogue.js";
-import { toRaw } from "../unit/engine/documents.js";
+import type { BuildField } from "../../engine-wasm/host/instance/build.js";
+import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { FIELDS, randomDocument } from "../unit/engine/segments/catalogue.js";
+import { toRaw } from "../unit/engine/segments/documents.js";
 
 const BUILD_FIELDS: BuildField[] = FIELDS.map(({ name, code, flags }, slot) => ({
   slot,

@@ -1,13 +1,13 @@
 // Query programs that are nearly right: search, expand and explain programs with bytes changed, against two segments.
 
 import type { Random } from "../../bench/random.js";
-import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
-import { encodeExpand } from "../../engine-wasm/host/expand-program.js";
-import { encodeExplain } from "../../engine-wasm/host/explain-program.js";
-import type { Kernels } from "../../engine-wasm/host/kernels.js";
-import { encodeSearch } from "../../engine-wasm/host/search-program.js";
-import { type Pick, TEXT_SLOTS, WORDS } from "../unit/engine/catalogue.js";
-import { randomProgram } from "../unit/engine/random-program.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { Kernels } from "../../engine-wasm/host/instance/kernels.js";
+import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
+import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
+import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
+import { randomProgram } from "../unit/engine/search/random-program.js";
+import { type Pick, TEXT_SLOTS, WORDS } from "../unit/engine/segments/catalogue.js";
 import { Canary } from "./canary.js";
 import { catalogueSegment, liveBits, snapshotBytes, someSeqs } from "./catalogue.js";
 import { finding, mutateBytes, type Target } from "./target.js";

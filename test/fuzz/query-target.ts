@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { Random } from "../../bench/random.js";
 import { loadConfig } from "../../server/config.js";
 import { startServer } from "../../server/main.js";
-import { type Json, printJson } from "../oracle/values.js";
-import { FIELDS, randomDocument, WORDS } from "../unit/engine/catalogue.js";
+import { type Json, printJson } from "../oracle/segments/values.js";
+import { FIELDS, randomDocument, WORDS } from "../unit/engine/segments/catalogue.js";
 import { FILTER_PIECES, filterText } from "./filter-target.js";
 import { finding, mutateBytes, mutateText, type Target } from "./target.js";
 

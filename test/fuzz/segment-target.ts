@@ -2,12 +2,12 @@
 // then (the stored checksum is what notices), but nothing is read or written outside and nothing traps.
 import { Random } from "../../bench/random.js";
 import { SEG_BYTES, SEG_HEADER_BYTES, SEG_LISTS, SEG_ROWS } from "../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
-import { encodeExpand } from "../../engine-wasm/host/expand-program.js";
-import { encodeExplain } from "../../engine-wasm/host/explain-program.js";
-import { encodeSearch } from "../../engine-wasm/host/search-program.js";
-import { type Pick, TEXT_SLOTS } from "../unit/engine/catalogue.js";
-import { randomProgram } from "../unit/engine/random-program.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
+import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
+import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
+import { randomProgram } from "../unit/engine/search/random-program.js";
+import { type Pick, TEXT_SLOTS } from "../unit/engine/segments/catalogue.js";
 import { type Answer, Canary, type Guarded } from "./canary.js";
 import { catalogueSegment, liveBits, snapshotBytes } from "./catalogue.js";
 import { mutateBytes, type Target } from "./target.js";

@@ -1,8 +1,8 @@
 // Text through the analyser: the same tokens and foldings as the naive twin's, whatever the characters; for bytes that
 // are no UTF-8, nothing worse than separators.
 import type { Random } from "../../bench/random.js";
-import type { EngineModule } from "../../engine-wasm/host/engine-module.js";
-import { analyse, foldValue } from "../oracle/analyse.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { analyse, foldValue } from "../oracle/words/analyse.js";
 import { Canary } from "./canary.js";
 import { finding, mutateBytes, type Target } from "./target.js";
 

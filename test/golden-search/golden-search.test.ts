@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../e2e/harness.js";
+import { expectStatus, TestServer } from "../e2e/world/harness.js";
 import { CATALOGUES } from "./catalogues.js";
 import { type Answer, complaints, readGolden } from "./golden.js";
 

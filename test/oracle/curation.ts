@@ -1,7 +1,8 @@
 // Ranking rules and synonym groups as clients send them, and what the rules that fire want of a document.
-import { words as wordsOf } from "./analyse.js";
+
 import { type Predicate, parseFilter } from "./filter.js";
-import type { Analysis, Document, Field } from "./values.js";
+import type { Analysis, Document, Field } from "./segments/values.js";
+import { words as wordsOf } from "./words/analyse.js";
 
 export interface RankingRule {
   type: "boost" | "pin" | "hide" | "bury";

@@ -1,8 +1,7 @@
 // The oracle itself: documents in a list, queries answered by looking at every one of them. Its answers are what
 // the server must give, for any number of shards.
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
-import { languageStopWords } from "../../server/coordinator/stop-words.js";
-import { foldValue } from "./analyse.js";
+import { languageStopWords } from "../../server/words/stop-words.js";
 import {
   changedGroup,
   changedRule,
@@ -13,14 +12,11 @@ import {
   type Wishes,
   wishesOf,
 } from "./curation.js";
-import { averageLengths, type Dictionary, makeDictionary } from "./expand.js";
 import { type Predicate, parseFilter } from "./filter.js";
 import { type Weighed, Weigher } from "./plan.js";
 import { bonusOf, finalKey } from "./rank.js";
-import { compareBytes, makeRow, type Row } from "./rows.js";
 import { type Program, textMatch } from "./score.js";
-import { DEFAULTS, type Settings } from "./settings.js";
-import { type QueryText, readText, type TextRules } from "./text.js";
+import { compareBytes, makeRow, type Row } from "./segments/rows.js";
 import {
   type Analysis,
   type Document,
@@ -31,8 +27,12 @@ import {
   type Schema,
   type Value,
   valuesOf,
-} from "./values.js";
-import { variantsOf } from "./variants.js";
+} from "./segments/values.js";
+import { DEFAULTS, type Settings } from "./settings.js";
+import { foldValue } from "./words/analyse.js";
+import { averageLengths, type Dictionary, makeDictionary } from "./words/expand.js";
+import { type QueryText, readText, type TextRules } from "./words/text.js";
+import { variantsOf } from "./words/variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 

@@ -1,8 +1,9 @@
 // The filter language, read and evaluated document by document: an expression becomes a predicate. A parser of
 // its own, written from the decisions ("Filters, sorting, facets, paging"), so that it can disagree with the
 // product's. Accepts well-formed expressions over known fields only.
-import { foldValue, hasInOrder, words } from "./analyse.js";
-import { type Analysis, type Document, type Field, isText, type Value, valuesOf } from "./values.js";
+
+import { type Analysis, type Document, type Field, isText, type Value, valuesOf } from "./segments/values.js";
+import { foldValue, hasInOrder, words } from "./words/analyse.js";
 
 export type Predicate = (document: Document) => boolean;
 

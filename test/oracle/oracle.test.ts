@@ -2,11 +2,11 @@
 // must be noticed.
 import { describe, expect, test } from "vitest";
 import { Oracle, type Query } from "./engine.js";
-import { typosOf } from "./expand.js";
 import { parseFilter } from "./filter.js";
-import { makeRow } from "./rows.js";
 import { textMatch } from "./score.js";
-import { type Document, type Field, parseJson, printJson } from "./values.js";
+import { makeRow } from "./segments/rows.js";
+import { type Document, type Field, parseJson, printJson } from "./segments/values.js";
+import { typosOf } from "./words/expand.js";
 
 const FIELDS: Field[] = [
   { name: "t", type: "string", facet: true, sort: true },

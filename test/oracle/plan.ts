@@ -1,12 +1,13 @@
 // The decisions about a query that docs/ranking.md describes: which of its words look misspelt, in which ways each
 // may match and at what weight. All counts are over all live documents.
-import { type Dictionary, type Expansion, expandWord, type Typo, typosOf } from "./expand.js";
-import { stemTerms } from "./markers.js";
-import { compareBytes } from "./rows.js";
+
 import type { Alternative, Word } from "./score.js";
-import type { QueryText, QueryWord } from "./text.js";
-import { typoCost } from "./typo-cost.js";
-import { looseSplits, type Variant } from "./variants.js";
+import { compareBytes } from "./segments/rows.js";
+import { type Dictionary, type Expansion, expandWord, type Typo, typosOf } from "./words/expand.js";
+import { stemTerms } from "./words/markers.js";
+import type { QueryText, QueryWord } from "./words/text.js";
+import { typoCost } from "./words/typo-cost.js";
+import { looseSplits, type Variant } from "./words/variants.js";
 
 export type TypoPolicy = "auto" | "always" | "missing";
 

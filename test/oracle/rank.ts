@@ -1,10 +1,11 @@
 // What orders documents beside their text match: bonuses, and the key that text match, bonus and boosts make
 // together. After docs/ranking.md, with the engine's order of float operations.
-import { brandTerm, skuTerm } from "./markers.js";
-import type { Row } from "./rows.js";
+
 import { type Program, positionsOf } from "./score.js";
-import type { QueryText } from "./text.js";
-import { partNumber } from "./variants.js";
+import type { Row } from "./segments/rows.js";
+import { brandTerm, skuTerm } from "./words/markers.js";
+import type { QueryText } from "./words/text.js";
+import { partNumber } from "./words/variants.js";
 
 const POINT = 2 ** 24;
 const FULL = 2 ** 51;

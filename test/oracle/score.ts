@@ -1,6 +1,6 @@
 // The scoring rule, document by document, with the same order of float operations as the engine:
 // docs/ranking.md has the formula. Knows nothing of how alternatives and boosts were chosen.
-import { compareBytes, type Row } from "./rows.js";
+import { compareBytes, type Row } from "./segments/rows.js";
 
 export interface Alternative {
   typos: number;

@@ -1,6 +1,6 @@
 // The settings of an index as the oracle reads them.
 import type { TypoPolicy } from "./plan.js";
-import type { TextRules } from "./text.js";
+import type { TextRules } from "./words/text.js";
 
 /** The settings that the oracle understands. */
 export interface Settings extends TextRules {

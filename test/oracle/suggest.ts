@@ -1,8 +1,9 @@
 // What the suggest route must answer when typing errors are off and no two documents are equally popular: every
 // document is looked at, in the order of popularity.
-import { analyse, foldValue } from "./analyse.js";
-import { compareBytes } from "./rows.js";
-import { type Document, type Json, valuesOf } from "./values.js";
+
+import { compareBytes } from "./segments/rows.js";
+import { type Document, type Json, valuesOf } from "./segments/values.js";
+import { analyse, foldValue } from "./words/analyse.js";
 
 export interface SuggestInput {
   q: string;

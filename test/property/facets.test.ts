@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { Oracle } from "../oracle/engine.js";
-import type { Document, Schema } from "../oracle/values.js";
+import type { Document, Schema } from "../oracle/segments/values.js";
 import { Fleet } from "./fleet.js";
 import type { Write } from "./generators.js";
 

@@ -1,12 +1,12 @@
 // Four servers side by side (1, 2, 3 and 8 shards) that get the same writes and queries, each held against the
 // oracle. Knows nothing of where stories come from.
 import { expect } from "vitest";
-import { eventually, expectStatus, TestServer } from "../e2e/harness.js";
-import type { Hit } from "../e2e/reply.js";
+import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
+import type { Hit } from "../e2e/world/reply.js";
 import type { Answer, Oracle, Query } from "../oracle/engine.js";
+import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/segments/values.js";
 import type { Settings } from "../oracle/settings.js";
 import { type SuggestInput, suggest } from "../oracle/suggest.js";
-import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/values.js";
 import type { Change } from "./curation-generators.js";
 import type { Write } from "./generators.js";
 

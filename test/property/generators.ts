@@ -2,8 +2,8 @@
 // empty, missing and wrong values.
 import fc from "fast-check";
 import type { Action, Query } from "../oracle/engine.js";
+import type { Document, Field, FieldType, Json, Schema } from "../oracle/segments/values.js";
 import type { Settings } from "../oracle/settings.js";
-import type { Document, Field, FieldType, Json, Schema } from "../oracle/values.js";
 import { type Change, changesOf } from "./curation-generators.js";
 import { queryText, textOf, vocabulary } from "./vocabulary.js";
 

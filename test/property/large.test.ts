@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { Oracle } from "../oracle/engine.js";
-import { type Document, type Field, isText, type Json, type Schema } from "../oracle/values.js";
+import { type Document, type Field, isText, type Json, type Schema } from "../oracle/segments/values.js";
 import type { Change } from "./curation-generators.js";
 import { Fleet } from "./fleet.js";
 import { NUMBERS, query, type Write } from "./generators.js";

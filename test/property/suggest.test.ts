@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
 import { Oracle } from "../oracle/engine.js";
+import type { Document, Schema } from "../oracle/segments/values.js";
 import type { SuggestInput } from "../oracle/suggest.js";
-import type { Document, Schema } from "../oracle/values.js";
 import { Fleet } from "./fleet.js";
 
 const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? 25);

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Random } from "../../bench/random.js";
-import type { TestServer } from "../e2e/harness.js";
+import type { TestServer } from "../e2e/world/harness.js";
 import { anyFilter, type Document, SCHEMA, type Table, WORDS } from "./documents.js";
 import type { Name, Operation, State } from "./operation.js";
 

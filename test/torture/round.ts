@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Random } from "../../bench/random.js";
-import { eventually, sleep, TestServer } from "../e2e/harness.js";
+import { eventually, sleep, TestServer } from "../e2e/world/harness.js";
 import { checkQueries, createLane, indexName, LossError, recoveredState } from "./check.js";
 import { anyOperation, type Operation, START, type State } from "./operation.js";
 

@@ -1,7 +1,7 @@
 // A short torture (`npm run torture` is the long one), and that a loss would be seen.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../../bench/random.js";
-import { TestServer } from "../e2e/harness.js";
+import { TestServer } from "../e2e/world/harness.js";
 import { checkQueries, createLane, LossError, recoveredState } from "./check.js";
 import type { Document, Table } from "./documents.js";
 import { type Operation, START, type State } from "./operation.js";

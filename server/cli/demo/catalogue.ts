@@ -1,6 +1,6 @@
 // The demo catalogue: the same few hundred products every time, drawn from the word lists. Pure.
 
-import type { Schema } from "../schema/infer.js";
+import type { Schema } from "../../formats/infer.js";
 import { BRANDS, COLOURS, KINDS, type Kind, MODELS, OPENINGS } from "./words.js";
 
 export interface Product {

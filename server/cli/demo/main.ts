@@ -8,12 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, loadConfig } from "../../config.js";
+import { describe } from "../../formats/input-error.js";
 import { startServer } from "../../main.js";
 import { ApiClient } from "../api.js";
-import { CliError, describe, EXIT_FAILED } from "../failure.js";
-import { createIndex, findIndex } from "../index-setup.js";
+import { createIndex, findIndex } from "../commands/index-setup.js";
+import { stopSignal } from "../commands/serve.js";
+import { CliError, EXIT_FAILED, speaksToUser } from "../failure.js";
 import { type QueryAnswer, resultLines } from "../results.js";
-import { stopSignal } from "../serve.js";
 import { grouped } from "../table.js";
 import { upload } from "../upload/sender.js";
 import { DEMO_SCHEMA, demoCatalogue, type Product } from "./catalogue.js";
@@ -139,7 +140,7 @@ try {
   await demo();
 } catch (error) {
   process.stderr.write(`demo: ${describe(error)}\n`);
-  if (!(error instanceof CliError) && !(error instanceof ConfigError) && error instanceof Error) {
+  if (!speaksToUser(error) && !(error instanceof ConfigError) && error instanceof Error) {
     process.stderr.write(`${error.stack}\n`);
   }
   process.exitCode = EXIT_FAILED;

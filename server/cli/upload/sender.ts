@@ -2,10 +2,10 @@
 // retries and the search for the one document that makes a whole request invalid. Holds at most
 // `parallel` + 1 batches.
 
+import type { NumberedDocument } from "../../formats/documents.js";
 import type { ApiClient, Body, Reply } from "../api.js";
 import { ConnectionError, refusal } from "../api.js";
 import { CliError } from "../failure.js";
-import type { NumberedDocument } from "../input/documents.js";
 
 export const ACTIONS = ["upsert", "create", "update", "emplace", "delete"] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -2,12 +2,12 @@
 import { serialize } from "node:v8";
 import { contentsOf } from "../../catalog/state.js";
 import type { IndexContents } from "../../catalog/types.js";
-import { multiSearch, type SearchSlot } from "../../coordinator/multi-search.js";
-import { observedSearch, type QueryBody } from "../../coordinator/observed-search.js";
-import { suggest } from "../../coordinator/suggest.js";
 import { SkeinError } from "../../errors.js";
 import { Members } from "../../input.js";
 import type { Limits } from "../../limits.js";
+import { multiSearch, type SearchSlot } from "../../search/multi-search.js";
+import { observedSearch, type QueryBody } from "../../search/observed-search.js";
+import { suggest } from "../../suggest/suggest.js";
 import { planNamed } from "../../tenants/plans.js";
 import { checkRights } from "../../tenants/principal.js";
 import { readJsonBytes } from "../body.js";

@@ -1,5 +1,5 @@
 // Snapshots of the whole server, for the bootstrap admin key only: they hold every tenant's data.
-import type { SnapshotEntry } from "../../snapshots/snapshots.js";
+import type { SnapshotEntry } from "../../backups/backups.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";

@@ -1,5 +1,5 @@
 // The built engine for the unit tests of its kernels: compiled once per test file.
-import { EngineModule } from "../../../engine-wasm/host/engine-module.js";
+import { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 
 /** The module of dist/engine; `npm run build` makes it. */
 export function loadEngine(): Promise<EngineModule> {

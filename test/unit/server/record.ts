@@ -7,11 +7,11 @@ import type {
   IndexRecord,
   IndexSettings,
 } from "../../../server/catalog/types.js";
-import { IndexView } from "../../../server/coordinator/index-view.js";
-import { type QueriedIndex, queriedIndex } from "../../../server/coordinator/queried-index.js";
-import type { TextAnalyser } from "../../../server/coordinator/text-analyser.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 import { createLogger } from "../../../server/log.js";
+import { IndexView } from "../../../server/schema/index-view.js";
+import type { TextAnalyser } from "../../../server/schema/text-analyser.js";
+import { type QueriedIndex, queriedIndex } from "../../../server/search/queried-index.js";
 
 export function field(
   name: string,

@@ -7,15 +7,15 @@ import {
   TYPE_INT32,
   TYPE_STRING,
 } from "../../../engine-wasm/assembly/layout.js";
-import { EngineModule } from "../../../engine-wasm/host/engine-module.js";
+import { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import {
   ALL_ROWS,
   encodeSearch,
   PLAIN_RANKING,
   type SearchProgram,
-} from "../../../engine-wasm/host/search-program.js";
-import { decodeSearchResult } from "../../../engine-wasm/host/search-result.js";
-import type { Workbench } from "../../../engine-wasm/host/workbench.js";
+} from "../../../engine-wasm/host/programs/search-program.js";
+import { decodeSearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import { handle } from "../../../shards/handle.js";
 import * as control from "../../../shards/protocol/control.js";
 import {

@@ -1,0 +1,157 @@
+// The fields of the segment being built: the schema program read into columns, one per field, sorted by
+// slot, and the look-up of member names. A column also keeps where the current document has the field's
+// value.
+//
+//   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
+
+import { LANGUAGE_NUMBER_MAX, TYPE_FLOATS } from "../layout";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { hasDictionary } from "../segment/field-sections";
+import { isArrayType, isStringType } from "../segment/segment";
+import { ENTRY_HEADER, KeyTable, tableCreate, tableEnter, tableFind } from "./key-table";
+
+@unmanaged
+export class Column {
+  slot: u32;
+  type: u32;
+  flags: u32;
+  language: u32; // of its text, 0 = none
+  rows: u32; // rows that the arrays below can hold
+  elements: u32; // of the rows added so far
+  capacity: u32; // elements that `cells` can hold
+  cells: usize; // 8 bytes an element: i64, f64 bits, hash, or address of a dictionary value
+  offsets: usize; // u32[rows + 1], arrays only
+  present: usize; // bitset
+  norms: usize; // u8[rows]
+  values: usize; // text with dictionary: newest of its distinct values, chained
+  valueCount: u32;
+  rawBytes: u32; // of the distinct values
+  foldedBytes: u32;
+  // The current document's value: kind is JSON_*, 0 (JSON_NULL) also when there is none.
+  kind: i32;
+  escaped: u32;
+  start: usize;
+  end: usize;
+  number: u64; // single number or bool, checked and parsed
+  pending: u32; // array elements, checked; numbers are already in `cells` behind `elements`
+}
+
+const FIELD_HEAD: usize = 7;
+const NAME_COLUMN: usize = ENTRY_HEADER; // u32 in a name's entry
+const NAME_ENTRY_BYTES: u32 = 16;
+const CELLS_FIRST: u32 = 64;
+const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
+const EMBEDDING_NAME: usize = memory.data<u8>([0x65, 0x6d, 0x62, 0x65, 0x64, 0x64, 0x69, 0x6e, 0x67]);
+
+/** Columns of the schema, u32 address each. */
+let columns: usize = 0;
+export let columnCount: u32 = 0;
+/** Pseudo columns: only the current document's value is used. */
+export let idColumn: Column = changetype<Column>(0);
+export let embeddingColumn: Column = changetype<Column>(0);
+
+let names: KeyTable = changetype<KeyTable>(0);
+
+export function columnAt(i: u32): Column {
+  return changetype<Column>(<usize>Mem.u32At(columns + ((<usize>i) << 2)));
+}
+
+/** The column of a member name, a pseudo column, or 0 as an address. */
+export function columnNamed(at: usize, length: u32): Column {
+  const entry = tableFind(names, at, length, 0);
+  return changetype<Column>(entry == 0 ? <usize>0 : <usize>Mem.u32At(entry + NAME_COLUMN));
+}
+
+/** Gives a name its column; false when it has one already. */
+function putName(at: usize, length: u32, column: Column): bool {
+  const entry = tableEnter(names, at, length, 0);
+  if (Mem.u32At(entry + NAME_COLUMN) != 0) return false;
+  Mem.putU32(entry + NAME_COLUMN, <u32>changetype<usize>(column));
+  return true;
+}
+
+function newColumn(): Column {
+  return changetype<Column>(scratchZeroed(offsetof<Column>()));
+}
+
+function reservedColumn(name: usize, length: u32): Column {
+  const column = newColumn();
+  putName(name, length, column);
+  return column;
+}
+
+function createColumn(field: usize, rows: u32): Column {
+  const column = newColumn();
+  column.slot = Mem.u16At(field);
+  column.type = Mem.u8At(field + 2);
+  column.flags = Mem.u8At(field + 3);
+  column.language = Mem.u8At(field + 4);
+  column.rows = rows;
+  column.capacity = isArrayType(column.type) ? CELLS_FIRST : rows;
+  column.cells = scratch((<usize>column.capacity) << 3);
+  column.present = scratchZeroed((<usize>((rows + 63) >> 6)) << 3);
+  if (isArrayType(column.type)) column.offsets = scratchZeroed((<usize>rows + 1) << 2);
+  if (isStringType(column.type)) column.norms = scratchZeroed(rows);
+  return column;
+}
+
+function insertBySlot(column: Column): bool {
+  let i = columnCount;
+  for (; i > 0 && columnAt(i - 1).slot >= column.slot; i--) {
+    if (columnAt(i - 1).slot == column.slot) return false;
+    Mem.putU32(columns + ((<usize>i) << 2), Mem.u32At(columns + ((<usize>(i - 1)) << 2)));
+  }
+  Mem.putU32(columns + ((<usize>i) << 2), <u32>changetype<usize>(column));
+  columnCount++;
+  return true;
+}
+
+/** Address behind the program at [p, end), 0 when it is cut short. */
+export function schemaEnd(p: usize, end: usize): usize {
+  if (p + 2 > end) return 0;
+  let fields = Mem.u16At(p);
+  for (p += 2; fields > 0; fields--) {
+    if (p + FIELD_HEAD > end) return 0;
+    p += FIELD_HEAD + Mem.u16At(p + 5);
+  }
+  return p <= end ? p : 0;
+}
+
+/**
+ * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. False when it
+ * names an unknown type or language, a slot or name twice, or a reserved name.
+ */
+export function readSchema(p: usize, rows: u32): bool {
+  names = tableCreate(NAME_ENTRY_BYTES, 256);
+  idColumn = reservedColumn(ID_NAME, 2);
+  embeddingColumn = reservedColumn(EMBEDDING_NAME, 9);
+  columnCount = 0;
+  const fields = Mem.u16At(p);
+  columns = scratch((<usize>fields) << 2);
+  p += 2;
+  for (let i: u32 = 0; i < fields; i++) {
+    const nameBytes = Mem.u16At(p + 5);
+    if (Mem.u8At(p + 2) > <u32>TYPE_FLOATS || Mem.u8At(p + 4) > <u32>LANGUAGE_NUMBER_MAX) return false;
+    const column = createColumn(p, rows);
+    if (!insertBySlot(column) || !putName(p + FIELD_HEAD, nameBytes, column)) return false;
+    p += FIELD_HEAD + nameBytes;
+  }
+  return true;
+}
+
+/** True when the field's text values go into a dictionary. */
+export function keepsValues(column: Column): bool {
+  return isStringType(column.type) && hasDictionary(column.type, column.flags);
+}
+
+/** Makes room for `count` cells behind `elements`; what is there is kept, but moves. */
+export function cellsNeed(column: Column, count: u32): void {
+  const needed = column.elements + count;
+  if (needed <= column.capacity) return;
+  const capacity = max(needed, column.capacity << 1);
+  const cells = scratch((<usize>capacity) << 3);
+  Mem.copy(cells, column.cells, (<usize>column.capacity) << 3);
+  column.cells = cells;
+  column.capacity = capacity;
+}

@@ -1,0 +1,143 @@
+// A hash table from (bytes, tag) to entries of the caller's size, for one kernel call: it lives in scratch
+// and is never freed. Entries never move. What follows the key in an entry belongs to the caller.
+//
+//   entry: | u32 address, u32 length, u32 tag | caller's fields ... |
+
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { equalBytes } from "../memory/order";
+
+export const ENTRY_KEY = 0; // span {u32 address, u32 length}
+export const ENTRY_TAG = 8;
+export const ENTRY_HEADER: usize = 12;
+
+const SLOT_HASH: usize = 0; // slot: u32 hash, u32 entry (0 = empty)
+const SLOT_ENTRY: usize = 4;
+const POOL_CHUNK: usize = 0x10000;
+
+let poolAt: usize = 0;
+let poolEnd: usize = 0;
+
+/** Starts a fresh pool; call once after `scratchReset`, before anything else here. */
+export function poolReset(): void {
+  poolAt = 0;
+  poolEnd = 0;
+}
+
+/** Small pieces of scratch, 4-aligned, without scratch's own rounding. */
+export function poolTake(bytes: usize): usize {
+  const wanted = (bytes + 3) & ~3;
+  if (poolEnd - poolAt < wanted) {
+    if (wanted > POOL_CHUNK >> 2) return scratch(wanted);
+    poolAt = scratch(POOL_CHUNK);
+    poolEnd = poolAt + POOL_CHUNK;
+  }
+  const at = poolAt;
+  poolAt += wanted;
+  return at;
+}
+
+@unmanaged
+export class KeyTable {
+  slots: usize;
+  mask: u32;
+  count: u32;
+  entryBytes: u32; // whole entry, header included
+  keyBytes: u32; // bytes of all keys
+}
+
+/** A table for about `expected` keys to begin with (a power of two). */
+export function tableCreate(entryBytes: u32, expected: u32): KeyTable {
+  const table = changetype<KeyTable>(scratch(offsetof<KeyTable>()));
+  table.mask = expected * 2 - 1;
+  table.slots = scratchZeroed((<usize>table.mask + 1) << 3);
+  table.count = 0;
+  table.entryBytes = entryBytes;
+  table.keyBytes = 0;
+  return table;
+}
+
+function hashKey(at: usize, length: u32, tag: u32): u32 {
+  let hash: u64 = <u64>length ^ ((<u64>tag) << 32) ^ 0x9e3779b97f4a7c15;
+  for (; length >= 8; length -= 8, at += 8) {
+    hash = (hash ^ Mem.u64At(at)) * 0xd6e8feb86659fd93;
+    hash ^= hash >> 32;
+  }
+  let rest: u64 = 0;
+  for (; length > 0; length--) rest = (rest << 8) | <u64>Mem.u8At(at + length - 1);
+  hash = (hash ^ rest) * 0xd6e8feb86659fd93;
+  hash ^= hash >> 32;
+  hash *= 0xd6e8feb86659fd93;
+  return <u32>(hash >> 32);
+}
+
+function grow(table: KeyTable): void {
+  const before = table.slots;
+  const end = before + ((<usize>table.mask + 1) << 3);
+  const mask = table.mask * 2 + 1;
+  const slots = scratchZeroed((<usize>mask + 1) << 3);
+  for (let from = before; from < end; from += 8) {
+    if (Mem.u32At(from + SLOT_ENTRY) == 0) continue;
+    let i = Mem.u32At(from + SLOT_HASH) & mask;
+    while (Mem.u32At(slots + ((<usize>i) << 3) + SLOT_ENTRY) != 0) i = (i + 1) & mask;
+    Mem.putU64(slots + ((<usize>i) << 3), Mem.u64At(from));
+  }
+  table.slots = slots;
+  table.mask = mask;
+}
+
+/** The slot of the key, or the empty slot where it belongs. */
+function probe(table: KeyTable, at: usize, length: u32, tag: u32, hash: u32): usize {
+  const mask = table.mask;
+  let i = hash & mask;
+  while (true) {
+    const slot = table.slots + ((<usize>i) << 3);
+    const entry = <usize>Mem.u32At(slot + SLOT_ENTRY);
+    if (entry == 0) return slot;
+    if (
+      Mem.u32At(slot + SLOT_HASH) == hash &&
+      Mem.u32At(entry + 4) == length &&
+      Mem.u32At(entry + ENTRY_TAG) == tag &&
+      equalBytes(Mem.u32At(entry), at, length)
+    )
+      return slot;
+    i = (i + 1) & mask;
+  }
+}
+
+/** The entry of a key, or 0. */
+export function tableFind(table: KeyTable, at: usize, length: u32, tag: u32): usize {
+  return Mem.u32At(probe(table, at, length, tag, hashKey(at, length, tag)) + SLOT_ENTRY);
+}
+
+/** The entry of a key; a new one has its key copied and zeros behind the header. */
+export function tableEnter(table: KeyTable, at: usize, length: u32, tag: u32): usize {
+  const hash = hashKey(at, length, tag);
+  const slot = probe(table, at, length, tag, hash);
+  const found = <usize>Mem.u32At(slot + SLOT_ENTRY);
+  if (found != 0) return found;
+  const entry = poolTake(table.entryBytes);
+  const bytes = poolTake(length);
+  Mem.copy(bytes, at, length);
+  Mem.putU32(entry, <u32>bytes);
+  Mem.putU32(entry + 4, length);
+  Mem.putU32(entry + ENTRY_TAG, tag);
+  Mem.fill(entry + ENTRY_HEADER, 0, <usize>table.entryBytes - ENTRY_HEADER);
+  Mem.putU32(slot + SLOT_HASH, hash);
+  Mem.putU32(slot + SLOT_ENTRY, <u32>entry);
+  table.count++;
+  table.keyBytes += length;
+  if (table.count > table.mask >> 1) grow(table);
+  return entry;
+}
+
+/** Writes the address of every entry to u32[count] at `to`, in table order. */
+export function tableEntries(table: KeyTable, to: usize): void {
+  const end = table.slots + ((<usize>table.mask + 1) << 3);
+  for (let slot = table.slots; slot < end; slot += 8) {
+    const entry = Mem.u32At(slot + SLOT_ENTRY);
+    if (entry == 0) continue;
+    Mem.putU32(to, entry);
+    to += 4;
+  }
+}

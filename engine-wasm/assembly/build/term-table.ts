@@ -1,0 +1,111 @@
+// The postings of a segment while it is being built: one entry per (term, field), each with a stream of its
+// occurrences in chunks of scratch. Occurrences arrive by ascending row, and by ascending position in a row.
+//
+//   stream: per posting varint (row gap << 1 | 1), varint first position; then per further occurrence in the
+//   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
+
+import { Mem } from "../memory/mem";
+import { KeyTable, poolTake, tableCreate, tableEnter } from "./key-table";
+
+const TERM_NEXT_ROW: usize = 12; // u32, row of the newest posting + 1; 0 = none yet
+const TERM_POSITION: usize = 16; // u32, newest position
+export const TERM_POSTINGS: usize = 20; // u32
+const TERM_OCCURRENCES: usize = 24; // u32
+const TERM_AT: usize = 28; // u32, where the stream goes on
+const TERM_END: usize = 32; // u32, end of the current chunk
+const TERM_LINK: usize = 36; // u32, where the address of the next chunk is to be written
+const TERM_CHUNK: usize = 40; // u32, bytes of the current chunk
+const TERM_MORE: usize = 44; // u32, address of the second chunk
+export const TERM_STEMMED: usize = 48; // u32, entry of the stem, see text-terms.ts
+const TERM_INLINE: usize = 52; // the first chunk
+const INLINE_BYTES: usize = 16;
+const TERM_ENTRY_BYTES: u32 = 68;
+const CHUNK_BYTES_MAX: u32 = 1024; // chunks double up to this; each begins with u32 next
+
+export function termsCreate(): KeyTable {
+  return tableCreate(TERM_ENTRY_BYTES, 4096);
+}
+
+function nextChunk(entry: usize): usize {
+  const bytes = min(Mem.u32At(entry + TERM_CHUNK) << 1, CHUNK_BYTES_MAX);
+  const chunk = poolTake(4 + <usize>bytes);
+  Mem.putU32(<usize>Mem.u32At(entry + TERM_LINK), <u32>chunk);
+  Mem.putU32(entry + TERM_LINK, <u32>chunk);
+  Mem.putU32(entry + TERM_CHUNK, bytes);
+  Mem.putU32(entry + TERM_END, <u32>(chunk + 4 + bytes));
+  return chunk + 4;
+}
+
+function append(entry: usize, value: u64): void {
+  let at = <usize>Mem.u32At(entry + TERM_AT);
+  let end = <usize>Mem.u32At(entry + TERM_END);
+  while (true) {
+    if (at == end) {
+      at = nextChunk(entry);
+      end = <usize>Mem.u32At(entry + TERM_END);
+    }
+    if (value < 0x80) break;
+    Mem.putU8(at++, <u32>(value & 0x7f) | 0x80);
+    value >>= 7;
+  }
+  Mem.putU8(at, <u32>value);
+  Mem.putU32(entry + TERM_AT, <u32>(at + 1));
+}
+
+/** Notes one occurrence of a term of `length` bytes at `at` (0 for the special empty term). Returns its entry. */
+export function termOccurs(
+  terms: KeyTable,
+  at: usize,
+  length: u32,
+  field: u32,
+  row: u32,
+  position: u32,
+): usize {
+  const entry = tableEnter(terms, at, length, field);
+  entryOccurs(entry, row, position);
+  return entry;
+}
+
+/** The same for an entry of the table. */
+export function entryOccurs(entry: usize, row: u32, position: u32): void {
+  if (Mem.u32At(entry + TERM_LINK) == 0) {
+    Mem.putU32(entry + TERM_AT, <u32>(entry + TERM_INLINE));
+    Mem.putU32(entry + TERM_END, <u32>(entry + TERM_INLINE + INLINE_BYTES));
+    Mem.putU32(entry + TERM_LINK, <u32>(entry + TERM_MORE));
+    Mem.putU32(entry + TERM_CHUNK, <u32>INLINE_BYTES);
+  }
+  const nextRow = Mem.u32At(entry + TERM_NEXT_ROW);
+  if (nextRow == row + 1) {
+    append(entry, (<u64>(position - Mem.u32At(entry + TERM_POSITION))) << 1);
+  } else {
+    append(entry, ((<u64>(row + 1 - nextRow)) << 1) | 1);
+    append(entry, position);
+    Mem.putU32(entry + TERM_NEXT_ROW, row + 1);
+    Mem.putU32(entry + TERM_POSTINGS, Mem.u32At(entry + TERM_POSTINGS) + 1);
+  }
+  Mem.putU32(entry + TERM_POSITION, position);
+  Mem.putU32(entry + TERM_OCCURRENCES, Mem.u32At(entry + TERM_OCCURRENCES) + 1);
+}
+
+/** Copies a term's stream to `to`, which needs room for streamBytesMax. Returns its end. */
+export function termStream(entry: usize, to: usize): usize {
+  const last = <usize>Mem.u32At(entry + TERM_AT);
+  let at = entry + TERM_INLINE;
+  let bytes = INLINE_BYTES;
+  let link = entry + TERM_MORE;
+  while (last < at || last > at + bytes) {
+    Mem.copy(to, at, bytes);
+    to += bytes;
+    at = <usize>Mem.u32At(link);
+    link = at;
+    at += 4;
+    bytes = min(bytes << 1, <usize>CHUNK_BYTES_MAX);
+  }
+  Mem.copy(to, at, last - at);
+  return to + (last - at);
+}
+
+/** Upper bound of a term's stream in bytes. */
+export function streamBytesMax(entry: usize): usize {
+  return <usize>Mem.u32At(entry + TERM_POSTINGS) * 5 + <usize>Mem.u32At(entry + TERM_OCCURRENCES) * 5;
+}

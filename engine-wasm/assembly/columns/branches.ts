@@ -1,0 +1,15 @@
+// The byte in which each term of a segment parts from the term before it. A walk over the sorted terms (levenshtein.ts) sees
+// by it and by the shared-prefix bytes which prefixes lie side by side, without a look at the terms themselves.
+import { SEG_TERM_LCP } from "../layout";
+import { Mem } from "../memory/mem";
+import { Seg } from "../segment/segment";
+
+/** Writes u8 by term for the terms [from, to). */
+export function branchesAdd(segment: usize, branches: usize, from: u32, to: u32): void {
+  const lcps = Seg.at(segment, SEG_TERM_LCP);
+  for (let term = from; term < to; term++) {
+    const shared = Mem.u8At(lcps + term);
+    const ends = shared >= Seg.termLength(segment, term); // in a damaged segment
+    Mem.putU8(branches + <usize>term, ends ? 0 : Mem.u8At(Seg.termAt(segment, term) + shared));
+  }
+}

@@ -1,0 +1,236 @@
+// What is noted of a single-valued column when a snapshot first names its segment, so that queries need not read all of
+// its values: the least and the largest value of every zone of rows, and a byte for each row that says roughly how large
+// its value is. Values are compared as keys, u64 in their order; strings by ordinal.
+//
+//   zones:  { u64 least, u64 largest } by zone of ZONE_ROWS rows; the least is above the largest where no row has a value
+//   codes:  u8 by row, never falling with the value; means nothing for rows without one
+//   ranges: { u64 least, u64 largest } by code, of the rows that have a value
+//   bounds: u64 by code: the least key that gets it, but for the first
+
+import { TYPE_BOOL, TYPE_INT32 } from "../layout";
+import { scratch } from "../memory/arena";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { floatKey, intKey, NO_SPAN, RECORD_BYTES, RECORD_KEY, sortRecords } from "../memory/order";
+import { Field, isArrayType, isFloatType, isStringType } from "../segment/segment";
+
+const ZONE_SHIFT: u32 = 7;
+const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
+const RANGE_BYTES: usize = 16;
+const CODES: u32 = 256;
+const SAMPLE_ROWS: u32 = 2048; // by which values are dealt out to codes, about as many to each
+
+/** The column that is worth a summary, or 0. Booleans are bytes already. */
+export function summarisedColumn(segment: usize, field: usize): usize {
+  const type = Field.type(field);
+  if (isArrayType(type) || type == TYPE_BOOL) return 0;
+  return isStringType(type) ? Field.ordinals(segment, field) : Field.values(segment, field);
+}
+
+/** Bytes of the zones of so many rows. */
+export function zonesBytes(rows: u32): usize {
+  return <usize>((rows + ZONE_ROWS - 1) >> ZONE_SHIFT) * RANGE_BYTES;
+}
+/** Bytes of the codes of so many rows; they are read 64 at a time. */
+export function codesBytes(rows: u32): usize {
+  return (<usize>rows + 63) & ~63;
+}
+export const CODE_RANGES_BYTES: usize = <usize>CODES * RANGE_BYTES;
+export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
+
+/** The value of a row that has one, as a key. */
+function columnKey(type: u32, column: usize, row: u32): u64 {
+  if (isStringType(type)) return <u64>Mem.u32At(column + ((<usize>row) << 2));
+  if (isFloatType(type)) return floatValueKey(Mem.f64At(column + ((<usize>row) << 3)));
+  if (type == TYPE_INT32) return intKey(<i64>Mem.i32At(column + ((<usize>row) << 2)));
+  return intKey(Mem.i64At(column + ((<usize>row) << 3)));
+}
+
+/** -0 is 0. */
+export function floatValueKey(value: f64): u64 {
+  return floatKey(value == 0 ? 0 : reinterpret<u64>(value));
+}
+
+/** Clears the zones and ranges of a column and deals its values out to codes; rows can be added then. */
+export function columnBegin(
+  type: u32,
+  column: usize,
+  present: usize,
+  rows: u32,
+  zones: usize,
+  ranges: usize,
+  bounds: usize,
+): void {
+  clearRanges(zones, zonesBytes(rows));
+  clearRanges(ranges, CODE_RANGES_BYTES);
+  findBounds(type, column, present, rows, bounds);
+}
+
+/** Adds the rows [from, to) of a column to its zones, codes and ranges. */
+export function columnAdd(
+  type: u32,
+  column: usize,
+  present: usize,
+  from: u32,
+  to: u32,
+  zones: usize,
+  codes: usize,
+  ranges: usize,
+  bounds: usize,
+): void {
+  for (let row = from; row < to; row++) {
+    if (!Bits.has(present, row)) {
+      Mem.putU8(codes + <usize>row, 0);
+      continue;
+    }
+    const key = columnKey(type, column, row);
+    const code = codeOf(key, bounds);
+    Mem.putU8(codes + <usize>row, code);
+    widen(ranges + <usize>code * RANGE_BYTES, key);
+    widen(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES, key);
+  }
+}
+
+/** The code of a key. */
+export function codeOf(key: u64, bounds: usize): u32 {
+  let code: usize = 0;
+  for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
+    // no branch: none could be foreseen
+    code += select<usize>(step, 0, Mem.u64At(bounds + ((code + step) << 3)) <= key);
+  }
+  return <u32>code;
+}
+
+/** Chooses the bounds by a sample of the rows. */
+function findBounds(type: u32, column: usize, present: usize, rows: u32, bounds: usize): void {
+  const sample = min(rows, SAMPLE_ROWS);
+  const records = scratch(<usize>sample * RECORD_BYTES);
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < sample; i++) {
+    const row = <u32>((<u64>i * rows) / sample);
+    if (!Bits.has(present, row)) continue;
+    const record = records + <usize>count * RECORD_BYTES;
+    count++;
+    Mem.putU64(record + RECORD_KEY, columnKey(type, column, row));
+  }
+  const sorted = sortRecords(records, count, NO_SPAN, NO_SPAN, NO_SPAN);
+  for (let code: u32 = 0; code < CODES; code++) {
+    const at = sorted + <usize>((code * count) / CODES) * RECORD_BYTES;
+    Mem.putU64(bounds + ((<usize>code) << 3), count == 0 ? 0 : Mem.u64At(at + RECORD_KEY));
+  }
+}
+
+function clearRanges(ranges: usize, bytes: usize): void {
+  for (let at = ranges; at < ranges + bytes; at += RANGE_BYTES) {
+    Mem.putU64(at, u64.MAX_VALUE);
+    Mem.putU64(at + 8, 0);
+  }
+}
+
+function widen(range: usize, key: u64): void {
+  if (key < Mem.u64At(range)) Mem.putU64(range, key);
+  if (key > Mem.u64At(range + 8)) Mem.putU64(range + 8, key);
+}
+
+/** The least and the largest key of the zone that a row is in. */
+export function zoneLeast(zones: usize, row: u32): u64 {
+  return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES);
+}
+export function zoneLargest(zones: usize, row: u32): u64 {
+  return Mem.u64At(zones + <usize>(row >> ZONE_SHIFT) * RANGE_BYTES + 8);
+}
+
+const NO_CODE: u32 = 0xffff;
+const LOOKED_AT_SINGLY: u64 = 6; // up to so many of 64 rows
+
+/**
+ * Sets the rows of `to` whose key lies in [low, high]: by code, and by value where a code has others, too. `among`: a
+ * bitset of the only rows that count, 0 for all.
+ */
+export function scanCodes(
+  type: u32,
+  column: usize,
+  present: usize,
+  rows: u32,
+  codes: usize,
+  ranges: usize,
+  low: u64,
+  high: u64,
+  among: usize,
+  to: usize,
+): void {
+  let first = NO_CODE; // all rows with a code from here to `last` are in
+  let last: u32 = 0;
+  let partial = NO_CODE; // some rows with these two are
+  let other = NO_CODE;
+  for (let code: u32 = 0; code < CODES; code++) {
+    const least = Mem.u64At(ranges + <usize>code * RANGE_BYTES);
+    const largest = Mem.u64At(ranges + <usize>code * RANGE_BYTES + 8);
+    if (least > largest || largest < low || least > high) continue;
+    if (least < low || largest > high) {
+      other = partial;
+      partial = code;
+      continue;
+    }
+    if (first == NO_CODE) first = code;
+    last = code;
+  }
+  const span: u32 = first == NO_CODE ? 0 : last - first;
+  const firsts = i8x16.splat(<i8>first);
+  const spans = i8x16.splat(<i8>span);
+  const partials = i8x16.splat(<i8>partial);
+  const others = i8x16.splat(<i8>(other == NO_CODE ? partial : other));
+  for (let from: u32 = 0; from < rows; from += 64) {
+    const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6)); // none at or beyond `rows`
+    if (here == 0) continue;
+    const at = codes + <usize>from;
+    let word: u64 = 0;
+    let asked: u64 = 0;
+    if (popcnt(here) <= LOOKED_AT_SINGLY) {
+      for (let rest = here; rest != 0; rest &= rest - 1) {
+        const code = Mem.u8At(at + <usize>ctz(rest));
+        if (code - first <= span) word |= rest & (~rest + 1);
+        else if (code == partial || code == other) asked |= rest & (~rest + 1);
+      }
+    } else {
+      if (first != NO_CODE) word = Codes.within(at, firsts, spans) & here;
+      if (partial != NO_CODE) asked = Codes.are(at, partials, others) & here;
+    }
+    for (; asked != 0; asked &= asked - 1) {
+      const key = columnKey(type, column, from + <u32>ctz(asked));
+      if (key >= low && key <= high) word |= asked & (~asked + 1);
+    }
+    Bits.putWord(to, from >> 6, word);
+  }
+}
+
+abstract class Codes {
+  /** Which of 64 codes at `at` lie in a range. */
+  @inline static within(at: usize, firsts: v128, spans: v128): u64 {
+    return (
+      Codes.masks(Codes.in(at, firsts, spans), Codes.in(at + 16, firsts, spans)) |
+      (Codes.masks(Codes.in(at + 32, firsts, spans), Codes.in(at + 48, firsts, spans)) << 32)
+    );
+  }
+
+  /** Which of 64 codes at `at` are one of two. */
+  @inline static are(at: usize, one: v128, other: v128): u64 {
+    return (
+      Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other)) |
+      (Codes.masks(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other)) << 32)
+    );
+  }
+
+  @inline static in(at: usize, firsts: v128, spans: v128): v128 {
+    return i8x16.le_u(i8x16.sub(Mem.v128At(at), firsts), spans);
+  }
+
+  @inline static is(at: usize, one: v128, other: v128): v128 {
+    const lanes = Mem.v128At(at);
+    return v128.or(i8x16.eq(lanes, one), i8x16.eq(lanes, other));
+  }
+
+  @inline static masks(low: v128, high: v128): u64 {
+    return <u64>(<u32>i8x16.bitmask(low) & 0xffff) | ((<u64>(<u32>i8x16.bitmask(high) & 0xffff)) << 16);
+  }
+}

@@ -1,0 +1,208 @@
+// Counts the values of rows by ordinal. Rows come as a bitset, or as the complement of one (`flip` all ones), a word
+// of 64 at a time.
+import { scratchZeroed } from "../memory/arena";
+import { Bits, lastMask } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+
+const ALL: u64 = 0xffffffffffffffff;
+
+const TABLES: usize = 4;
+const TABLED_VALUES: u32 = 2048; // with more values, rows in a row seldom have the same one
+const TABLED_ROWS: u32 = 16; // that each value must have on average
+
+let step: usize = 0; // from one of the tables to the next
+
+/**
+ * Zeroed u32 by ordinal. NO_ORDINAL has a place in front of the table, so that it needs no look. Where many rows, `rows`
+ * of them, share few values, they are counted in several tables in turn: adding to the same count again and again waits
+ * for memory each time. `countsSum` must follow the counting.
+ */
+export function countsOf(values: u32, rows: u32): usize {
+  const bytes = (((<usize>values) << 2) + 31) & ~15;
+  step = values <= TABLED_VALUES && rows / TABLED_ROWS >= values ? bytes : 0;
+  return scratchZeroed(step == 0 ? bytes : TABLES * bytes) + 16;
+}
+
+/** Adds the tables up in the first. */
+export function countsSum(counts: usize, values: u32): void {
+  if (step == 0) return;
+  const end = counts + ((<usize>values) << 2);
+  for (let at = counts; at < end; at += 16) {
+    const low = i32x4.add(Mem.v128At(at), Mem.v128At(at + step));
+    const high = i32x4.add(Mem.v128At(at + 2 * step), Mem.v128At(at + 3 * step));
+    Mem.putV128(at, i32x4.add(low, high));
+  }
+}
+
+/** How many values have a count. */
+export function countsAboveZero(counts: usize, values: u32): u32 {
+  let lanes = i32x4.splat(0);
+  let i: u32 = 0;
+  for (; i + 4 <= values; i += 4) {
+    lanes = i32x4.sub(lanes, i32x4.ne(Mem.v128At(counts + ((<usize>i) << 2)), i32x4.splat(0)));
+  }
+  let above =
+    i32x4.extract_lane(lanes, 0) +
+    i32x4.extract_lane(lanes, 1) +
+    i32x4.extract_lane(lanes, 2) +
+    i32x4.extract_lane(lanes, 3);
+  for (; i < values; i++) above += Mem.u32At(counts + ((<usize>i) << 2)) != 0 ? 1 : 0;
+  return above;
+}
+
+/** The first value from `ordinal` on that has a count; `values` when there is none. */
+export function nextCount(counts: usize, ordinal: u32, values: u32): u32 {
+  while (ordinal < values && Mem.u32At(counts + ((<usize>ordinal) << 2)) == 0) {
+    ordinal++;
+    while (ordinal + 4 <= values && !v128.any_true(Mem.v128At(counts + ((<usize>ordinal) << 2))))
+      ordinal += 4;
+  }
+  return ordinal;
+}
+
+abstract class Elements {
+  /** Counts some elements, `span`: u32 first, u32 end. */
+  @inline static count(ordinals: usize, span: u64, counts: usize, second: usize): void {
+    const end = ordinals + ((<usize>(span >> 32)) << 2);
+    let at = ordinals + ((<usize>(<u32>span)) << 2);
+    for (; at + 8 <= end; at += 8) {
+      const two = Mem.u64At(at);
+      add(counts, <u32>two);
+      add(second, <u32>(two >> 32));
+    }
+    if (at < end) add(counts, Mem.u32At(at));
+  }
+}
+
+function add(counts: usize, ordinal: u32): void {
+  const count = counts + ((<usize>ordinal) << 2);
+  Mem.putU32(count, Mem.u32At(count) + 1);
+}
+
+/** The word of rows to count. */
+function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
+  const rest = Bits.word(bits, word) ^ flip;
+  return flip != 0 && word + 1 == Bits.words(rows) ? rest & lastMask(rows) : rest;
+}
+
+/** Single-valued. */
+export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, counts: usize): void {
+  const words = Bits.words(rows);
+  const second = counts + step;
+  for (let word: u32 = 0; word < words; word++) {
+    const at = ordinals + ((<usize>word) << 8);
+    let rest = wordOf(bits, word, flip, rows);
+    if (rest == ALL) {
+      for (let i: usize = 0; i < 256; i += 8) {
+        const two = Mem.u64At(at + i);
+        add(counts, <u32>two);
+        add(second, <u32>(two >> 32));
+      }
+      continue;
+    }
+    for (; rest != 0; rest &= rest - 1) {
+      add(counts, Mem.u32At(at + ((<usize>ctz(rest)) << 2)));
+      rest &= rest - 1;
+      if (rest == 0) break;
+      add(second, Mem.u32At(at + ((<usize>ctz(rest)) << 2)));
+    }
+  }
+}
+
+/** `countRows` of u16 by row. */
+export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, counts: usize): void {
+  const words = Bits.words(rows);
+  const second = counts + step;
+  for (let word: u32 = 0; word < words; word++) {
+    const at = numbers + ((<usize>word) << 7);
+    let rest = wordOf(bits, word, flip, rows);
+    if (rest == ALL) {
+      for (let i: usize = 0; i < 128; i += 4) {
+        const two = Mem.u32At(at + i);
+        add(counts, two & 0xffff);
+        add(second, two >> 16);
+      }
+      continue;
+    }
+    for (; rest != 0; rest &= rest - 1) {
+      add(counts, Mem.u16At(at + ((<usize>ctz(rest)) << 1)));
+      rest &= rest - 1;
+      if (rest == 0) break;
+      add(second, Mem.u16At(at + ((<usize>ctz(rest)) << 1)));
+    }
+  }
+}
+
+/** Multi-valued, no row has a value twice. */
+export function countElements(
+  ordinals: usize,
+  offsets: usize,
+  bits: usize,
+  flip: u64,
+  rows: u32,
+  counts: usize,
+): void {
+  const words = Bits.words(rows);
+  const second = counts + step;
+  const third = second + step;
+  const fourth = third + step;
+  for (let word: u32 = 0; word < words; word++) {
+    const at = offsets + ((<usize>word) << 8);
+    let rest = wordOf(bits, word, flip, rows);
+    if (rest == ALL) {
+      Elements.count(
+        ordinals,
+        (Mem.u64At(at) & 0xffffffff) | ((<u64>Mem.u32At(at + 256)) << 32),
+        counts,
+        second,
+      );
+      continue;
+    }
+    for (; rest != 0; rest &= rest - 1) {
+      Elements.count(ordinals, Mem.u64At(at + ((<usize>ctz(rest)) << 2)), counts, second);
+      rest &= rest - 1;
+      if (rest == 0) break;
+      Elements.count(ordinals, Mem.u64At(at + ((<usize>ctz(rest)) << 2)), third, fourth);
+    }
+  }
+}
+
+/** Multi-valued: a row counts once, however often it has a value. True when some row has one twice. */
+export function countRowsOnce(
+  ordinals: usize,
+  offsets: usize,
+  values: u32,
+  bits: usize,
+  flip: u64,
+  rows: u32,
+  counts: usize,
+): bool {
+  const last = scratchZeroed((<usize>values) << 2); // by ordinal: the last row that has it, + 1
+  const words = Bits.words(rows);
+  let repeats = false;
+  for (let word: u32 = 0; word < words; word++) {
+    for (let rest = wordOf(bits, word, flip, rows); rest != 0; rest &= rest - 1) {
+      const row = (word << 6) + <u32>ctz(rest);
+      const end = Mem.u32At(offsets + ((<usize>row) << 2) + 4);
+      for (let i = Mem.u32At(offsets + ((<usize>row) << 2)); i < end; i++) {
+        const ordinal = Mem.u32At(ordinals + ((<usize>i) << 2));
+        const seen = last + ((<usize>ordinal) << 2);
+        if (Mem.u32At(seen) == row + 1) {
+          repeats = true;
+          continue;
+        }
+        Mem.putU32(seen, row + 1);
+        add(counts, ordinal);
+      }
+    }
+  }
+  return repeats;
+}
+
+/** counts = totals - counts. */
+export function countOthers(counts: usize, totals: usize, values: u32): void {
+  const bytes = (<usize>values) << 2;
+  for (let i: usize = 0; i < bytes; i += 16) {
+    Mem.putV128(counts + i, i32x4.sub(Mem.v128At(totals + i), Mem.v128At(counts + i)));
+  }
+}

@@ -1,0 +1,202 @@
+// What a shard knows of a segment beyond its bytes, found out once, when a snapshot first names it: how often each value
+// of a facet occurs in all rows, deleted ones included, so that a query that matches most rows can count the others and
+// subtract; numbers for the sets of values of multi-valued facets (facet-sets.ts); zones and codes of columns
+// (column-summary.ts); branches of the dictionary (branches.ts). Small segments have none of it: reading them is cheap.
+//
+//   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
+//   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |
+//           | u32 -> totals, u32 by ordinal | u32 -> zones | u32 -> codes | u32 -> ranges of codes |
+//           | u32 -> bounds of codes | u32 -> numbers of sets | u32 -> first rows of sets | u32 0 |    from the region's start, 0: none
+
+import {
+  FIELD_ENTRY_BYTES,
+  FIELD_FLAGS,
+  FIELD_SLOT,
+  FLAG_FACET,
+  SEG_FIELD_TABLE,
+  SEG_FIELDS,
+} from "../layout";
+import { reserve, scratchReset } from "../memory/arena";
+import { bitsAll } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { Dict } from "../segment/dictionary";
+import { Field, isArrayType, Seg } from "../segment/segment";
+import { branchesAdd } from "./branches";
+import {
+  CODE_BOUNDS_BYTES,
+  CODE_RANGES_BYTES,
+  codesBytes,
+  columnAdd,
+  columnBegin,
+  summarisedColumn,
+  zonesBytes,
+} from "./column-summary";
+import { countRows, countRowsOnce, countsOf, countsSum } from "./facet-counts";
+import { numberSets, setsLikely, setsMost } from "./facet-sets";
+
+const ROWS_LEAST: u32 = 1024;
+/** Rows a value must have on average: other totals would take more memory than they save time. */
+const ROWS_A_VALUE: u32 = 8;
+
+const HEAD_BYTES: usize = 16;
+const AT_BRANCHES: usize = 4;
+const ENTRY_BYTES: usize = 48;
+const AT_REPEATS: usize = 4;
+const AT_SETS: usize = 8;
+export const SUMMARY_TOTALS: usize = 16;
+export const SUMMARY_ZONES: usize = 20;
+export const SUMMARY_CODES: usize = 24;
+export const SUMMARY_CODE_RANGES: usize = 28;
+export const SUMMARY_CODE_BOUNDS: usize = 32;
+export const SUMMARY_SET_NUMBERS: usize = 36;
+export const SUMMARY_SET_ROWS: usize = 40;
+const STEP_ROWS: u32 = 0x8000; // of a column in a step, or terms
+
+let tablesEnd: usize = 0; // offset in the region
+
+function fieldAt(segment: usize, i: u32): usize {
+  return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
+}
+
+function isFacet(segment: usize, field: usize): bool {
+  return (Mem.u8At(field + FIELD_FLAGS) & FLAG_FACET) != 0 && Field.ordinals(segment, field) != 0;
+}
+
+/** A region for the summary of a segment, to be filled by `summariseStep`; 0 when it needs none. Ends all scratch. */
+export function summarise(segment: usize): usize {
+  if (Seg.rows(segment) < ROWS_LEAST) return 0;
+  scratchReset(0);
+  const fields = Mem.u32At(segment + SEG_FIELDS);
+  const head = HEAD_BYTES + <usize>fields * ENTRY_BYTES;
+  tablesEnd = head;
+  for (let i: u32 = 0; i < fields; i++) placeTables(segment, fieldAt(segment, i), 0);
+  place(0, AT_BRANCHES, Seg.terms(segment));
+  if (tablesEnd == head) return 0;
+  const region = reserve(tablesEnd);
+  Mem.fill(region, 0, head);
+  Mem.putU32(region, fields);
+  tablesEnd = head;
+  for (let i: u32 = 0; i < fields; i++) {
+    placeTables(segment, fieldAt(segment, i), region + HEAD_BYTES + <usize>i * ENTRY_BYTES);
+  }
+  place(region, AT_BRANCHES, Seg.terms(segment));
+  return region;
+}
+
+/** Does the step with this number, 0, 1, 2 ..., each one a small part of the work; 0 after the last. Ends all scratch. */
+export function summariseStep(segment: usize, region: usize, step: u32): i32 {
+  scratchReset(0);
+  const rows = Seg.rows(segment);
+  const stepsOfField: u32 = (rows + STEP_ROWS - 1) / STEP_ROWS + 1;
+  const ofFields = stepsOfField * Mem.u32At(region);
+  if (step >= ofFields) return addTerms(segment, branchesOf(region), (step - ofFields) * STEP_ROWS);
+  const number = step / stepsOfField;
+  const field = fieldAt(segment, number);
+  const entry = region + HEAD_BYTES + <usize>number * ENTRY_BYTES;
+  const part = step % stepsOfField;
+  if (part > 0) addRows(segment, field, region, entry, (part - 1) * STEP_ROWS, min(rows, part * STEP_ROWS));
+  else if (isFacet(segment, field)) fillFacet(segment, field, region, entry);
+  return 1;
+}
+
+/** Adds the terms from `first` on that are due in one step; 0 when they are the last. */
+function addTerms(segment: usize, branches: usize, first: u32): i32 {
+  const terms = Seg.terms(segment);
+  branchesAdd(segment, branches, first, min(terms, first + STEP_ROWS));
+  return first + STEP_ROWS < terms ? 1 : 0;
+}
+
+/** Branches of the terms of a summarised segment, u8 by term; 0 when it has no summary. */
+export function branchesOf(summary: usize): usize {
+  return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
+}
+
+/** Gives the tables of a field their places behind those of the fields before; with `entry` 0 only adds up their bytes. */
+function placeTables(segment: usize, field: usize, entry: usize): void {
+  const rows = Seg.rows(segment);
+  if (entry != 0) Mem.putU32(entry, Mem.u16At(field + FIELD_SLOT));
+  if (summarisedColumn(segment, field) != 0 && Field.present(segment, field) != 0) {
+    place(entry, SUMMARY_ZONES, zonesBytes(rows));
+    place(entry, SUMMARY_CODES, codesBytes(rows));
+    place(entry, SUMMARY_CODE_RANGES, CODE_RANGES_BYTES);
+    place(entry, SUMMARY_CODE_BOUNDS, CODE_BOUNDS_BYTES);
+  }
+  if (!isFacet(segment, field)) return;
+  const values = Dict.count(Field.dictionary(segment, field));
+  if (values <= rows / ROWS_A_VALUE) place(entry, SUMMARY_TOTALS, (<usize>values) << 2);
+  if (!isArrayType(Field.type(field))) return;
+  if (!setsLikely(Field.ordinals(segment, field), Field.offsets(segment, field), rows)) return;
+  place(entry, SUMMARY_SET_NUMBERS, (<usize>rows) << 1);
+  place(entry, SUMMARY_SET_ROWS, (<usize>setsMost(rows)) << 2);
+}
+
+function place(entry: usize, table: usize, bytes: usize): void {
+  if (entry != 0) Mem.putU32(entry + table, <u32>tablesEnd);
+  tablesEnd += (bytes + 15) & ~15;
+}
+
+/** Adds the rows [from, to) to the tables of the field's column. */
+function addRows(segment: usize, field: usize, region: usize, entry: usize, from: u32, to: u32): void {
+  const zones = summaryTable(region, entry, SUMMARY_ZONES);
+  if (zones == 0) return;
+  const codes = summaryTable(region, entry, SUMMARY_CODES);
+  const ranges = summaryTable(region, entry, SUMMARY_CODE_RANGES);
+  const bounds = summaryTable(region, entry, SUMMARY_CODE_BOUNDS);
+  const type = Field.type(field);
+  const column = summarisedColumn(segment, field);
+  const present = Field.present(segment, field);
+  if (from == 0) columnBegin(type, column, present, Seg.rows(segment), zones, ranges, bounds);
+  columnAdd(type, column, present, from, to, zones, codes, ranges, bounds);
+}
+
+function fillFacet(segment: usize, field: usize, region: usize, entry: usize): void {
+  const rows = Seg.rows(segment);
+  const ordinals = Field.ordinals(segment, field);
+  const values = Dict.count(Field.dictionary(segment, field));
+  const bits = bitsAll(rows);
+  const counts = countsOf(values, rows);
+  if (isArrayType(Field.type(field))) {
+    const offsets = Field.offsets(segment, field);
+    const repeats = countRowsOnce(ordinals, offsets, values, bits, 0, rows, counts);
+    Mem.putU32(entry + AT_REPEATS, repeats ? 1 : 0);
+    const numbers = summaryTable(region, entry, SUMMARY_SET_NUMBERS);
+    if (numbers != 0) {
+      Mem.putU32(
+        entry + AT_SETS,
+        numberSets(ordinals, offsets, rows, numbers, summaryTable(region, entry, SUMMARY_SET_ROWS)),
+      );
+    }
+  } else {
+    countRows(ordinals, bits, 0, rows, counts);
+  }
+  countsSum(counts, values);
+  const totals = summaryTable(region, entry, SUMMARY_TOTALS);
+  if (totals != 0) Mem.copy(totals, counts, (<usize>values) << 2);
+}
+
+/** The field of a slot in a summary (0: none), or 0. */
+export function summaryOfSlot(summary: usize, slot: u32): usize {
+  if (summary == 0) return 0;
+  const count = Mem.u32At(summary);
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = summary + HEAD_BYTES + <usize>i * ENTRY_BYTES;
+    if (Mem.u32At(entry) == slot) return entry;
+  }
+  return 0;
+}
+
+/** False when a row may have a value twice. */
+export function hasNoRepeats(entry: usize): bool {
+  return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
+}
+
+/** How many sets of values are numbered; 0: they are not. */
+export function setsOf(entry: usize): u32 {
+  return entry == 0 ? 0 : Mem.u32At(entry + AT_SETS);
+}
+
+/** Address of a table SUMMARY_* of a field, 0 when there is none. */
+export function summaryTable(summary: usize, entry: usize, table: usize): usize {
+  if (entry == 0 || Mem.u32At(entry + table) == 0) return 0;
+  return summary + <usize>Mem.u32At(entry + table);
+}

@@ -1,0 +1,147 @@
+// Turns the text of a JSON scalar that a scan has already found well formed into its value: strings into
+// UTF-8, integers exactly into i64, numbers exactly into f64.
+import { parseNumber } from "../env";
+import { Mem } from "../memory/mem";
+import { putPoint } from "../memory/utf8";
+import { hexAt } from "./json";
+
+/**
+ * Decodes the string literal [start, end), quotes included, into `out` (room for end - start - 2 bytes; may
+ * be the literal's own place: the result is never longer). No lone surrogates. Returns the bytes written.
+ */
+export function unescape(start: usize, end: usize, out: usize): u32 {
+  const stop = end - 1;
+  const first = out;
+  let p = start + 1;
+  while (p < stop) {
+    const c = Mem.u8At(p);
+    if (c != 0x5c) {
+      Mem.putU8(out++, c);
+      p++;
+      continue;
+    }
+    const e = Mem.u8At(p + 1);
+    p += 2;
+    if (e == 0x75) {
+      let point: u32 = hexAt(p, stop);
+      p += 4;
+      if ((point & 0xfc00) == 0xd800) {
+        point = 0x10000 + ((point & 0x3ff) << 10) + (<u32>hexAt(p + 2, stop) & 0x3ff);
+        p += 6;
+      }
+      out += putPoint(out, point);
+    } else {
+      Mem.putU8(out++, escaped(e));
+    }
+  }
+  return <u32>(out - first);
+}
+
+/** The byte that a backslash and `letter` stand for. */
+function escaped(letter: u32): u32 {
+  switch (letter) {
+    case 0x62:
+      return 0x08;
+    case 0x66:
+      return 0x0c;
+    case 0x6e:
+      return 0x0a;
+    case 0x72:
+      return 0x0d;
+    case 0x74:
+      return 0x09;
+    default:
+      return letter; // quote, backslash, slash
+  }
+}
+
+export const INTEGER_OK: i32 = 0;
+export const INTEGER_FRACTION: i32 = 1; // a number, but no whole one
+const INTEGER_OVERFLOW: i32 = 2; // whole, but outside int64
+
+/** Result of `parseInteger` after INTEGER_OK. */
+export let integerValue: i64 = 0;
+
+/** Exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. INTEGER_*. */
+export function parseInteger(start: usize, end: usize): i32 {
+  scanDecimal(start, end);
+  integerValue = 0;
+  if (decimalDigits == 0) return INTEGER_OK;
+  if (decimalExponent < 0) return INTEGER_FRACTION;
+  if (decimalDigits + decimalExponent > 19) return INTEGER_OVERFLOW;
+  let value = decimalMantissa;
+  for (let i: i64 = 0; i < decimalExponent; i++) value *= 10; // below 10^19, inside u64
+  const limit: u64 = decimalNegative ? 0x8000000000000000 : 0x7fffffffffffffff;
+  if (value > limit) return INTEGER_OVERFLOW;
+  integerValue = decimalNegative ? 0 - <i64>value : <i64>value;
+  return INTEGER_OK;
+}
+
+/** Nearest f64 of the number [start, end) (ties to even); infinite when it is too large. */
+export function parseFloat64(start: usize, end: usize): f64 {
+  scanDecimal(start, end);
+  if (decimalDigits == 0) return decimalNegative ? -0.0 : 0.0;
+  // Clinger: with both operands exact, the one operation rounds correctly.
+  const exact = decimalDigits <= 19 && decimalMantissa <= 0x1fffffffffffff && abs(decimalExponent) <= 22;
+  if (!exact) return parseNumber(start, end - start);
+  let value = <f64>decimalMantissa;
+  const power = exactPower(<i32>abs(decimalExponent));
+  value = decimalExponent < 0 ? value / power : value * power;
+  return decimalNegative ? -value : value;
+}
+
+let decimalNegative: bool = false;
+let decimalMantissa: u64 = 0; // digits without the zeros at either end; exact when decimalDigits <= 19
+let decimalDigits: i64 = 0;
+let decimalExponent: i64 = 0;
+
+/** Reads the number as mantissa x 10^exponent. */
+function scanDecimal(p: usize, end: usize): void {
+  decimalNegative = Mem.u8At(p) == 0x2d;
+  if (decimalNegative) p++;
+  let mantissa: u64 = 0;
+  let digits: i64 = 0;
+  let zeros: i64 = 0; // seen since the last other digit
+  let exponent: i64 = 0;
+  let fraction = false;
+  for (; p < end; p++) {
+    const c = Mem.u8At(p);
+    if (c == 0x2e) {
+      fraction = true;
+      continue;
+    }
+    if (c - 0x30 >= 10) break;
+    if (fraction) exponent--;
+    if (c == 0x30) {
+      if (digits > 0) zeros++;
+      continue;
+    }
+    digits += zeros + 1;
+    if (digits <= 19) {
+      for (; zeros > 0; zeros--) mantissa *= 10;
+      mantissa = mantissa * 10 + <u64>(c - 0x30);
+    }
+    zeros = 0;
+  }
+  exponent += zeros;
+  if (p < end) exponent += scanExponent(p + 1, end);
+  decimalMantissa = mantissa;
+  decimalDigits = digits;
+  decimalExponent = exponent;
+}
+
+function scanExponent(p: usize, end: usize): i64 {
+  const negative = Mem.u8At(p) == 0x2d;
+  if (negative || Mem.u8At(p) == 0x2b) p++;
+  let value: i64 = 0;
+  for (; p < end; p++) {
+    if (value < 1000000000000) value = value * 10 + <i64>(Mem.u8At(p) - 0x30); // far beyond any text's length
+  }
+  return negative ? -value : value;
+}
+
+function exactPower(exponent: i32): f64 {
+  let power: f64 = 1;
+  for (let i = 0; i < exponent; i++) power *= 10; // exact up to 10^22
+  return power;
+}

@@ -1,0 +1,155 @@
+// Linear memory in two parts: regions below `top` (segments, bitsets, merge output) that live until
+// released, and scratch above it that lives for one kernel call. Regions are kept in an address-ordered
+// first-fit list and freed neighbours melt together; nothing knows what they hold.
+//
+//   | static data | region | region | free | region | scratch ...            |
+//   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
+import { outOfMemory } from "../env";
+import { Mem } from "./mem";
+
+const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
+const ALIGN: usize = 15;
+
+const START: usize = (__heap_base + ALIGN) & ~ALIGN;
+let top: usize = (__heap_base + ALIGN) & ~ALIGN;
+let inside: usize = 0; // addresses that are known to be inside the memory
+let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
+let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
+
+/** Ends the kernel before anything has changed here, so that the instance stays good for further calls. */
+function full(): void {
+  outOfMemory();
+  unreachable();
+}
+
+/** Brings everything up to `end` into use. */
+function ensure(end: usize): void {
+  if (end <= reached) return;
+  if (end > inside) grow(end);
+  reached = end;
+}
+
+/** Grows the memory until `end` is inside. What it grows beyond that takes no room of the machine's until it is reached. */
+function grow(end: usize): void {
+  const pages = <i32>((<u64>end + 0xffff) >>> 16);
+  const missing = pages - memory.size();
+  if (missing > 0 && memory.grow(max(missing, min(memory.size() >> 3, 256))) < 0) {
+    if (memory.grow(missing) < 0) full();
+  }
+  inside = <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
+}
+
+/** A region of `bytes`, 16-aligned, contents undefined. Ends all scratch. */
+export function reserve(bytes: usize): usize {
+  const wanted = (bytes + ALIGN) & ~ALIGN;
+  if (HEADER + wanted < bytes) full(); // over 4 GiB
+  let block = START;
+  while (block < top) {
+    const size = <usize>Mem.u32At(block);
+    if (Mem.u32At(block + 4) == 1 && size >= wanted) {
+      if (size - wanted >= HEADER + 16) {
+        const rest = block + HEADER + wanted;
+        Mem.putU32(rest, <u32>(size - wanted - HEADER));
+        Mem.putU32(rest + 4, 1);
+        Mem.putU32(block, <u32>wanted);
+      }
+      Mem.putU32(block + 4, 0);
+      return block + HEADER;
+    }
+    block += HEADER + size;
+  }
+  if (top + HEADER + wanted < top) full(); // over 4 GiB
+  ensure(top + HEADER + wanted);
+  Mem.putU32(top, <u32>wanted);
+  Mem.putU32(top + 4, 0);
+  top += HEADER + wanted;
+  scratchTop = top;
+  return block + HEADER;
+}
+
+/** Gives a region back. `at` must come from `reserve`. */
+export function release(at: usize): void {
+  Mem.putU32(at - HEADER + 4, 1);
+  let block = START;
+  while (block < top) {
+    let size = <usize>Mem.u32At(block);
+    if (Mem.u32At(block + 4) == 1) {
+      let next = block + HEADER + size;
+      while (next < top && Mem.u32At(next + 4) == 1) {
+        size += HEADER + <usize>Mem.u32At(next);
+        next = block + HEADER + size;
+      }
+      Mem.putU32(block, <u32>size);
+      if (next >= top) top = block;
+    }
+    block += HEADER + size;
+  }
+  scratchTop = top;
+}
+
+/** Cuts a region to its first `bytes`; the rest becomes free. */
+export function shrink(at: usize, bytes: usize): void {
+  const block = at - HEADER;
+  const size = <usize>Mem.u32At(block);
+  const wanted = (bytes + ALIGN) & ~ALIGN;
+  if (size - wanted < HEADER + 16 || wanted > size) return;
+  Mem.putU32(block, <u32>wanted);
+  const rest = block + HEADER + wanted;
+  Mem.putU32(rest, <u32>(size - wanted - HEADER));
+  Mem.putU32(rest + 4, 0);
+  release(rest + HEADER);
+}
+
+/** Forgets all scratch and returns room for a kernel's input of `bytes`. */
+export function scratchReset(bytes: usize): usize {
+  scratchTop = top;
+  return scratch(bytes);
+}
+
+/** Scratch of `bytes`, 16-aligned, contents undefined, gone with the next `scratchReset`. */
+export function scratch(bytes: usize): usize {
+  const at = scratchTop;
+  const end = at + ((bytes + ALIGN) & ~ALIGN);
+  if (end < at || end - at < bytes) full(); // over 4 GiB
+  ensure(end);
+  scratchTop = end;
+  return at;
+}
+
+/** Scratch filled with zeros. */
+export function scratchZeroed(bytes: usize): usize {
+  const at = scratch(bytes);
+  Mem.fill(at, 0, bytes);
+  return at;
+}
+
+export function scratchMark(): usize {
+  return scratchTop;
+}
+export function scratchRewind(mark: usize): void {
+  scratchTop = mark;
+}
+
+/** Bytes of a region, a few more than were asked for. */
+export function sizeOf(at: usize): usize {
+  return <usize>Mem.u32At(at - HEADER);
+}
+
+/** The end of all that was ever in use: what the memory takes of the machine's. */
+export function reachedBytes(): usize {
+  return reached;
+}
+
+/** Bytes in regions, free ones included. */
+export function regionBytes(): usize {
+  return top - START;
+}
+
+/** Bytes of free regions: what a fresh instance would not carry. */
+export function freeBytes(): usize {
+  let free: usize = 0;
+  for (let block = START; block < top; block += HEADER + <usize>Mem.u32At(block)) {
+    if (Mem.u32At(block + 4) == 1) free += <usize>Mem.u32At(block);
+  }
+  return free;
+}

@@ -1,0 +1,86 @@
+// Merges the posting lists of one (term, slot): reads the inputs' lists block by block, renumbers the live
+// rows and hands them, with their position bytes as they are, to the list writer. What is decoded has been checked by
+// the cursor; positions are checked here, so that damage ends the merge with STATUS_DAMAGED and never writes past
+// the writer's buffer.
+
+import { BLOCK_ROWS, STATUS_DAMAGED } from "../layout";
+import { Mem } from "../memory/mem";
+import { varintAt, varintU32 } from "../memory/varint";
+import { cursorNextBlock, cursorUseBuffer, listOpen } from "../segment/postings";
+import { fail } from "../status";
+import { ListWriter, listPosting } from "../write/posting-writer";
+import { cursorOf, isLive, MergeInput, newRow } from "./merge-state";
+
+/** Bytes that must be readable behind a list and writable behind the positions written. */
+export const POSITION_SLACK: usize = 8;
+
+/** Slot of the list at `input.lists`; for a damaged list any number. */
+export function nextSlot(input: MergeInput): u32 {
+  varintAt(input.lists);
+  return varintU32();
+}
+
+/** Enters the list at `input.lists`, which is of `slot`, and moves that behind it. `decoded`: BLOCK_BUFFER_BYTES. */
+export function openList(input: MergeInput, slot: u32, decoded: usize): bool {
+  const cursor = cursorOf(input);
+  const end = listOpen(cursor, input.lists, input.listsEnd, input.rows);
+  if (end == 0) return false;
+  if (cursor.slot != slot) return fail(STATUS_DAMAGED);
+  cursorUseBuffer(cursor, decoded);
+  input.lists = end;
+  input.positions = cursor.positions;
+  input.open = 1;
+  return true;
+}
+
+/** Postings and position bytes of the list that the input has entered. */
+export function openedPostings(input: MergeInput): u32 {
+  return cursorOf(input).count;
+}
+export function openedPositionBytes(input: MergeInput): u32 {
+  const cursor = cursorOf(input);
+  return <u32>(cursor.positionsEnd - cursor.positions);
+}
+
+/** True when the current list has postings left. */
+export function hasPostings(input: MergeInput): bool {
+  if (input.open == 0) return false;
+  const cursor = cursorOf(input);
+  const block = cursor.block + 1;
+  return block < cursor.blocks || (block == cursor.blocks && cursor.count % BLOCK_ROWS != 0);
+}
+
+/** Address behind `count` varints that begin at `at`; behind `end` when they do not end before it. */
+function skipVarints(at: usize, count: u32, end: usize): usize {
+  for (; count > 0; count--) {
+    while (at < end && Mem.u8At(at) >= 0x80) at++;
+    if (at >= end) return end + 1;
+    at++;
+  }
+  return at;
+}
+
+/** Moves the next block, or the tail, of the current list into the writer; false for a damaged one. */
+export function takePostings(input: MergeInput, writer: ListWriter): bool {
+  const cursor = cursorOf(input);
+  if (!cursorNextBlock(cursor)) return false;
+  let positions = input.positions;
+  if (cursor.positionAt != positions) return fail(STATUS_DAMAGED);
+  const held = cursor.held;
+  for (let i: u32 = 0; i < held; i++) {
+    const row = cursor.rowAt(i);
+    const tf = cursor.tfAt(i);
+    const from = positions;
+    positions = skipVarints(from, tf, cursor.positionsEnd);
+    if (positions > cursor.positionsEnd) return fail(STATUS_DAMAGED);
+    if (!isLive(input, row)) continue;
+    listPosting(writer, newRow(input, row), tf);
+    const to = writer.positionsEnd;
+    const bytes = positions - from;
+    if (bytes <= POSITION_SLACK) Mem.putU64(to, Mem.u64At(from));
+    else Mem.copy(to, from, bytes);
+    writer.positionsEnd = to + bytes;
+  }
+  input.positions = positions;
+  return true;
+}

@@ -1,0 +1,157 @@
+// The state of a merge between its steps: one region with the plan, the inputs and the writers, plus the
+// regions it owns for a while. Also the mapping from an input's rows to rows of the output.
+
+import { FIELD_ENTRY_BYTES, SEG_FIELD_TABLE, SEG_ROWS } from "../layout";
+import { release, reserve } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { CURSOR_BYTES, Cursor } from "../segment/postings";
+import { DictionaryWriter } from "../write/dictionary-writer";
+import { ListWriter } from "../write/posting-writer";
+import { Sink } from "../write/segment-sink";
+import { TermWriter } from "../write/term-writer";
+
+export const PHASE_SEQS: u32 = 0;
+export const PHASE_IDS: u32 = 1;
+export const PHASE_NORMS: u32 = 2; // from here to PHASE_DICTIONARY: once per field
+export const PHASE_PRESENT: u32 = 3;
+export const PHASE_OFFSETS: u32 = 4;
+export const PHASE_VALUES: u32 = 5;
+export const PHASE_HASHES: u32 = 6;
+export const PHASE_MARK: u32 = 7; // which dictionary values live rows use
+export const PHASE_ORDER: u32 = 8; // their order in the merged dictionary
+export const PHASE_ORDINALS: u32 = 9;
+export const PHASE_DICTIONARY: u32 = 10;
+export const PHASE_TERMS: u32 = 11;
+export const PHASE_DONE: u32 = 12;
+
+@unmanaged
+export class MergeInput {
+  key: u64; // first bytes of the current term, or the order key of the current dictionary value
+  segment: usize;
+  rows: u32;
+  live: usize; // own copy of the bitset with one more word of zeros; 0 = all rows live
+  ranks: usize; // u32 per word of `live`: live rows before it, plus `first`
+  first: u32; // row of the output that the first live row becomes
+  field: usize; // current field: entry of this segment, 0 = the segment does not have it
+  ordinals: usize; // current field: u32 per dictionary value: 0 = unused, else its new ordinal + 1
+  cursor: u32; // current id, dictionary value or term
+  count: u32; // how many there are of these
+  taking: u32; // 1 = has the term that is being merged
+  lists: usize; // the next list of that term
+  listsEnd: usize;
+  open: u32; // 1 = has the list that is being merged; its cursor stands behind this structure
+  positions: usize; // of the next posting
+}
+
+@unmanaged
+export class Merge {
+  phase: u32;
+  begun: u32; // 1 = the phase has prepared its section
+  units: i32; // left in this step
+  rows: u32; // live rows of all inputs
+  inputs: usize;
+  inputCount: u32;
+  fieldCount: u32;
+  field: u32; // current field
+  input: u32; // current input of a phase
+  at: u32; // where the phase goes on in it
+  elements: u32; // current field: elements, known after PHASE_OFFSETS
+  sink: Sink;
+  dictionary: DictionaryWriter;
+  values: u32; // merged dictionary: number of values, their bytes, and {u32 input, u32 ordinal} of each
+  rawBytes: u32;
+  foldedBytes: u32;
+  sources: usize;
+  list: ListWriter;
+  terms: TermWriter;
+  termOpen: u32; // 1 = between the lists of a term
+  termLists: u32; // offset of its first list in the segment
+  term: usize; // its bytes
+  termLength: u32;
+  listOpen: u32; // 1 = inside a list
+  slot: u32; // of that list
+  decoded: usize; // BLOCK_BUFFER_BYTES, for one cursor at a time
+  rowRegion: usize; // owned regions; 0 = none
+  dictionaryRegion: usize;
+  termRegion: usize;
+  listRegion: usize;
+  listCapacity: u32;
+}
+
+export function inputAt(m: Merge, i: u32): MergeInput {
+  return changetype<MergeInput>(m.inputs + <usize>i * INPUT_BYTES);
+}
+
+const CURSOR_AT: usize = (offsetof<MergeInput>() + 7) & ~7;
+export const INPUT_BYTES: usize = CURSOR_AT + CURSOR_BYTES;
+
+/** Reads the input's current list. */
+export function cursorOf(input: MergeInput): Cursor {
+  return changetype<Cursor>(changetype<usize>(input) + CURSOR_AT);
+}
+
+/** The output's entry of the current field; the address ends when the sink grows. */
+export function outputField(m: Merge): usize {
+  return m.sink.base + Mem.u32At(m.sink.base + SEG_FIELD_TABLE) + m.field * FIELD_ENTRY_BYTES;
+}
+
+/** Gives back a region that a merge owns; 0 is none. */
+export function drop(region: usize): usize {
+  if (region != 0) release(region);
+  return 0;
+}
+
+export function isLive(input: MergeInput, row: u32): bool {
+  return input.live == 0 || ((Mem.u64At(input.live + <usize>((row >> 6) << 3)) >> <u64>(row & 63)) & 1) != 0;
+}
+
+/** The output row of a live row; for any other row or the end, that of the next live one. */
+export function newRow(input: MergeInput, row: u32): u32 {
+  if (input.live == 0) return input.first + row;
+  const word = row >> 6;
+  const before = Mem.u64At(input.live + <usize>(word << 3)) & (((<u64>1) << (row & 63)) - 1);
+  return Mem.u32At(input.ranks + <usize>(word << 2)) + <u32>popcnt(before);
+}
+
+/** Copies the live bitset at `from` into `to`, counts, and returns the number of live rows. */
+function takeLive(input: MergeInput, from: usize, to: usize, ranks: usize): u32 {
+  const words = (input.rows + 63) >> 6;
+  let rank = input.first;
+  for (let i: u32 = 0; i <= words; i++) {
+    let word: u64 = 0;
+    if (i < words) word = Mem.u64At(from + <usize>(i << 3));
+    if (i == words - 1 && (input.rows & 63) != 0) word &= ((<u64>1) << (input.rows & 63)) - 1;
+    Mem.putU64(to + <usize>(i << 3), word);
+    Mem.putU32(ranks + <usize>(i << 2), rank);
+    rank += <u32>popcnt(word);
+  }
+  return rank - input.first;
+}
+
+/**
+ * Maps the rows of all inputs, {u32 segment, u32 live} pairs at `entries`. Sets m.rows, takes m.rowRegion.
+ */
+export function mapRows(m: Merge, entries: usize): void {
+  let bytes: usize = 16;
+  for (let i: u32 = 0; i < m.inputCount; i++) {
+    const input = inputAt(m, i);
+    input.segment = Mem.u32At(entries + <usize>(i << 3));
+    input.rows = Mem.u32At(input.segment + SEG_ROWS);
+    if (Mem.u32At(entries + <usize>(i << 3) + 4) != 0) bytes += <usize>(((input.rows + 63) >> 6) + 1) * 16;
+  }
+  m.rowRegion = reserve(bytes);
+  let to = m.rowRegion;
+  m.rows = 0;
+  for (let i: u32 = 0; i < m.inputCount; i++) {
+    const input = inputAt(m, i);
+    const live = <usize>Mem.u32At(entries + <usize>(i << 3) + 4);
+    const words = <usize>((input.rows + 63) >> 6) + 1;
+    input.first = m.rows;
+    let rows = input.rows;
+    if (live != 0) rows = takeLive(input, live, to, to + (words << 3));
+    input.live = rows < input.rows ? to : 0;
+    input.ranks = to + (words << 3);
+    m.rows += rows;
+    if (rows < input.rows) to += words << 4;
+  }
+}

@@ -1,0 +1,118 @@
+// The filter operations of a search program as a table, in postfix order, checked so that running them never
+// meets an empty or a too deep stack.
+
+import {
+  OP_ALL,
+  OP_AND,
+  OP_EQUALS,
+  OP_FLOAT_RANGE,
+  OP_IDS,
+  OP_INT_RANGE,
+  OP_NOT,
+  OP_OR,
+  OP_TOKENS,
+} from "../layout";
+import { scratch } from "../memory/arena";
+import { failed } from "../status";
+import { countWithin, programBad, readBytes, readF64, readI64, readU8, readU16, readU32 } from "./program";
+import { readTerms, termsRead } from "./program-terms";
+
+@unmanaged
+export class Operation {
+  lowInt: i64;
+  highInt: i64;
+  lowFloat: f64; // both ends inclusive
+  highFloat: f64;
+  code: u32; // OP_*
+  slot: u32;
+  at: usize; // bytes, terms or hashes
+  count: u32; // of them
+  padding: u32;
+}
+
+@unmanaged
+export class Filter {
+  operations: usize;
+  count: u32;
+}
+
+const OPERATION_BYTES: usize = 56;
+const HASH_BYTES: usize = 8;
+
+/** Bitsets that a filter may hold at a time. */
+const FILTER_DEPTH_MAX: i32 = 256;
+
+export function operationAt(filter: Filter, i: u32): Operation {
+  return changetype<Operation>(filter.operations + <usize>i * OPERATION_BYTES);
+}
+
+/** Reads one filter; without failure it can be run. */
+export function filterRead(): Filter {
+  const filter = changetype<Filter>(scratch(offsetof<Filter>()));
+  filter.count = countWithin(readU16(), 1);
+  filter.operations = scratch(<usize>filter.count * OPERATION_BYTES);
+  let depth: i32 = 0;
+  for (let i: u32 = 0; i < filter.count && !failed(); i++) {
+    const operation = operationAt(filter, i);
+    operation.code = readU8();
+    if (operation.code == OP_AND || operation.code == OP_OR) depth -= 2;
+    if (operation.code == OP_NOT) depth -= 1;
+    if (depth < 0) programBad();
+    depth++;
+    if (depth > FILTER_DEPTH_MAX) programBad();
+    readOperands(operation);
+  }
+  if (filter.count > 0 && depth != 1) programBad();
+  return filter;
+}
+
+function readOperands(operation: Operation): void {
+  switch (operation.code) {
+    case OP_ALL:
+    case OP_AND:
+    case OP_OR:
+    case OP_NOT:
+      return;
+    case OP_INT_RANGE:
+      operation.slot = readU16();
+      operation.lowInt = readI64();
+      operation.highInt = readI64();
+      return;
+    case OP_FLOAT_RANGE:
+      return readFloatRange(operation);
+    case OP_EQUALS:
+      operation.slot = readU16();
+      operation.count = readU32();
+      operation.at = readBytes(operation.count);
+      return;
+    case OP_TOKENS:
+      operation.slot = readU16();
+      operation.at = readTerms();
+      operation.count = termsRead;
+      return;
+    case OP_IDS:
+      operation.count = countWithin(readU32(), HASH_BYTES);
+      operation.at = readBytes(<usize>operation.count * HASH_BYTES);
+      return;
+    default:
+      programBad();
+  }
+}
+
+function readFloatRange(operation: Operation): void {
+  operation.slot = readU16();
+  const low = readF64();
+  const high = readF64();
+  const exclusive = readU8();
+  if (isNaN(low) || isNaN(high) || exclusive > 3) programBad();
+  operation.lowFloat = (exclusive & 1) != 0 ? nextAbove(low) : low;
+  operation.highFloat = (exclusive & 2) != 0 ? -nextAbove(-high) : high;
+}
+
+/** The smallest number above x; NaN, which no value reaches, above infinity. */
+function nextAbove(x: f64): f64 {
+  if (x == Infinity) return NaN;
+  if (x == 0) return f64.MIN_VALUE;
+  const bits = reinterpret<i64>(x);
+  return reinterpret<f64>(x > 0 ? bits + 1 : bits - 1);
+}

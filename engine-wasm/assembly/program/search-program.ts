@@ -1,0 +1,316 @@
+// A search program, checked and laid out as tables for the kernels that run it. After `queryRead` without
+// failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
+
+import {
+  ALT_SPLIT,
+  ALTERNATIVE_EXACT,
+  ALTERNATIVE_NEAR,
+  ALTERNATIVE_SEQUENCE,
+  FACET_SHARE,
+  MATCH_ANY,
+  PROGRAM_SEARCH,
+  SORT_CLASS,
+  SORT_FIELD,
+  TERM_PREFIX,
+} from "../layout";
+import { scratch } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { decodeNorm } from "../memory/norm";
+import { failed } from "../status";
+import { Filter, filterRead } from "./filter-program";
+import {
+  countWithin,
+  programBad,
+  programEnd,
+  programOpen,
+  readU8,
+  readU16,
+  readU32,
+  readWeight,
+} from "./program";
+import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt, termsRead } from "./program-terms";
+import { rankRead } from "./rank-program";
+import { slotPut, slotsBegin, slotsEnd } from "./slots";
+
+@unmanaged
+export class Alternative {
+  boost: f64;
+  typos: u32;
+  exact: u32; // it has no typos and counts as the word as written
+  near: u32; // its positions count for closeness
+  sequence: u32; // its terms stand one behind the other
+  terms: usize;
+  termCount: u32;
+  lists: usize; // cursors in the segment at hand, in scoring order
+  listCount: u32;
+  tier: u32; // TIER_*: how good a row can be that has it
+}
+
+/**
+ * A row is in the first tier of a word when it has the best that the word has alternatives for: the word as written,
+ * or, without such an alternative, the fewest typos. In the second it has the fewest typos, in the third it has more.
+ */
+export const TIER_BEST: u32 = 0;
+export const TIER_FEWEST_TYPOS: u32 = 1;
+export const TIER_MORE_TYPOS: u32 = 2;
+
+@unmanaged
+export class Word {
+  weight: f64;
+  most: f64; // no row scores more for the word
+  mostBehind: f64; // the same from alternatives of lower tiers than TIER_BEST
+  alternatives: usize;
+  alternativeCount: u32;
+  nearLists: usize; // cursors of the segment at hand, for closeness
+  nearCount: u32;
+  nearLinks: usize; // u32 by row: chain of the near lists that have it; 0 = none made
+  leastTypos: u32; // of all alternatives
+  canBeExact: u32; // some alternative is
+  tiers: u32; // the last TIER_* that some alternative is in
+  cost: u32; // postings of the lists of the segment at hand
+  behind: usize; // bitset of the segment at hand: only in these rows lower tiers may score more; 0 = none of them
+  rows: usize; // the same: the rows that have the word, when one matching word is enough
+}
+
+@unmanaged
+export class Phrase {
+  terms: usize;
+  count: u32;
+}
+
+@unmanaged
+export class SortKey {
+  by: u32; // SORT_*
+  descending: u32;
+  slot: u32;
+  kind: u32; // KIND_* over the whole snapshot
+  type: u32; // of the segment at hand
+  present: usize; // bitset, 0 = no value anywhere
+  values: usize; // numbers
+  ordinals: usize; // strings
+  dictionary: usize;
+  zones: usize; // numbers and strings of the segment at hand (column-summary.ts), 0 = none
+  codes: usize; // the same
+  codeBounds: usize;
+}
+
+@unmanaged
+export class Facet {
+  slot: u32;
+  limit: u32;
+  share: u32; // other shards have counts, too
+  bound: u32; // of a finished share: the largest count that is left out
+  kind: u32; // KIND_* over the whole snapshot
+  entries: usize;
+  entryCount: u32;
+}
+
+const ALTERNATIVE_BYTES: usize = (offsetof<Alternative>() + 7) & ~7;
+const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
+const PHRASE_BYTES: usize = 8;
+const SORT_KEY_BYTES: usize = 48;
+const FACET_BYTES: usize = 32;
+const NORMS: u32 = 256;
+const SLOT_BYTES: usize = 8 + (NORMS << 3);
+
+const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
+
+const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE;
+const SORT_KEYS_MAX: u32 = 64;
+
+// Fewest bytes that one of them takes in a program.
+const SLOT_LEAST: usize = 18;
+const WORD_LEAST: usize = 10;
+const ALTERNATIVE_LEAST: usize = 13;
+const PHRASE_LEAST: usize = 2;
+
+export let anyWord: bool = false; // one matching word is enough
+export let anySequence: bool = false; // some alternative is a sequence
+export let rowsWanted: u32 = 0;
+export let saturation: f64 = 0; // k1
+export let proximityWeight: f64 = 0;
+export let slotCount: u32 = 0;
+export let wordCount: u32 = 0;
+export let phraseCount: u32 = 0;
+export let excludeCount: u32 = 0;
+export let sortCount: u32 = 0;
+export let facetCount: u32 = 0;
+export let mainFilter: Filter = changetype<Filter>(0);
+let slotTables: usize = 0;
+let words: usize = 0;
+let phrases: usize = 0;
+let excludes: usize = 0;
+let sortKeys: usize = 0;
+let facets: usize = 0;
+
+export function wordAt(i: u32): Word {
+  return changetype<Word>(words + <usize>i * WORD_BYTES);
+}
+export function phraseAt(i: u32): Phrase {
+  return changetype<Phrase>(phrases + <usize>i * PHRASE_BYTES);
+}
+export function excludeAt(i: u32): Phrase {
+  return changetype<Phrase>(excludes + <usize>i * PHRASE_BYTES);
+}
+export function sortKeyAt(i: u32): SortKey {
+  return changetype<SortKey>(sortKeys + <usize>i * SORT_KEY_BYTES);
+}
+export function facetAt(i: u32): Facet {
+  return changetype<Facet>(facets + <usize>i * FACET_BYTES);
+}
+
+export function alternativeAt(word: Word, i: u32): Alternative {
+  return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
+}
+
+export function slotWeight(index: u32): f64 {
+  return Mem.f64At(slotTables + <usize>index * SLOT_BYTES);
+}
+
+/** f64 by norm byte: what a term frequency is divided by in a field of that length. */
+export function slotDivisors(index: u32): usize {
+  return slotTables + <usize>index * SLOT_BYTES + 8;
+}
+
+/** Reads and checks the whole program; look at `failed()` afterwards. */
+export function queryRead(program: usize, bytes: usize): void {
+  programOpen(program, bytes, PROGRAM_SEARCH);
+  const mode = readU8();
+  anyWord = mode == MATCH_ANY;
+  if (mode > <u32>MATCH_ANY) programBad();
+  rowsWanted = readU32();
+  saturation = readWeight();
+  const lengthShare = readWeight();
+  if (lengthShare > 1) programBad();
+  proximityWeight = readWeight();
+  readSlots(lengthShare);
+  readWords();
+  phraseCount = countWithin(readU16(), PHRASE_LEAST);
+  phrases = readPhrases(phraseCount);
+  excludeCount = countWithin(readU16(), PHRASE_LEAST);
+  excludes = readPhrases(excludeCount);
+  mainFilter = filterRead();
+  readSort();
+  readFacets();
+  rankRead();
+  programEnd();
+}
+
+function readSlots(lengthShare: f64): void {
+  slotCount = countWithin(readU16(), SLOT_LEAST);
+  slotsBegin(slotCount);
+  slotTables = scratch(<usize>slotCount * SLOT_BYTES);
+  for (let i: u32 = 0; i < slotCount; i++) {
+    slotPut(i, readU16());
+    Mem.putF64(slotTables + <usize>i * SLOT_BYTES, readWeight());
+    const average = readWeight();
+    const divisors = slotDivisors(i);
+    for (let norm: u32 = 0; norm < NORMS; norm++) {
+      const ratio = average == 0 ? lengthShare : (lengthShare * <f64>decodeNorm(norm)) / average;
+      Mem.putF64(divisors + ((<usize>norm) << 3), 1 - lengthShare + ratio);
+    }
+  }
+  slotsEnd(slotCount);
+}
+
+function readWords(): void {
+  anySequence = false;
+  wordCount = countWithin(readU16(), WORD_LEAST);
+  words = scratch(<usize>wordCount * WORD_BYTES);
+  for (let i: u32 = 0; i < wordCount && !failed(); i++) {
+    const word = wordAt(i);
+    word.weight = readWeight();
+    word.alternativeCount = countWithin(readU16(), ALTERNATIVE_LEAST);
+    word.alternatives = scratch(<usize>word.alternativeCount * ALTERNATIVE_BYTES);
+    for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) readAlternative(alternativeAt(word, j));
+    if (!failed()) rateTiers(word);
+  }
+}
+
+/** Says of every alternative in which tier its rows are, and what the word can score. */
+function rateTiers(word: Word): void {
+  word.leastTypos = 0xff;
+  word.canBeExact = 0;
+  word.tiers = TIER_BEST;
+  word.most = 0;
+  word.mostBehind = 0;
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const one = alternativeAt(word, i);
+    word.leastTypos = min(word.leastTypos, one.typos);
+    word.canBeExact |= one.exact;
+  }
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const one = alternativeAt(word, i);
+    if (one.typos > word.leastTypos) one.tier = TIER_MORE_TYPOS;
+    else one.tier = one.exact < word.canBeExact ? TIER_FEWEST_TYPOS : TIER_BEST;
+    word.tiers = max(word.tiers, one.tier);
+    const most = one.boost * SCORE_ROUNDING; // boost * x / (x + k1)
+    word.most = max(word.most, most);
+    if (one.tier != TIER_BEST) word.mostBehind = max(word.mostBehind, most);
+  }
+}
+
+function readAlternative(alternative: Alternative): void {
+  const kind = readU8(); // for people
+  alternative.typos = readU8();
+  const flags = readU8();
+  alternative.near = flags & ALTERNATIVE_NEAR;
+  alternative.exact = (flags & ALTERNATIVE_EXACT) != 0 && alternative.typos == 0 ? 1 : 0;
+  alternative.sequence = flags & ALTERNATIVE_SEQUENCE;
+  alternative.boost = readWeight();
+  alternative.termCount = countWithin(readU16(), TERM_LEAST + 1);
+  alternative.terms = scratch(<usize>alternative.termCount * TERM_BYTES);
+  alternative.listCount = 0;
+  if (kind > <u32>ALT_SPLIT || flags > <u32>FLAGS_ALL) programBad();
+  if (alternative.sequence != 0) anySequence = true;
+  if (alternative.sequence != 0 && alternative.termCount == 0) programBad();
+  for (let i: u32 = 0; i < alternative.termCount; i++) {
+    const prefix = readU8();
+    if (prefix > <u32>TERM_PREFIX || (prefix != 0 && alternative.sequence != 0)) programBad();
+    readTermInto(termAt(alternative.terms, i), prefix);
+  }
+}
+
+function readPhrases(count: u32): usize {
+  const table = scratch(<usize>count * PHRASE_BYTES);
+  for (let i: usize = 0; i < <usize>count && !failed(); i++) {
+    const phrase = changetype<Phrase>(table + i * PHRASE_BYTES);
+    phrase.terms = readTerms();
+    phrase.count = termsRead;
+    if (termsRead == 0) programBad();
+  }
+  return table;
+}
+
+function readSort(): void {
+  sortCount = readU8();
+  if (sortCount > SORT_KEYS_MAX) {
+    sortCount = 0;
+    return programBad();
+  }
+  sortKeys = scratch(<usize>sortCount * SORT_KEY_BYTES);
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const key = sortKeyAt(i);
+    key.by = readU8();
+    key.descending = readU8();
+    key.slot = readU16();
+    if (key.by > <u32>SORT_CLASS || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0))
+      programBad();
+  }
+}
+
+function readFacets(): void {
+  facetCount = readU8();
+  facets = scratch(<usize>facetCount * FACET_BYTES);
+  for (let i: u32 = 0; i < facetCount; i++) {
+    const facet = facetAt(i);
+    facet.slot = readU16();
+    const limit = readU32();
+    facet.limit = limit & ~(<u32>FACET_SHARE);
+    facet.share = limit >> 31;
+    facet.bound = 0;
+    if (facet.share != 0 && facet.limit == 0) programBad();
+    facet.entries = 0;
+    facet.entryCount = 0;
+  }
+}

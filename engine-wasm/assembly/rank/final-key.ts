@@ -1,0 +1,47 @@
+// The number that the sort key "relevance" compares: text match, bonus and boosts of a row in one u64, drawn in
+// docs/FORMATS.md. Nothing here knows where they come from.
+import { wordCount } from "../program/search-program";
+
+const FULL_MATCH: f64 = 2251799813685248; // 2^51
+const TYPO_STEP: f64 = 140737488355328; // 2^47
+const EXACT_BONUS: f64 = 70368744177664; // 2^46
+
+const BONUS_LINE: f64 = 4503599627370496; // 2^52
+const BONUS_MOST: f64 = 70368744177663; // 2^46 - 1
+/** What a score of 1 is worth in a text match. */
+export const RELEVANCE_SCALE: f64 = 16777216; // 2^24
+const WITHOUT_WORDS: f64 = RELEVANCE_SCALE; // what a boost multiplies when nothing is scored
+const RELEVANCE_MOST: f64 = 144115188075855872; // 2^57
+
+const LINE_BIT: u64 = 1 << 63;
+const FULL_BIT: u64 = 1 << 62;
+const TYPO_SHIFT: u64 = 58;
+const EXACT_BIT: u64 = 1 << 57;
+
+/** `boosts`: the weights of the row's boost rules, summed in program order. Never falls when score or bonus rise. */
+export function finalKey(textMatch: f64, bonus: f64, boosts: f64): u64 {
+  let key: u64 = 0;
+  let relevance = textMatch;
+  if (textMatch >= FULL_MATCH) {
+    const state = floor((textMatch - FULL_MATCH) / EXACT_BONUS); // 15 - typos, then the exact bit
+    relevance = textMatch - FULL_MATCH - state * EXACT_BONUS;
+    const exact = (<u64>state & 1) != 0 || boosts > 0;
+    key = FULL_BIT | ((<u64>state >> 1) << TYPO_SHIFT) | (exact ? EXACT_BIT : 0);
+  }
+  if (bonus >= BONUS_LINE) {
+    key |= LINE_BIT;
+    bonus -= BONUS_LINE;
+  }
+  relevance += min(bonus, BONUS_MOST);
+  if (wordCount == 0) relevance += WITHOUT_WORDS;
+  const boosted = floor((relevance * (10 + boosts)) / 10);
+  return key + (boosted >= RELEVANCE_MOST ? EXACT_BIT - 1 : <u64>boosted);
+}
+
+/** The text match of a row whose words scored `score` together. `full`: it has every word; `typos`: 15 at most. */
+export function textMatchOf(score: f64, full: bool, typos: u32, exact: bool): f64 {
+  const scaled = floor(score * RELEVANCE_SCALE);
+  const q = scaled > EXACT_BONUS - 1 ? EXACT_BONUS - 1 : scaled > 0 ? scaled : 0;
+  if (!full) return q;
+  return FULL_MATCH + <f64>(15 - typos) * TYPO_STEP + (exact ? EXACT_BONUS : 0) + q;
+}

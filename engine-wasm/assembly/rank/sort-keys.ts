@@ -1,0 +1,156 @@
+// Sort values of rows as numbers that order: for every key of the query a u64 (larger is better) and a bit
+// that says whether the document has a value. Strings are addresses of their folded bytes in a segment.
+
+import {
+  SUMMARY_CODE_BOUNDS,
+  SUMMARY_CODES,
+  SUMMARY_ZONES,
+  summaryOfSlot,
+  summaryTable,
+} from "../columns/summaries";
+import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ, STATUS_DAMAGED } from "../layout";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { compareBytes, floatKey, intKey } from "../memory/order";
+import { facetAt, facetCount, SortKey, sortCount, sortKeyAt } from "../program/search-program";
+import { Dict } from "../segment/dictionary";
+import {
+  Field,
+  findField,
+  isArrayType,
+  isFloatType,
+  isStringType,
+  Seg,
+  Snap,
+  valueBytes,
+} from "../segment/segment";
+import { fail } from "../status";
+import { finalKey } from "./final-key";
+import { boostsOf, classOf } from "./rules";
+
+/** What the values of a slot are; the same in all segments of an index. */
+const KIND_UNKNOWN: u32 = 0; // no segment has the field
+const KIND_INT: u32 = 1;
+export const KIND_FLOAT: u32 = 2;
+export const KIND_STRING: u32 = 3;
+
+/** Determines the kinds of all sort keys and facets; segments that disagree are damaged. */
+export function kindsSetUp(snapshot: usize): void {
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const key = sortKeyAt(i);
+    key.kind = key.by == SORT_FIELD ? kindOf(snapshot, key.slot) : KIND_INT;
+  }
+  for (let i: u32 = 0; i < facetCount; i++) facetAt(i).kind = kindOf(snapshot, facetAt(i).slot);
+}
+
+function kindOf(snapshot: usize, slot: u32): u32 {
+  let kind = KIND_UNKNOWN;
+  const segments = Snap.count(snapshot);
+  for (let i: u32 = 0; i < segments; i++) {
+    const field = findField(Snap.segment(snapshot, i), slot);
+    if (field == 0) continue;
+    const type = Field.type(field);
+    const here = isStringType(type) ? KIND_STRING : isFloatType(type) ? KIND_FLOAT : KIND_INT;
+    if (kind != KIND_UNKNOWN && kind != here) fail(STATUS_DAMAGED);
+    kind = here;
+  }
+  return kind;
+}
+
+let segment: usize = 0;
+
+/** Finds the columns of all keys in a segment with this summary, or 0. Array fields have no sort values. */
+export function sortKeysUse(used: usize, summary: usize): void {
+  segment = used;
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const key = sortKeyAt(i);
+    if (key.by != SORT_FIELD) continue;
+    useColumn(key, findField(used, key.slot));
+    const known = summaryOfSlot(summary, key.slot);
+    key.zones = summaryTable(summary, known, SUMMARY_ZONES);
+    key.codes = summaryTable(summary, known, SUMMARY_CODES);
+    key.codeBounds = summaryTable(summary, known, SUMMARY_CODE_BOUNDS);
+  }
+}
+
+function useColumn(key: SortKey, field: usize): void {
+  key.present = 0;
+  if (field == 0) return;
+  key.type = Field.type(field);
+  key.values = Field.values(segment, field);
+  key.ordinals = Field.ordinals(segment, field);
+  key.dictionary = Field.dictionary(segment, field);
+  const column = key.kind == KIND_STRING ? key.ordinals : key.values;
+  if (column != 0 && !isArrayType(key.type)) key.present = Field.present(segment, field);
+}
+
+/** Writes the u64 keys of a row to `keys`; returns the presence bits, key i in bit 63 - i. */
+export function sortKeysOf(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
+  let presence: u64 = 0;
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const key = sortKeyAt(i);
+    let value: u64 = 0;
+    if (key.by == SORT_FIELD) {
+      if (key.present == 0 || !Bits.has(key.present, row)) continue;
+      if (key.kind == KIND_STRING) {
+        const ordinal = Mem.u32At(key.ordinals + ((<usize>row) << 2));
+        if (ordinal == <u32>NO_ORDINAL) continue;
+        Mem.putU64(keys + ((<usize>i) << 3), stringKey(key.dictionary, ordinal));
+        presence |= (<u64>1) << (63 - <u64>i);
+        continue;
+      }
+      value = numberKey(key, row);
+    } else {
+      value = ownKey(key.by, row, textMatch, bonus);
+    }
+    Mem.putU64(keys + ((<usize>i) << 3), key.descending != 0 ? value : ~value);
+    presence |= (<u64>1) << (63 - <u64>i);
+  }
+  return presence;
+}
+
+/** A key that no field holds. */
+function ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
+  if (by == SORT_RELEVANCE) return finalKey(textMatch, bonus, boostsOf(row));
+  return by == SORT_SEQ ? Seg.seq(segment, row) : classOf(row);
+}
+
+/** The number of a row that has one, as u64 in its order. */
+export function numberKey(key: SortKey, row: u32): u64 {
+  if (key.kind == KIND_FLOAT) {
+    const value = Mem.f64At(key.values + ((<usize>row) << 3));
+    return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); // -0 is 0
+  }
+  const bytes = valueBytes(key.type);
+  if (bytes == 8) return intKey(Mem.i64At(key.values + ((<usize>row) << 3)));
+  if (bytes == 4) return intKey(<i64>Mem.i32At(key.values + ((<usize>row) << 2)));
+  return intKey(Mem.u8At(key.values + row) != 0 ? 1 : 0);
+}
+
+/** The number behind a key of a field: bits of an i64 or an f64. */
+export function numberOfKey(key: SortKey, value: u64): u64 {
+  const ordered = key.descending != 0 ? value : ~value;
+  if (key.kind == KIND_INT) return ordered ^ 0x8000000000000000;
+  return <i64>ordered < 0 ? ordered ^ 0x8000000000000000 : ~ordered;
+}
+
+function stringKey(dictionary: usize, ordinal: u32): u64 {
+  return ((<u64>Dict.foldedAt(dictionary, ordinal)) << 32) | <u64>Dict.foldedLength(dictionary, ordinal);
+}
+
+/** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */
+export function compareSortKeys(a: usize, aPresence: u64, b: usize, bPresence: u64): i32 {
+  for (let i: u32 = 0; i < sortCount; i++) {
+    const bit = (<u64>1) << (63 - <u64>i);
+    if (((aPresence ^ bPresence) & bit) != 0) return (aPresence & bit) != 0 ? 1 : -1;
+    if ((aPresence & bit) == 0) continue;
+    const x = Mem.u64At(a + ((<usize>i) << 3));
+    const y = Mem.u64At(b + ((<usize>i) << 3));
+    if (x == y) continue;
+    const key = sortKeyAt(i);
+    if (key.kind != KIND_STRING) return x > y ? 1 : -1;
+    const order = compareBytes(<usize>(x >> 32), <u32>x, <usize>(y >> 32), <u32>y);
+    if (order != 0) return order > 0 == (key.descending != 0) ? 1 : -1;
+  }
+  return 0;
+}

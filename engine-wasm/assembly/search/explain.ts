@@ -1,0 +1,316 @@
+// The explain kernel: for single rows of a search, everything that their place in the result is made of. It does
+// for one row what score-words.ts does for many rows at once, in the same order of operations, so that the numbers are
+// equal to the bit. The bytes of question and answer are drawn in docs/FORMATS.md.
+
+import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";
+import { listAt, matchRows, matchSetUp } from "../match/match";
+import { scratch } from "../memory/arena";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import {
+  putResultBytes,
+  putResultF64,
+  putResultU8,
+  putResultU16,
+  putResultU32,
+  putResultU64,
+  resultClose,
+  resultOpen,
+} from "../memory/result";
+import { termAt } from "../program/program-terms";
+import { bonusTermCount, startsBonus } from "../program/rank-program";
+import {
+  Alternative,
+  alternativeAt,
+  proximityWeight,
+  queryRead,
+  saturation,
+  slotDivisors,
+  slotWeight,
+  wordAt,
+  wordCount,
+} from "../program/search-program";
+import { slotAt } from "../program/slots";
+import { finalKey, textMatchOf } from "../rank/final-key";
+import { boostsOf, classOf, flagsOf } from "../rank/rules";
+import {
+  bonusesSetUp,
+  bonusesUse,
+  bonusTermFrom,
+  groupEnd,
+  placeBonusBound,
+  placeBonusOf,
+  termBonusOf,
+} from "../score/bonuses";
+import { nearAsk, nearUse } from "../score/near-lists";
+import { proximityOf } from "../score/proximity";
+import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
+import { BLOCK_BUFFER_BYTES, Cursor, cursorRestart, cursorSeek, cursorUseBuffer } from "../segment/postings";
+import { Field, findField, Seg, Snap } from "../segment/segment";
+import { fail, failed, status, statusReset } from "../status";
+
+const NO_ALTERNATIVE: u32 = 0xffffffff;
+const TYPOS_COUNTED: u32 = 15;
+const SEQ_BYTES: usize = 8;
+const SEQ_MAX: f64 = 9007199254740991; // 2^53 - 1
+
+@unmanaged
+class Part {
+  slot: u32;
+  tf: u32;
+  term: usize;
+  termBytes: u32;
+}
+
+@unmanaged
+class WordPart {
+  score: f64;
+  alternative: u32;
+  typos: u32;
+  exact: u32;
+  parts: usize;
+  partCount: u32;
+  padding: u32;
+}
+
+@unmanaged
+class RowParts {
+  textMatch: f64;
+  closeness: f64;
+  placeBonus: f64;
+  boosts: f64;
+  rowClass: u64;
+  key: u64;
+  words: usize;
+  bonusTerms: usize; // u32[]
+  bonusTermCount: u32;
+  place: u32; // PLACE_*
+  flags: u32; // ROW_*
+  padding: u32;
+}
+
+const PART_BYTES: usize = offsetof<Part>();
+const WORD_PART_BYTES: usize = offsetof<WordPart>();
+
+let segment: usize = 0;
+let buffer: usize = 0;
+
+function wordPartAt(row: RowParts, i: u32): WordPart {
+  return changetype<WordPart>(row.words + <usize>i * WORD_PART_BYTES);
+}
+
+/**
+ * Explains rows of a search. Input: u32 count, count x f64 seq, ascending, then the search program. Returns the
+ * address of the result, or -STATUS_*.
+ */
+export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
+  statusReset();
+  if (bytes < 4) return -STATUS_BAD_PROGRAM;
+  const count = Mem.u32At(input);
+  const seqs = input + 4;
+  if (<u64>count * SEQ_BYTES > <u64>(bytes - 4)) return -STATUS_BAD_PROGRAM;
+  const seqBytes = <usize>count * SEQ_BYTES;
+  let previous: f64 = -1;
+  for (let i: u32 = 0; i < count; i++) {
+    if (!(seqAt(seqs, i) > previous) || seqAt(seqs, i) > SEQ_MAX) fail(STATUS_BAD_PROGRAM);
+    previous = seqAt(seqs, i);
+  }
+  queryRead(seqs + seqBytes, bytes - 4 - seqBytes);
+  if (failed()) return -status();
+  matchSetUp(false);
+  bonusesSetUp();
+  buffer = scratch(BLOCK_BUFFER_BYTES);
+  const rows = scratch((<usize>count) << 2); // addresses of RowParts
+  Mem.fill(rows, 0, (<usize>count) << 2);
+  const segments = Snap.count(snapshot);
+  for (let i: u32 = 0; i < segments && !failed(); i++) {
+    explainSegment(
+      Snap.segment(snapshot, i),
+      Snap.summary(snapshot, i),
+      Snap.live(snapshot, i),
+      seqs,
+      count,
+      rows,
+    );
+  }
+  if (failed()) return -status();
+  resultOpen();
+  for (let i: usize = 0; i < <usize>count; i++) writeRow(<usize>Mem.u32At(rows + (i << 2)));
+  return <i32>resultClose();
+}
+
+function seqAt(seqs: usize, i: u32): f64 {
+  return Mem.f64At(seqs + <usize>i * SEQ_BYTES);
+}
+
+function explainSegment(
+  used: usize,
+  summary: usize,
+  live: usize,
+  seqs: usize,
+  count: u32,
+  rows: usize,
+): void {
+  segment = used;
+  let bits: usize = 0;
+  for (let i: u32 = 0; i < count && !failed(); i++) {
+    const row = rowOfSeq(used, <u64>seqAt(seqs, i));
+    if (row == NOT_FOUND) continue;
+    if (bits == 0) {
+      bits = matchRows(used, summary, live);
+      bonusesUse(used);
+      nearUse();
+      nearAsk(bits, 0, Seg.rows(used));
+    }
+    if (Bits.has(bits, row)) Mem.putU32(rows + ((<usize>i) << 2), <u32>explainRow(row));
+  }
+}
+
+function explainRow(row: u32): usize {
+  const parts = changetype<RowParts>(scratch(offsetof<RowParts>()));
+  parts.words = scratch(<usize>wordCount * WORD_PART_BYTES);
+  let score: f64 = 0;
+  let typos: u32 = 0;
+  let matched: u32 = 0;
+  let exact = true;
+  for (let i: u32 = 0; i < wordCount; i++) {
+    const word = wordPartAt(parts, i);
+    explainWord(word, i, row);
+    if (word.alternative == NO_ALTERNATIVE) continue;
+    score += word.score;
+    typos = min(TYPOS_COUNTED, typos + word.typos);
+    if (word.exact == 0) exact = false;
+    matched++;
+  }
+  parts.flags = flagsOf(row);
+  const isMatched = (parts.flags & ROW_MATCHED) != 0;
+  parts.closeness = isMatched && proximityWeight > 0 && matched > 1 ? proximityOf(row) : 0;
+  if (parts.closeness > 0) score += proximityWeight * parts.closeness;
+  const full = isMatched && wordCount > 0 && matched == wordCount;
+  parts.textMatch = isMatched && wordCount > 0 ? textMatchOf(score, full, typos, exact) : 0;
+  parts.placeBonus = full && placeBonusBound(row, exact) > 0 ? placeBonusOf(row, exact) : 0;
+  parts.place = parts.placeBonus > startsBonus ? PLACE_WHOLE : parts.placeBonus > 0 ? PLACE_STARTS : 0;
+  parts.bonusTerms = scratch((<usize>bonusTermCount) << 2);
+  parts.bonusTermCount = 0;
+  for (let i = bonusTermFrom(row, 0); i < bonusTermCount; i = bonusTermFrom(row, groupEnd(i))) {
+    Mem.putU32(parts.bonusTerms + ((<usize>parts.bonusTermCount) << 2), i);
+    parts.bonusTermCount++;
+  }
+  parts.boosts = boostsOf(row);
+  parts.rowClass = classOf(row);
+  parts.key = finalKey(parts.textMatch, termBonusOf(row) + parts.placeBonus, parts.boosts);
+  return changetype<usize>(parts);
+}
+
+function explainWord(part: WordPart, number: u32, row: u32): void {
+  const word = wordAt(number);
+  part.alternative = NO_ALTERNATIVE;
+  part.partCount = 0;
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const alternative = alternativeAt(word, i);
+    const score = scoreOf(alternative, row);
+    if (score < 0) continue;
+    const first = part.alternative == NO_ALTERNATIVE;
+    part.typos = first ? alternative.typos : min(part.typos, alternative.typos);
+    part.exact = (first ? 0 : part.exact) | alternative.exact;
+    if (!first && score <= part.score) continue;
+    part.score = score;
+    part.alternative = i;
+  }
+  if (part.alternative != NO_ALTERNATIVE) findParts(part, alternativeAt(word, part.alternative), row);
+}
+
+/** Puts the cursor on the row; false when its list does not have it. */
+function standsOn(cursor: Cursor, row: u32): bool {
+  cursorUseBuffer(cursor, buffer);
+  cursorRestart(cursor);
+  return cursorSeek(cursor, row) == row;
+}
+
+/** Score of an alternative in the row, -1 when the row does not have it. */
+function scoreOf(alternative: Alternative, row: u32): f64 {
+  let sum: f64 = 0;
+  let found = false;
+  for (let i: u32 = 0; i < alternative.listCount; i++) {
+    const cursor = listAt(alternative.lists, i);
+    if (!standsOn(cursor, row)) continue;
+    const field = findField(segment, slotAt(cursor.slotIndex));
+    const norms: usize = field == 0 ? 0 : Field.norms(segment, field);
+    if (norms == 0) {
+      fail(STATUS_DAMAGED);
+      return -1;
+    }
+    const divisor = Mem.f64At(slotDivisors(cursor.slotIndex) + ((<usize>Mem.u8At(norms + row)) << 3));
+    sum += (slotWeight(cursor.slotIndex) * <f64>cursor.tf()) / divisor;
+    found = true;
+  }
+  return found ? (alternative.boost * sum) / (sum + saturation) : -1;
+}
+
+function findParts(word: WordPart, alternative: Alternative, row: u32): void {
+  word.parts = scratch(<usize>alternative.listCount * PART_BYTES);
+  for (let i: u32 = 0; i < alternative.listCount; i++) {
+    const cursor = listAt(alternative.lists, i);
+    if (!standsOn(cursor, row)) continue;
+    const part = changetype<Part>(word.parts + <usize>word.partCount * PART_BYTES);
+    word.partCount++;
+    part.slot = slotAt(cursor.slotIndex);
+    part.tf = cursor.tf();
+    if (alternative.sequence != 0) {
+      joinTerms(part, alternative);
+    } else {
+      part.term = Seg.termAt(segment, cursor.term);
+      part.termBytes = Seg.termLength(segment, cursor.term);
+    }
+  }
+}
+
+/** The terms of a sequence with a space between two. */
+function joinTerms(part: Part, alternative: Alternative): void {
+  let bytes: usize = 0;
+  for (let i: u32 = 0; i < alternative.termCount; i++)
+    bytes += <usize>termAt(alternative.terms, i).length + 1;
+  part.term = scratch(bytes);
+  part.termBytes = <u32>bytes - 1;
+  let to = part.term;
+  for (let i: u32 = 0; i < alternative.termCount; i++) {
+    const term = termAt(alternative.terms, i);
+    Mem.copy(to, term.at, term.length);
+    to += <usize>term.length + 1;
+    Mem.putU8(to - 1, 0x20);
+  }
+}
+
+function writeRow(at: usize): void {
+  putResultU8(at == 0 ? 0 : 1);
+  if (at == 0) return;
+  const row = changetype<RowParts>(at);
+  putResultU8(row.flags);
+  putResultF64(row.textMatch);
+  for (let i: u32 = 0; i < wordCount; i++) writeWord(wordPartAt(row, i));
+  putResultF64(row.closeness);
+  putResultU16(row.bonusTermCount);
+  for (let i: usize = 0; i < <usize>row.bonusTermCount; i++)
+    putResultU16(Mem.u32At(row.bonusTerms + (i << 2)));
+  putResultU8(row.place);
+  putResultF64(row.placeBonus);
+  putResultF64(row.boosts);
+  putResultU64(row.rowClass);
+  putResultU64(row.key);
+}
+
+function writeWord(word: WordPart): void {
+  putResultU32(word.alternative);
+  if (word.alternative == NO_ALTERNATIVE) return;
+  putResultF64(word.score);
+  putResultU8(word.typos);
+  putResultU8(word.exact);
+  putResultU32(word.partCount);
+  for (let i: usize = 0; i < <usize>word.partCount; i++) {
+    const part = changetype<Part>(word.parts + i * PART_BYTES);
+    putResultU16(part.slot);
+    putResultU32(part.tf);
+    putResultU32(part.termBytes);
+    putResultBytes(part.term, part.termBytes);
+  }
+}

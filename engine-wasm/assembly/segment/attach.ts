@@ -1,0 +1,211 @@
+// The check every segment passes before a kernel reads it: all sections lie inside, all tables that other
+// tables are indexed with hold valid indices. It is linear in the tables, with trivial steps, and lets the
+// query kernels read columns without looking again. Posting lists are checked when they are decoded.
+
+import {
+  DICT_COUNT,
+  DICT_FOLDED_OFFSETS,
+  DICT_HEADER_BYTES,
+  DICT_RAW_OFFSETS,
+  DICT_VALUES,
+  FIELD_DICTIONARY,
+  FIELD_ELEMENTS,
+  FIELD_ENTRY_BYTES,
+  FIELD_FLAGS,
+  FIELD_HASHES,
+  FIELD_NORMS,
+  FIELD_OFFSETS,
+  FIELD_ORDINALS,
+  FIELD_PRESENT,
+  FIELD_SLOT,
+  FIELD_TYPE,
+  FIELD_VALUES,
+  NO_ORDINAL,
+  SEG_BYTES,
+  SEG_FIELD_TABLE,
+  SEG_FIELDS,
+  SEG_HEADER_BYTES,
+  SEG_ID_HASHES,
+  SEG_ID_ROWS,
+  SEG_LISTS,
+  SEG_MAGIC,
+  SEG_ROWS,
+  SEG_SEQS,
+  SEG_TERM_BYTES,
+  SEG_TERM_LCP,
+  SEG_TERM_LISTS,
+  SEG_TERM_OFFSETS,
+  SEG_TERMS,
+  SEG_VERSION,
+  SEGMENT_MAGIC,
+  SEGMENT_VERSION,
+  STATUS_DAMAGED,
+  STATUS_OK,
+  TERM_BYTES_MAX,
+} from "../layout";
+import { Bits, bitsEndClean } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { hasOffsets } from "./field-sections";
+import { isArrayType, isKnownType, isStringType, valueBytes } from "./segment";
+
+const ROWS_MAX: u32 = 0x7fffffff;
+const SEQ_LIMIT: u64 = 1 << 53;
+
+let base: usize = 0;
+let length: u64 = 0;
+let rows: u32 = 0;
+
+/** STATUS_OK when the `bytes` bytes at `segment` are a segment that the kernels may read. */
+export function checkSegment(segment: usize, bytes: u32): i32 {
+  base = segment;
+  length = bytes;
+  return header() && documents() && terms() && fields() ? STATUS_OK : STATUS_DAMAGED;
+}
+
+function header(): bool {
+  if (length < <u64>SEG_HEADER_BYTES) return false;
+  rows = at(SEG_ROWS);
+  return (
+    at(SEG_MAGIC) == SEGMENT_MAGIC &&
+    at(SEG_VERSION) == SEGMENT_VERSION &&
+    at(SEG_BYTES) == <u32>length &&
+    rows <= ROWS_MAX
+  );
+}
+
+function at(offset: usize): u32 {
+  return Mem.u32At(base + offset);
+}
+
+/** True when a section of `bytes` at `offset` lies behind the header and inside the segment, 8-aligned. */
+function inside(offset: u32, bytes: u64): bool {
+  return offset >= <u32>SEG_HEADER_BYTES && (offset & 7) == 0 && <u64>offset + bytes <= length;
+}
+
+function documents(): bool {
+  const count = <u64>rows;
+  if (!inside(at(SEG_SEQS), count << 3) || !inside(at(SEG_ID_HASHES), count << 3)) return false;
+  if (!inside(at(SEG_ID_ROWS), count << 2)) return false;
+  const seqs = base + at(SEG_SEQS);
+  const hashes = base + at(SEG_ID_HASHES);
+  for (let i: usize = 1; i < <usize>rows; i++) {
+    if (Mem.u64At(seqs + (i << 3)) <= Mem.u64At(seqs + (i << 3) - 8)) return false;
+    if (Mem.u64At(hashes + (i << 3)) < Mem.u64At(hashes + (i << 3) - 8)) return false;
+  }
+  if (rows > 0 && Mem.u64At(seqs + ((<usize>(rows - 1)) << 3)) >= SEQ_LIMIT) return false;
+  return allBelow(base + at(SEG_ID_ROWS), rows, rows, false);
+}
+
+/** True when u32[count] are all below `limit` (or NO_ORDINAL, if that is allowed). */
+function allBelow(table: usize, count: u32, limit: u32, orNone: bool): bool {
+  const end = table + ((<usize>count) << 2);
+  for (; table < end; table += 4) {
+    const value = Mem.u32At(table);
+    if (value >= limit && !(orNone && value == <u32>NO_ORDINAL)) return false;
+  }
+  return true;
+}
+
+/** True when u32[count + 1] never descend, start at or behind `first` and end at or before `last`. */
+function offsetsRise(table: usize, count: u32, first: u64, last: u64): bool {
+  let previous = <u32>0;
+  const end = table + ((<usize>count) << 2);
+  if (<u64>Mem.u32At(table) < first || <u64>Mem.u32At(end) > last) return false;
+  for (; table <= end; table += 4) {
+    const value = Mem.u32At(table);
+    if (value < previous) return false;
+    previous = value;
+  }
+  return true;
+}
+
+function terms(): bool {
+  const count = at(SEG_TERMS);
+  const tableBytes = (<u64>count + 1) << 2;
+  if (!inside(at(SEG_TERM_OFFSETS), tableBytes) || !inside(at(SEG_TERM_LISTS), tableBytes)) return false;
+  if (!inside(at(SEG_TERM_BYTES), 0) || !inside(at(SEG_LISTS), 0) || !inside(at(SEG_TERM_LCP), count))
+    return false;
+  const offsets = base + at(SEG_TERM_OFFSETS);
+  if (!offsetsRise(offsets, count, 0, length - at(SEG_TERM_BYTES))) return false;
+  if (!offsetsRise(base + at(SEG_TERM_LISTS), count, 0, length - at(SEG_LISTS))) return false;
+  const lcps = base + at(SEG_TERM_LCP);
+  let before: u32 = 0;
+  for (let term: usize = 0; term < <usize>count; term++) {
+    const bytes = Mem.u32At(offsets + (term << 2) + 4) - Mem.u32At(offsets + (term << 2));
+    if (bytes > <u32>TERM_BYTES_MAX || Mem.u8At(lcps + term) > min(bytes, before)) return false;
+    before = bytes;
+  }
+  return true;
+}
+
+function fields(): bool {
+  const count = at(SEG_FIELDS);
+  if (count > 0x10000 || !inside(at(SEG_FIELD_TABLE), <u64>count * FIELD_ENTRY_BYTES)) return false;
+  let slot: i32 = -1;
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = base + at(SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
+    if (<i32>Mem.u16At(entry + FIELD_SLOT) <= slot || !field(entry)) return false;
+    slot = Mem.u16At(entry + FIELD_SLOT);
+  }
+  return true;
+}
+
+/** True when the field has no such section or the section lies inside. */
+function optional(entry: usize, section: usize, bytes: u64): bool {
+  const offset = Mem.u32At(entry + section);
+  return offset == 0 || inside(offset, bytes);
+}
+
+function field(entry: usize): bool {
+  const type = Mem.u8At(entry + FIELD_TYPE);
+  if (!isKnownType(type)) return false;
+  const present = Mem.u32At(entry + FIELD_PRESENT);
+  if (!inside(present, Bits.bytes(rows)) || !bitsEndClean(base + present, rows)) return false;
+  const elements = Mem.u32At(entry + FIELD_ELEMENTS);
+  const offsets = Mem.u32At(entry + FIELD_OFFSETS);
+  if (offsets != 0) {
+    if (!isArrayType(type) || !inside(offsets, (<u64>rows + 1) << 2)) return false;
+    if (!offsetsRise(base + offsets, rows, 0, elements)) return false;
+  } else if (isArrayType(type) ? hasOffsets(type, Mem.u8At(entry + FIELD_FLAGS)) : elements != rows) {
+    return false;
+  }
+  if (!optional(entry, FIELD_NORMS, rows)) return false;
+  return values(entry, type, elements, offsets != 0);
+}
+
+function values(entry: usize, type: u32, elements: u32, hasElements: bool): bool {
+  const numbers = Mem.u32At(entry + FIELD_VALUES);
+  const hashes = Mem.u32At(entry + FIELD_HASHES);
+  const ordinals = Mem.u32At(entry + FIELD_ORDINALS);
+  if (isStringType(type) ? numbers != 0 : hashes != 0) return false;
+  if (isArrayType(type) && !hasElements && (numbers | hashes | ordinals) != 0) return false;
+  if (!optional(entry, FIELD_VALUES, <u64>elements * valueBytes(type))) return false;
+  if (!optional(entry, FIELD_HASHES, (<u64>elements) << 3)) return false;
+  if ((ordinals == 0) != (Mem.u32At(entry + FIELD_DICTIONARY) == 0)) return false;
+  if (ordinals == 0) return true;
+  if (!inside(ordinals, (<u64>elements) << 2)) return false;
+  const dictionary = Mem.u32At(entry + FIELD_DICTIONARY);
+  if (!inside(dictionary, DICT_HEADER_BYTES) || !columnDictionary(dictionary, isStringType(type)))
+    return false;
+  return allBelow(base + ordinals, elements, at(dictionary + DICT_COUNT), !isArrayType(type));
+}
+
+function columnDictionary(offset: u32, isStrings: bool): bool {
+  const dictionary = base + <usize>offset;
+  const room = length - offset;
+  const count = Mem.u32At(dictionary + DICT_COUNT);
+  if (!isStrings) {
+    const first = Mem.u32At(dictionary + DICT_VALUES);
+    return first >= <u32>DICT_HEADER_BYTES && <u64>first + ((<u64>count) << 3) <= room;
+  }
+  return (
+    dictionaryOffsets(dictionary, DICT_RAW_OFFSETS, count, room) &&
+    dictionaryOffsets(dictionary, DICT_FOLDED_OFFSETS, count, room)
+  );
+}
+
+function dictionaryOffsets(dictionary: usize, table: usize, count: u32, room: u64): bool {
+  const first = Mem.u32At(dictionary + table);
+  if (first < <u32>DICT_HEADER_BYTES || <u64>first + ((<u64>count + 1) << 2) > room) return false;
+  return offsetsRise(dictionary + first, count, DICT_HEADER_BYTES, room);
+}

@@ -1,0 +1,88 @@
+// Look-ups in sorted tables: terms of a segment and values of a column's dictionary.
+import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
+import { Mem } from "../memory/mem";
+import { compareBytes } from "../memory/order";
+import { Seg } from "./segment";
+
+/** The first term >= the bytes at `at`; the number of terms when there is none. */
+export function termLowerBound(segment: usize, at: usize, length: u32): u32 {
+  let low: u32 = 0;
+  let high = Seg.terms(segment);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareBytes(Seg.termAt(segment, middle), Seg.termLength(segment, middle), at, length) < 0)
+      low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** True when term number `term` exists and has exactly these bytes. */
+export function termIs(segment: usize, term: u32, at: usize, length: u32): bool {
+  if (term >= Seg.terms(segment) || Seg.termLength(segment, term) != length) return false;
+  return compareBytes(Seg.termAt(segment, term), length, at, length) == 0;
+}
+
+/** The first term >= `from` that does not start with the bytes; `from` is their lower bound. */
+export function termPrefixEnd(segment: usize, from: u32, at: usize, length: u32): u32 {
+  let low = from;
+  let high = Seg.terms(segment);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const shared = min(length, Seg.termLength(segment, middle));
+    if (compareBytes(Seg.termAt(segment, middle), shared, at, length) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export abstract class Dict {
+  @inline static count(dictionary: usize): u32 {
+    return Mem.u32At(dictionary + DICT_COUNT);
+  }
+
+  @inline static value(dictionary: usize, ordinal: u32): usize {
+    return dictionary + <usize>Mem.u32At(dictionary + DICT_VALUES) + ((<usize>ordinal) << 3);
+  }
+
+  @inline static rawAt(dictionary: usize, ordinal: u32): usize {
+    return dictionary + <usize>Mem.u32At(Dict.entry(dictionary, DICT_RAW_OFFSETS, ordinal));
+  }
+
+  @inline static rawLength(dictionary: usize, ordinal: u32): u32 {
+    const entry = Dict.entry(dictionary, DICT_RAW_OFFSETS, ordinal);
+    return Mem.u32At(entry + 4) - Mem.u32At(entry);
+  }
+
+  @inline static foldedAt(dictionary: usize, ordinal: u32): usize {
+    return dictionary + <usize>Mem.u32At(Dict.entry(dictionary, DICT_FOLDED_OFFSETS, ordinal));
+  }
+
+  @inline static foldedLength(dictionary: usize, ordinal: u32): u32 {
+    const entry = Dict.entry(dictionary, DICT_FOLDED_OFFSETS, ordinal);
+    return Mem.u32At(entry + 4) - Mem.u32At(entry);
+  }
+
+  @inline static entry(dictionary: usize, table: usize, ordinal: u32): usize {
+    return dictionary + <usize>Mem.u32At(dictionary + table) + ((<usize>ordinal) << 2);
+  }
+}
+
+/** The first ordinal whose folded value is >= the bytes, or > them when `after`. */
+export function foldedBound(dictionary: usize, at: usize, length: u32, after: bool): u32 {
+  let low: u32 = 0;
+  let high = Dict.count(dictionary);
+  const limit = after ? 1 : 0;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const order = compareBytes(
+      Dict.foldedAt(dictionary, middle),
+      Dict.foldedLength(dictionary, middle),
+      at,
+      length,
+    );
+    if (order < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

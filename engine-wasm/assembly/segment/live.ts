@@ -1,0 +1,34 @@
+// Live bitsets: regions in which the bit of every row that is not deleted is set. They belong to the
+// snapshots that name them; copying one and killing rows in the copy makes the next snapshot.
+import { release, reserve } from "../memory/arena";
+import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
+
+/** A region with all rows live. */
+export function liveAll(rows: u32): usize {
+  const live = reserve(Bits.bytes(rows));
+  bitsFill(live, rows);
+  return live;
+}
+
+export function liveCopy(live: usize, rows: u32): usize {
+  const copy = reserve(Bits.bytes(rows));
+  bitsCopy(copy, live, rows);
+  return copy;
+}
+
+export function liveRelease(live: usize): void {
+  release(live);
+}
+
+/** Marks a row deleted; 1 when it was live. The caller checks row < rows. */
+export function liveKill(live: usize, row: u32): u32 {
+  const word = row >> 6;
+  const bit = (<u64>1) << (row & 63);
+  const before = Bits.word(live, word);
+  Bits.putWord(live, word, before & ~bit);
+  return (before & bit) != 0 ? 1 : 0;
+}
+
+export function liveCount(live: usize, rows: u32): u32 {
+  return bitsCount(live, rows);
+}

@@ -1,0 +1,110 @@
+// Finding rows by what names them: the hash of the document id, or the sequence number.
+
+import { STATUS_BAD_PROGRAM } from "../layout";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { putResultF64, putResultU32, resultClose, resultOpen } from "../memory/result";
+import { Seg, Snap } from "./segment";
+
+export const NOT_FOUND: u32 = 0xffffffff;
+
+/**
+ * First place in the segment's ascending id hashes that is >= hash. Hashes are evenly spread, so the search
+ * starts where the hash should be and doubles its steps from there.
+ */
+export function idFirst(segment: usize, hash: u64): u32 {
+  const rows = Seg.rows(segment);
+  if (rows == 0) return 0;
+  const hashes = Seg.idHashes(segment);
+  const guess = <u32>(((hash >> 32) * <u64>rows) >> 32);
+  let low: u32 = 0;
+  let high = rows;
+  let step: u32 = 1;
+  if (Mem.u64At(hashes + ((<usize>guess) << 3)) < hash) {
+    low = guess + 1;
+    while (low + step < rows && Mem.u64At(hashes + ((<usize>(low + step)) << 3)) < hash) {
+      low += step + 1;
+      step <<= 1;
+    }
+    high = min(rows, low + step);
+  } else {
+    high = guess;
+    while (high > step && Mem.u64At(hashes + ((<usize>(high - step)) << 3)) >= hash) {
+      high -= step;
+      step <<= 1;
+    }
+    low = high > step ? high - step : 0;
+  }
+  while (low < high) {
+    const middle = low + ((high - low) >> 1);
+    if (Mem.u64At(hashes + ((<usize>middle) << 3)) < hash) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The row of a sequence number, or NOT_FOUND. */
+export function rowOfSeq(segment: usize, seq: u64): u32 {
+  const rows = Seg.rows(segment);
+  if (rows == 0 || Seg.seq(segment, 0) > seq || Seg.seq(segment, rows - 1) < seq) return NOT_FOUND;
+  let low: u32 = 0;
+  let high = rows;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Seg.seq(segment, middle) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return Seg.seq(segment, low) == seq ? low : NOT_FOUND;
+}
+
+/**
+ * Live rows by id hash. Input: u64[]; result: {u32 hash index, u32 entry, u32 row, f64 seq} for every live row
+ * with one of the hashes.
+ */
+export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
+  if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;
+  const entries = Snap.count(snapshot);
+  resultOpen();
+  for (let i: usize = 0; i < bytes; i += 8) {
+    const hash = Mem.u64At(input + i);
+    for (let entry: u32 = 0; entry < entries; entry++) {
+      const segment = Snap.segment(snapshot, entry);
+      const live = Snap.live(snapshot, entry);
+      const rows = Seg.rows(segment);
+      const hashes = Seg.idHashes(segment);
+      for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + ((<usize>j) << 3)) == hash; j++) {
+        const row = Mem.u32At(Seg.idRows(segment) + ((<usize>j) << 2));
+        if (live != 0 && !Bits.has(live, row)) continue;
+        putResultU32(<u32>(i >> 3));
+        putResultU32(entry);
+        putResultU32(row);
+        putResultF64(<f64>Seg.seq(segment, row));
+      }
+    }
+  }
+  return <i32>resultClose();
+}
+
+/**
+ * Rows by sequence number, live or not. Input: f64[]; result: {u32 entry, u32 row} for each, the entry
+ * 0xffffffff when no segment has it.
+ */
+export function locate(snapshot: usize, input: usize, bytes: usize): i32 {
+  if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;
+  resultOpen();
+  for (let i: usize = 0; i < bytes; i += 8) locateOne(snapshot, <u64>Mem.f64At(input + i));
+  return <i32>resultClose();
+}
+
+function locateOne(snapshot: usize, seq: u64): void {
+  const entries = Snap.count(snapshot);
+  for (let entry: u32 = 0; entry < entries; entry++) {
+    const row = rowOfSeq(Snap.segment(snapshot, entry), seq);
+    if (row == NOT_FOUND) continue;
+    putResultU32(entry);
+    putResultU32(row);
+    return;
+  }
+  putResultU32(NOT_FOUND);
+  putResultU32(0);
+}

@@ -1,0 +1,381 @@
+// Reads one posting list, block by block, forward only. Bytes are not trusted: headers, block directories and
+// decoded rows are checked before anything is indexed with them, and damage ends the list with
+// STATUS_DAMAGED. After decoding, rows ascend strictly and lie in [0, segment rows).
+//
+//   list: | slot, count, dataBytes, positionBytes | directory | tail offsets | packed blocks | tail | positions |
+
+import {
+  BLOCK_DATA,
+  BLOCK_ENTRY_BYTES,
+  BLOCK_LAST_ROW,
+  BLOCK_POSITIONS,
+  BLOCK_ROW_BITS,
+  BLOCK_ROWS,
+  BLOCK_TF_BITS,
+  LIST_TAIL_BYTES,
+  STATUS_DAMAGED,
+} from "../layout";
+import { scratch } from "../memory/arena";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { unpackFrequencies, unpackRows } from "../memory/unpack";
+import { fail } from "../status";
+
+/** What `Cursor.row` and seeks answer at the end of a list; larger than every row. */
+export const TERMINATED: u32 = 0xffffffff;
+
+const NO_BLOCK: u32 = 0xffffffff;
+const SAFE_ROW_BITS: u32 = 24; // 128 gaps of this width cannot wrap: rows stay below 2^31
+const TF_BITS_MAX: u32 = 24; // no document is long enough for more
+
+@unmanaged
+export class Cursor {
+  slot: u32;
+  count: u32; // postings in the list
+  rows: u32; // rows of the segment
+  blocks: u32; // packed blocks; the tail counts as block number `blocks`
+  directory: usize;
+  data: usize; // packed blocks
+  dataEnd: usize;
+  tail: usize;
+  positions: usize;
+  positionsEnd: usize;
+  tailPositions: usize;
+  block: u32; // the decoded block
+  held: u32; // its postings
+  at: u32; // index of the current posting in it
+  rowBuffer: usize; // u32[], 0 until the first decoding
+  tfBuffer: usize; // u32[]
+  slotIndex: u32; // the caller's
+  positionIndex: u32; // posting of the block whose positions begin at positionAt
+  positionAt: usize;
+  term: u32; // the caller's
+
+  /** Row of the current posting; the cursor must stand on one. */
+  @inline row(): u32 {
+    return Mem.u32At(this.rowBuffer + ((<usize>this.at) << 2));
+  }
+  @inline tf(): u32 {
+    return Mem.u32At(this.tfBuffer + ((<usize>this.at) << 2));
+  }
+  @inline rowAt(i: u32): u32 {
+    return Mem.u32At(this.rowBuffer + ((<usize>i) << 2));
+  }
+  @inline tfAt(i: u32): u32 {
+    return Mem.u32At(this.tfBuffer + ((<usize>i) << 2));
+  }
+}
+
+export const CURSOR_BYTES: usize = 80;
+
+let varintEnd: usize = 0;
+let varintOk: bool = true;
+
+/** LEB128 that stops at `varintEnd`; clears `varintOk` when it would go beyond. */
+function boundedVarint(at: usize): u64 {
+  let value: u64 = 0;
+  let shift: u64 = 0;
+  while (at < varintEnd && shift < 64) {
+    const byte = Mem.u8At(at++);
+    value |= (<u64>(byte & 0x7f)) << shift;
+    if (byte < 0x80) {
+      varintCursor = at;
+      return value;
+    }
+    shift += 7;
+  }
+  varintOk = false;
+  varintCursor = at;
+  return 0;
+}
+
+let varintCursor: usize = 0;
+
+/**
+ * Reads the list at `at` (< end) of a segment of `rows` rows into the cursor. Returns the address behind the
+ * list, or 0 when it does not fit before `end`. Nothing is decoded yet.
+ */
+export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usize {
+  varintEnd = end;
+  varintOk = true;
+  const slot = boundedVarint(at);
+  const count = boundedVarint(varintCursor);
+  const dataBytes = boundedVarint(varintCursor);
+  const positionBytes = boundedVarint(varintCursor);
+  const left = <u64>(end - varintCursor);
+  if (!varintOk || slot > 0xffff || count == 0 || count > rows) return damaged(cursor);
+  if (dataBytes > left || positionBytes > left - dataBytes) return damaged(cursor);
+  cursor.slot = <u32>slot;
+  cursor.count = <u32>count;
+  cursor.rows = rows;
+  cursor.blocks = <u32>count / BLOCK_ROWS;
+  cursor.directory = varintCursor;
+  cursor.dataEnd = varintCursor + <usize>dataBytes;
+  cursor.positions = cursor.dataEnd;
+  cursor.positionsEnd = cursor.positions + <usize>positionBytes;
+  cursor.block = NO_BLOCK;
+  cursor.held = 0;
+  cursor.at = 0;
+  cursor.rowBuffer = 0;
+  cursor.tfBuffer = 0;
+  if (cursor.blocks == 0) {
+    cursor.data = cursor.directory;
+    cursor.tail = cursor.data;
+    cursor.tailPositions = cursor.positions;
+    return cursor.positionsEnd;
+  }
+  const directoryBytes = <u64>cursor.blocks * BLOCK_ENTRY_BYTES + LIST_TAIL_BYTES;
+  if (directoryBytes > dataBytes) return damaged(cursor);
+  cursor.data = cursor.directory + <usize>directoryBytes;
+  const tail = <u64>Mem.u32At(cursor.data - LIST_TAIL_BYTES);
+  const tailPositions = <u64>Mem.u32At(cursor.data - 4);
+  if (tail > dataBytes - directoryBytes || tailPositions > positionBytes) return damaged(cursor);
+  cursor.tail = cursor.data + <usize>tail;
+  cursor.tailPositions = cursor.positions + <usize>tailPositions;
+  return cursor.positionsEnd;
+}
+
+/** Notes the damage and leaves the cursor at the end of its list. */
+function damaged(cursor: Cursor): usize {
+  fail(STATUS_DAMAGED);
+  finish(cursor);
+  return 0;
+}
+
+function finish(cursor: Cursor): void {
+  cursor.blocks = 0;
+  cursor.count = 0;
+  cursor.block = 0;
+  cursor.held = 0;
+  cursor.at = 0;
+}
+
+/** Bytes of a buffer that serves any list, for `cursorUseBuffer`. */
+export const BLOCK_BUFFER_BYTES: usize = BLOCK_ROWS * 8;
+
+/** Decodes into a buffer of BLOCK_BUFFER_BYTES that several cursors may share, one at a time. */
+export function cursorUseBuffer(cursor: Cursor, buffer: usize): void {
+  cursor.rowBuffer = buffer;
+  cursor.tfBuffer = buffer + BLOCK_ROWS * 4;
+}
+
+/** Gives the cursor a buffer of its own from scratch, just large enough. */
+function ownBuffer(cursor: Cursor): void {
+  const bytes = (((<usize>min(<u32>BLOCK_ROWS, cursor.count)) << 2) + 15) & ~15;
+  cursor.rowBuffer = scratch(bytes << 1);
+  cursor.tfBuffer = cursor.rowBuffer + bytes;
+}
+
+/** Puts the cursor before the first posting again. */
+export function cursorRestart(cursor: Cursor): void {
+  cursor.block = NO_BLOCK;
+  cursor.held = 0;
+  cursor.at = 0;
+}
+
+/** Decodes the block after the current one and stands on its first posting; false at the end. */
+export function cursorNextBlock(cursor: Cursor): bool {
+  return decode(cursor, cursor.block + 1);
+}
+
+/** `cursorNextBlock` that leaves out the frequencies of a packed block: only for who never asks for them. */
+function nextRows(cursor: Cursor): bool {
+  const block = cursor.block + 1;
+  if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
+  cursor.block = block;
+  cursor.at = 0;
+  return decodePacked(cursor, block, false);
+}
+
+function decode(cursor: Cursor, block: u32): bool {
+  if (cursor.rowBuffer == 0 && cursor.count > 0) ownBuffer(cursor);
+  cursor.block = block;
+  cursor.at = 0;
+  cursor.positionIndex = 0;
+  if (block < cursor.blocks) return decodePacked(cursor, block, true);
+  if (block > cursor.blocks || cursor.count % BLOCK_ROWS == 0) {
+    cursor.block = cursor.blocks;
+    cursor.held = 0;
+    return false;
+  }
+  return decodeTail(cursor);
+}
+
+function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
+  const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
+  const before = block == 0 ? <u32>-1 : Mem.u32At(entry - BLOCK_ENTRY_BYTES + BLOCK_LAST_ROW);
+  const last = Mem.u32At(entry + BLOCK_LAST_ROW);
+  const rowBits = Mem.u8At(entry + BLOCK_ROW_BITS);
+  const tfBits = Mem.u8At(entry + BLOCK_TF_BITS);
+  const offset = <u64>Mem.u32At(entry + BLOCK_DATA);
+  const position = Mem.u32At(entry + BLOCK_POSITIONS);
+  if (last >= cursor.rows || (block > 0 && before >= last)) return damaged(cursor) != 0;
+  if (rowBits > 32 || tfBits > TF_BITS_MAX) return damaged(cursor) != 0;
+  if (offset + <u64>((rowBits + tfBits) << 4) > <u64>(cursor.dataEnd - cursor.data))
+    return damaged(cursor) != 0;
+  if (<usize>position > cursor.positionsEnd - cursor.positions) return damaged(cursor) != 0;
+  const from = cursor.data + <usize>offset;
+  unpackRows(from, rowBits, before, cursor.rowBuffer);
+  if (frequencies) unpackFrequencies(from + <usize>(rowBits << 4), tfBits, cursor.tfBuffer);
+  if (cursor.rowAt(BLOCK_ROWS - 1) != last) return damaged(cursor) != 0;
+  if (rowBits > SAFE_ROW_BITS && !rowsAscend(cursor, before)) return damaged(cursor) != 0;
+  cursor.held = BLOCK_ROWS;
+  cursor.positionAt = cursor.positions + <usize>position;
+  return true;
+}
+
+/** Wide gaps may have wrapped around. */
+function rowsAscend(cursor: Cursor, before: u32): bool {
+  let previous = <i64>(<i32>before);
+  for (let i: u32 = 0; i < <u32>BLOCK_ROWS; i++) {
+    const row = <i64>cursor.rowAt(i);
+    if (row <= previous) return false;
+    previous = row;
+  }
+  return true;
+}
+
+function decodeTail(cursor: Cursor): bool {
+  const count = cursor.count % BLOCK_ROWS;
+  let row: u64 = 0; // one more than the row before
+  if (cursor.blocks > 0) {
+    const last = cursor.directory + <usize>(cursor.blocks - 1) * BLOCK_ENTRY_BYTES + BLOCK_LAST_ROW;
+    row = <u64>Mem.u32At(last) + 1;
+  }
+  const rows = <u64>cursor.rows;
+  let at = cursor.tail;
+  varintEnd = cursor.dataEnd;
+  varintOk = true;
+  for (let i: usize = 0; i < <usize>count; i++) {
+    let head: u64 = 0;
+    const bytes: u32 = at + 4 <= varintEnd ? Mem.u32At(at) : 0xffffffff;
+    const finals = ~bytes & 0x80808080;
+    if (finals != 0) {
+      // at most 4 bytes, put together without a branch on how many
+      const own = bytes & (finals ^ (finals - 1));
+      head = (own & 0x7f) | ((own >> 1) & 0x3f80) | ((own >> 2) & 0x1fc000) | ((own >> 3) & 0xfe00000);
+      at += (ctz(finals) >> 3) + 1;
+    } else {
+      head = boundedVarint(at);
+      at = varintCursor;
+    }
+    let tf: u64 = 1;
+    if ((head & 1) != 0) {
+      if (at < varintEnd && Mem.u8At(at) < 0x80) {
+        tf = <u64>Mem.u8At(at++) + 2;
+      } else {
+        tf = boundedVarint(at) + 2;
+        at = varintCursor;
+      }
+    }
+    const gap = head >> 1;
+    if (!varintOk || gap >= rows || row + gap >= rows || tf >= 1 << TF_BITS_MAX) return damaged(cursor) != 0;
+    row += gap;
+    Mem.putU32(cursor.rowBuffer + (i << 2), <u32>row);
+    Mem.putU32(cursor.tfBuffer + (i << 2), <u32>tf);
+    row++;
+  }
+  cursor.held = count;
+  cursor.positionAt = cursor.tailPositions;
+  return true;
+}
+
+/**
+ * Moves to the first posting with a row >= target, never back, and returns its row; TERMINATED once used up,
+ * and ever after.
+ */
+export function cursorSeek(cursor: Cursor, target: u32): u32 {
+  if (cursor.at < cursor.held && cursor.rowAt(cursor.held - 1) >= target) return seekInBlock(cursor, target);
+  let block = cursor.block + 1;
+  if (block > cursor.blocks) {
+    cursor.at = cursor.held;
+    return TERMINATED;
+  }
+  block = blockOf(cursor, block, target);
+  if (!decode(cursor, block)) return TERMINATED;
+  return seekInBlock(cursor, target);
+}
+
+/** To the first posting of the block at hand if the row can be in it, else before the first of the list. */
+function goBack(cursor: Cursor, row: u32): void {
+  if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
+  cursor.at = 0;
+  cursor.positionIndex = 0;
+  cursor.positionAt = cursor.tailPositions;
+  if (cursor.block == cursor.blocks) return;
+  const entry = cursor.directory + <usize>cursor.block * BLOCK_ENTRY_BYTES;
+  cursor.positionAt = cursor.positions + <usize>Mem.u32At(entry + BLOCK_POSITIONS); // checked when it was decoded
+}
+
+/** Moves to a row, forward or back; false when the list does not have it: the cursor then stands anywhere. */
+export function cursorFind(cursor: Cursor, row: u32): bool {
+  if (cursor.at >= cursor.held || cursor.row() > row) goBack(cursor, row);
+  return cursorSeek(cursor, row) == row;
+}
+
+/** The first block that can have a row >= target. */
+export function cursorBlockOf(cursor: Cursor, target: u32): u32 {
+  return blockOf(cursor, 0, target);
+}
+
+/** One more than the row before the block. */
+export function cursorBlockFrom(cursor: Cursor, block: u32): u32 {
+  return block == 0 ? 0 : lastRow(cursor, block - 1) + 1;
+}
+
+/** Decodes a block and stands on its first posting; false when the list has none of that number. */
+export function cursorGoToBlock(cursor: Cursor, block: u32): bool {
+  return decode(cursor, block);
+}
+
+/** The first block >= `from` whose last row is >= target; the tail when there is none. */
+function blockOf(cursor: Cursor, from: u32, target: u32): u32 {
+  let low = from;
+  let high = cursor.blocks;
+  let step: u32 = 1;
+  while (low + step <= high && lastRow(cursor, low + step - 1) < target) {
+    low += step;
+    step <<= 1;
+  }
+  high = min(high, low + step - 1);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lastRow(cursor, middle) < target) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function lastRow(cursor: Cursor, block: u32): u32 {
+  return Mem.u32At(cursor.directory + <usize>block * BLOCK_ENTRY_BYTES + BLOCK_LAST_ROW);
+}
+
+function seekInBlock(cursor: Cursor, target: u32): u32 {
+  let low = cursor.at;
+  for (let left = cursor.held - low; left > 0; ) {
+    // no branch on the rows: none could be foreseen
+    const half = (left + 1) >> 1;
+    low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
+    left -= half;
+  }
+  cursor.at = low;
+  return low < cursor.held ? cursor.rowAt(low) : TERMINATED;
+}
+
+/** Adds every row of the list to `bits`. Leaves the cursor at the end. */
+export function cursorAddTo(cursor: Cursor, bits: usize): void {
+  while (nextRows(cursor)) {
+    const end = cursor.rowBuffer + ((<usize>cursor.held) << 2);
+    for (let at = cursor.rowBuffer; at < end; at += 4) Bits.add(bits, Mem.u32At(at));
+  }
+}
+
+/** Rows of the list that are set in `live`. Leaves the cursor at the end. */
+export function cursorCountIn(cursor: Cursor, live: usize): u32 {
+  let count: u32 = 0;
+  while (nextRows(cursor)) {
+    const held = cursor.held;
+    for (let i: u32 = 0; i < held; i++) count += <u32>Bits.has(live, cursor.rowAt(i));
+  }
+  return count;
+}

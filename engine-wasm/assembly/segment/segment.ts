@@ -1,0 +1,166 @@
+// Where things are in a segment. The addresses and table entries used here were verified when the segment
+// was attached (attach.ts), so nothing is checked again; posting lists are checked where they are decoded.
+import {
+  FIELD_DICTIONARY,
+  FIELD_ENTRY_BYTES,
+  FIELD_HASHES,
+  FIELD_NORMS,
+  FIELD_OFFSETS,
+  FIELD_ORDINALS,
+  FIELD_PRESENT,
+  FIELD_SLOT,
+  FIELD_TYPE,
+  FIELD_VALUES,
+  SEG_FIELD_TABLE,
+  SEG_FIELDS,
+  SEG_ID_HASHES,
+  SEG_ID_ROWS,
+  SEG_LISTS,
+  SEG_ROWS,
+  SEG_SEQS,
+  SEG_TERM_BYTES,
+  SEG_TERM_LISTS,
+  SEG_TERM_OFFSETS,
+  SEG_TERMS,
+  SNAP_COUNT,
+  SNAP_ENTRIES,
+  SNAP_ENTRY_BYTES,
+  TYPE_BOOL,
+  TYPE_FLOAT,
+  TYPE_FLOATS,
+  TYPE_INT32,
+  TYPE_INT32S,
+  TYPE_STRING,
+  TYPE_STRINGS,
+} from "../layout";
+import { Mem } from "../memory/mem";
+
+export abstract class Seg {
+  @inline static at(segment: usize, section: usize): usize {
+    return segment + <usize>Mem.u32At(segment + section);
+  }
+  @inline static rows(segment: usize): u32 {
+    return Mem.u32At(segment + SEG_ROWS);
+  }
+  @inline static terms(segment: usize): u32 {
+    return Mem.u32At(segment + SEG_TERMS);
+  }
+  @inline static seqs(segment: usize): usize {
+    return Seg.at(segment, SEG_SEQS);
+  }
+  @inline static seq(segment: usize, row: u32): u64 {
+    return Mem.u64At(Seg.seqs(segment) + ((<usize>row) << 3));
+  }
+  @inline static idHashes(segment: usize): usize {
+    return Seg.at(segment, SEG_ID_HASHES);
+  }
+  @inline static idRows(segment: usize): usize {
+    return Seg.at(segment, SEG_ID_ROWS);
+  }
+
+  @inline static termAt(segment: usize, term: u32): usize {
+    const offsets = Seg.at(segment, SEG_TERM_OFFSETS);
+    return Seg.at(segment, SEG_TERM_BYTES) + <usize>Mem.u32At(offsets + ((<usize>term) << 2));
+  }
+
+  @inline static termLength(segment: usize, term: u32): u32 {
+    const offset = Seg.at(segment, SEG_TERM_OFFSETS) + ((<usize>term) << 2);
+    return Mem.u32At(offset + 4) - Mem.u32At(offset);
+  }
+
+  /** First byte of the term's posting lists; those of term + 1 start where they end. */
+  @inline static listsAt(segment: usize, term: u32): usize {
+    const starts = Seg.at(segment, SEG_TERM_LISTS);
+    return Seg.at(segment, SEG_LISTS) + <usize>Mem.u32At(starts + ((<usize>term) << 2));
+  }
+}
+
+export abstract class Field {
+  @inline static type(field: usize): u32 {
+    return Mem.u8At(field + FIELD_TYPE);
+  }
+
+  /** Address of a section (FIELD_*), 0 when the field has none. */
+  @inline static section(segment: usize, field: usize, section: usize): usize {
+    const offset = <usize>Mem.u32At(field + section);
+    return offset == 0 ? 0 : segment + offset;
+  }
+
+  @inline static norms(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_NORMS);
+  }
+  @inline static present(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_PRESENT);
+  }
+  @inline static values(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_VALUES);
+  }
+  @inline static offsets(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_OFFSETS);
+  }
+  @inline static ordinals(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_ORDINALS);
+  }
+  @inline static hashes(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_HASHES);
+  }
+
+  @inline static dictionary(segment: usize, field: usize): usize {
+    return Field.section(segment, field, FIELD_DICTIONARY);
+  }
+}
+
+export abstract class Snap {
+  @inline static count(snapshot: usize): u32 {
+    return Mem.u32At(snapshot + SNAP_COUNT);
+  }
+
+  @inline static segment(snapshot: usize, entry: u32): usize {
+    return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES);
+  }
+
+  /** The live bitset, 0 when all rows are live. */
+  @inline static live(snapshot: usize, entry: u32): usize {
+    return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 4);
+  }
+
+  /** The region of `summarise`, 0 when there is none. */
+  @inline static summary(snapshot: usize, entry: u32): usize {
+    return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
+  }
+}
+
+export function isStringType(type: u32): bool {
+  return type == TYPE_STRING || type == TYPE_STRINGS;
+}
+export function isArrayType(type: u32): bool {
+  return type >= <u32>TYPE_STRINGS;
+}
+export function isFloatType(type: u32): bool {
+  return type == TYPE_FLOAT || type == TYPE_FLOATS;
+}
+export function isKnownType(type: u32): bool {
+  return type <= <u32>TYPE_FLOATS;
+}
+
+/** Bytes of one number in the values section. */
+export function valueBytes(type: u32): u32 {
+  if (type == TYPE_BOOL) return 1;
+  return type == TYPE_INT32 || type == TYPE_INT32S ? 4 : 8;
+}
+
+/** The field entry of a slot, or 0: then no document of the segment has a value there. */
+export function findField(segment: usize, slot: u32): usize {
+  const table = Seg.at(segment, SEG_FIELD_TABLE);
+  let low: u32 = 0;
+  let high = Mem.u32At(segment + SEG_FIELDS);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const field = table + <usize>middle * FIELD_ENTRY_BYTES;
+    const at = Mem.u16At(field + FIELD_SLOT);
+    if (at == slot) return field;
+    if (at < slot) low = middle + 1;
+    else high = middle;
+  }
+  return 0;
+}

@@ -1,0 +1,55 @@
+// Field lengths summed over the live rows of a segment: stored for all rows when the segment is written, so
+// that a query only looks at the dead ones.
+
+import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "../layout";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { decodeNorm } from "../memory/norm";
+import { Field, findField, Seg } from "./segment";
+
+/** Results of `sumLengths`. */
+export let lengthSum: f64 = 0;
+export let lengthDocuments: f64 = 0;
+
+/** Sums the norms of every text field of a segment into its field table. */
+export function storeLengths(segment: usize): void {
+  const rows = Seg.rows(segment);
+  let field = Seg.at(segment, SEG_FIELD_TABLE);
+  for (let i = Mem.u32At(segment + SEG_FIELDS); i > 0; i--, field += FIELD_ENTRY_BYTES) {
+    const norms = Field.norms(segment, field);
+    if (norms == 0) continue;
+    let sum: u64 = 0;
+    let documents: u32 = 0;
+    for (let row: u32 = 0; row < rows; row++) {
+      const norm = Mem.u8At(norms + row);
+      sum += <u64>decodeNorm(norm);
+      documents += norm != 0 ? 1 : 0;
+    }
+    Mem.putU32(field + FIELD_DOCUMENTS, documents);
+    Mem.putF64(field + FIELD_LENGTHS, <f64>sum);
+  }
+}
+
+/** Sets lengthSum and lengthDocuments of a slot; `live` 0 means all rows. */
+export function sumLengths(segment: usize, live: usize, slot: u32): void {
+  lengthSum = 0;
+  lengthDocuments = 0;
+  const field = findField(segment, slot);
+  if (field == 0) return;
+  const norms = Field.norms(segment, field);
+  if (norms == 0) return;
+  lengthSum = Mem.f64At(field + FIELD_LENGTHS);
+  lengthDocuments = <f64>Mem.u32At(field + FIELD_DOCUMENTS);
+  if (live == 0) return;
+  const rows = Seg.rows(segment);
+  for (let from: u32 = 0; from < rows; from += 64) {
+    let dead = ~Bits.word(live, from >> 6);
+    if (rows - from < 64) dead &= ((<u64>1) << (rows - from)) - 1;
+    for (; dead != 0; dead &= dead - 1) {
+      const norm = Mem.u8At(norms + from + <u32>ctz(dead));
+      if (norm == 0) continue;
+      lengthSum -= <f64>decodeNorm(norm);
+      lengthDocuments--;
+    }
+  }
+}

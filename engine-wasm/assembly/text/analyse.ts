@@ -1,0 +1,60 @@
+// Kernels of the workbench around the analyser: a text's tokens, a value's folding, an id's hash.
+
+import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_TERM_BYTES } from "../layout";
+import { scratch, scratchRewind } from "../memory/arena";
+import { hash64 } from "../memory/hash";
+import { Mem } from "../memory/mem";
+import { joinedAt, joinedBytes, joinedParts, joinedStart, joinsToken } from "./join";
+import {
+  foldValue,
+  tokenAt,
+  tokenBytes,
+  tokenEnd,
+  tokenizeNext,
+  tokenizeStart,
+  tokenStart,
+} from "./tokenize";
+import { foldBound } from "./unicode";
+
+/** Tokens of the text of `bytes` bytes at p, in scratch: layout TOKEN_*, one after the other. */
+export function analyse(p: usize, bytes: usize): usize {
+  const result = scratch(4);
+  let out = result + 4;
+  let position: u32 = 0;
+  tokenizeStart(p, bytes);
+  while (tokenizeNext()) {
+    out = putToken(out, tokenAt, tokenBytes, tokenStart, position, 1);
+    if (joinsToken()) {
+      out = putToken(out, joinedAt, joinedBytes, joinedStart, position + 1 - joinedParts, joinedParts);
+    }
+    position++;
+  }
+  Mem.putU32(result, <u32>(out - result - 4));
+  return result;
+}
+
+/** Writes a token that ends with the tokenizer's at `out`, the end of scratch. Returns its end. */
+function putToken(out: usize, term: usize, bytes: u32, start: u32, position: u32, parts: u32): usize {
+  const size = (TOKEN_TERM + bytes + 3) & ~3;
+  scratchRewind(out);
+  scratch(size);
+  Mem.putU32(out + TOKEN_START, start);
+  Mem.putU32(out + TOKEN_END, tokenEnd);
+  Mem.putU32(out + TOKEN_POSITION, position);
+  Mem.putU32(out + TOKEN_PARTS, parts);
+  Mem.putU32(out + TOKEN_TERM_BYTES, bytes);
+  Mem.copy(out + TOKEN_TERM, term, bytes);
+  return out + size;
+}
+
+/** Folded value of the text of `bytes` bytes at p, in scratch. */
+export function fold(p: usize, bytes: usize): usize {
+  const result = scratch(4 + foldBound(bytes));
+  Mem.putU32(result, foldValue(p, bytes, result + 4));
+  return result;
+}
+
+/** Hash of the `bytes` bytes at p, in scratch. */
+export function hash(p: usize, bytes: usize): u64 {
+  return hash64(p, bytes);
+}

@@ -1,0 +1,85 @@
+// Where a segment is written, front to back: a growing stretch of scratch (building) or a region (merging).
+// Offsets count from the segment's first byte and stay valid; addresses end with the next `sinkNeed`.
+
+import { release, reserve, scratch } from "../memory/arena";
+import { Mem } from "../memory/mem";
+
+@unmanaged
+export class Sink {
+  base: usize; // the segment's first byte
+  at: u32; // bytes written
+  capacity: u32;
+  inRegion: u32; // 1 = a region that moves when it must grow, 0 = the last piece of scratch
+}
+
+export const SINK_BYTES: usize = offsetof<Sink>();
+
+const SCRATCH_STEP: usize = 0x40000;
+
+/** Starts a sink in scratch. Nobody else may take scratch until it is complete. */
+export function sinkInScratch(sink: Sink): void {
+  sinkInScratchOf(sink, SCRATCH_STEP);
+}
+
+/** `sinkInScratch` with room for `bytes`: other scratch may be taken as long as it needs no more. */
+export function sinkInScratchOf(sink: Sink, bytes: usize): void {
+  sink.base = scratch(bytes);
+  sink.at = 0;
+  sink.capacity = <u32>bytes;
+  sink.inRegion = 0;
+}
+
+/** Starts a sink in a region of `bytes`; ends all scratch. */
+export function sinkInRegion(sink: Sink, bytes: usize): void {
+  sink.base = reserve(bytes);
+  sink.at = 0;
+  sink.capacity = <u32>bytes;
+  sink.inRegion = 1;
+}
+
+/** Makes room for `bytes` more. In a region it may end all scratch. */
+export function sinkNeed(sink: Sink, bytes: usize): void {
+  const needed = <usize>sink.at + bytes;
+  if (needed <= <usize>sink.capacity) return;
+  if (sink.inRegion == 0) {
+    const more = (max(needed - <usize>sink.capacity, <usize>sink.capacity >> 1) + 15) & ~15;
+    scratch(more);
+    sink.capacity += <u32>more;
+    return;
+  }
+  const capacity = needed + (needed >> 2);
+  const base = reserve(capacity < needed ? <usize>-1 : capacity); // over 4 GiB is refused
+  Mem.copy(base, sink.base, sink.at);
+  release(sink.base);
+  sink.base = base;
+  sink.capacity = <u32>capacity;
+}
+
+/** Pads with zeros to 8 bytes and makes room for a section of `bytes`. Returns its offset. */
+export function sinkSection(sink: Sink, bytes: usize): u32 {
+  sinkNeed(sink, bytes + 16);
+  while ((sink.at & 7) != 0) Mem.putU8(sink.base + sink.at++, 0);
+  return sink.at;
+}
+
+/** Address of the next byte to write. */
+export function sinkEnd(sink: Sink): usize {
+  return sink.base + sink.at;
+}
+
+/** Says that everything up to `end` is written. */
+export function sinkWritten(sink: Sink, end: usize): void {
+  sink.at = <u32>(end - sink.base);
+}
+
+/** Copies bytes in; room must be there. */
+export function sinkBytes(sink: Sink, from: usize, bytes: usize): void {
+  Mem.copy(sinkEnd(sink), from, bytes);
+  sink.at += <u32>bytes;
+}
+
+/** Appends zeros; room must be there. */
+export function sinkZeros(sink: Sink, bytes: usize): void {
+  Mem.fill(sinkEnd(sink), 0, bytes);
+  sink.at += <u32>bytes;
+}

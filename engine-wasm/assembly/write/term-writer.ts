@@ -1,0 +1,69 @@
+// The term sections of a segment: offsets, bytes, shared-prefix lengths and list offsets grow term by term
+// beside the lists and go into the sink when the lists are complete, because their sizes are not known
+// before.
+
+import { SEG_TERM_BYTES, SEG_TERM_LCP, SEG_TERM_LISTS, SEG_TERM_OFFSETS, SEG_TERMS } from "../layout";
+import { Mem } from "../memory/mem";
+import { Sink, sinkBytes, sinkSection } from "./segment-sink";
+
+@unmanaged
+export class TermWriter {
+  count: u32;
+  bytesUsed: u32;
+  offsets: usize; // u32 per term: start of its bytes
+  lists: usize; // u32 per term: start of its lists
+  bytes: usize;
+  lcp: usize; // u8 per term
+}
+
+export const TERM_WRITER_BYTES: usize = offsetof<TermWriter>();
+
+/** Bytes of the buffer that up to `terms` terms of together `bytes` need. */
+export function termBufferBytes(terms: u32, bytes: u32): usize {
+  return (<usize>terms + 1) * 8 + <usize>bytes + <usize>terms;
+}
+
+/** Starts without a term, in a buffer of termBufferBytes(terms, bytes). */
+export function termsBegin(writer: TermWriter, buffer: usize, terms: u32, bytes: u32): void {
+  writer.count = 0;
+  writer.bytesUsed = 0;
+  writer.offsets = buffer;
+  writer.lists = buffer + ((<usize>terms + 1) << 2);
+  writer.bytes = writer.lists + ((<usize>terms + 1) << 2);
+  writer.lcp = writer.bytes + bytes;
+}
+
+/** Adds a term greater than all before; its lists begin `lists` bytes into the lists section. */
+export function termAdd(writer: TermWriter, at: usize, length: u32, lists: u32): void {
+  const i = <usize>writer.count;
+  let shared: u32 = 0;
+  if (i > 0) {
+    const previous = Mem.u32At(writer.offsets + ((i - 1) << 2));
+    const longest = min(length, writer.bytesUsed - previous);
+    while (shared < longest && Mem.u8At(writer.bytes + previous + shared) == Mem.u8At(at + shared)) shared++;
+  }
+  Mem.putU32(writer.offsets + (i << 2), writer.bytesUsed);
+  Mem.putU32(writer.lists + (i << 2), lists);
+  Mem.putU8(writer.lcp + i, shared);
+  Mem.copy(writer.bytes + writer.bytesUsed, at, length);
+  writer.bytesUsed += length;
+  writer.count++;
+}
+
+function putSection(sink: Sink, header: usize, from: usize, bytes: usize): void {
+  const at = sinkSection(sink, bytes);
+  Mem.putU32(sink.base + header, at);
+  sinkBytes(sink, from, bytes);
+}
+
+/** Writes the sections behind lists of `listBytes` and notes them in the segment's header. */
+export function termsEnd(writer: TermWriter, listBytes: u32, sink: Sink): void {
+  const count = <usize>writer.count;
+  Mem.putU32(writer.offsets + (count << 2), writer.bytesUsed);
+  Mem.putU32(writer.lists + (count << 2), listBytes);
+  Mem.putU32(sink.base + SEG_TERMS, <u32>count);
+  putSection(sink, SEG_TERM_OFFSETS, writer.offsets, (count + 1) << 2);
+  putSection(sink, SEG_TERM_LISTS, writer.lists, (count + 1) << 2);
+  putSection(sink, SEG_TERM_LCP, writer.lcp, count);
+  putSection(sink, SEG_TERM_BYTES, writer.bytes, writer.bytesUsed);
+}

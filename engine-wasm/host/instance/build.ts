@@ -1,0 +1,144 @@
+// Builds a segment from raw documents: encodes the build kernel's input and reads its result. The pictures are in
+// engine-wasm/assembly/build/build.ts and build-schema.ts. The analyser's settings are those in force in the instance.
+import {
+  REFUSED_AT,
+  REFUSED_BYTES,
+  REFUSED_CODE,
+  REFUSED_INDEX,
+  REFUSED_SLOT,
+} from "../../assembly/layout.js";
+import type { EngineInstance } from "./memory.js";
+
+export interface BuildField {
+  /** Permanent number of the field in its index, 0..65535. */
+  slot: number;
+  name: string;
+  /** TYPE_*. */
+  type: number;
+  /** FLAG_*. */
+  flags: number;
+  /** Language number of its text (stemmer.ts), 0 for none. */
+  language: number;
+}
+
+export interface BuildDocument {
+  /** Unique, ascending from document to document. */
+  seq: number;
+  /** One JSON object, UTF-8. */
+  raw: Uint8Array;
+}
+
+export interface BuildFailure {
+  /** Position of the document in the input. */
+  index: number;
+  /** DOC_*. */
+  code: number;
+  /** The field that is to blame, -1 when it is none. */
+  slot: number;
+  /** Byte position in the document. */
+  at: number;
+}
+
+export interface BuildResult {
+  /** Own bytes of exactly the segment's length; null when no document was good. */
+  segment: Uint8Array<ArrayBuffer> | null;
+  /** The documents that are not in the segment, in input order. */
+  failures: BuildFailure[];
+}
+
+const FIELD_HEAD_BYTES = 7;
+const DOCUMENT_HEAD_BYTES = 12;
+const NO_SLOT = 0xffffffff;
+
+/** Bytes of the build kernel's input. */
+function inputBytes(fields: readonly BuildField[], documents: readonly BuildDocument[]): number {
+  let bytes = 2 + 4;
+  for (const field of fields) bytes += FIELD_HEAD_BYTES + Buffer.byteLength(field.name);
+  for (const document of documents) bytes += DOCUMENT_HEAD_BYTES + document.raw.length;
+  return bytes;
+}
+
+/** Writes that input to `start`. Throws a RangeError when a name or a slot does not fit u16. */
+function writeInput(
+  out: Buffer,
+  start: number,
+  fields: readonly BuildField[],
+  documents: readonly BuildDocument[],
+): void {
+  let at = out.writeUInt16LE(fields.length, start);
+  for (const field of fields) {
+    const name = Buffer.from(field.name);
+    at = out.writeUInt16LE(field.slot, at);
+    at = out.writeUInt8(field.type, at);
+    at = out.writeUInt8(field.flags, at);
+    at = out.writeUInt8(field.language, at);
+    at = out.writeUInt16LE(name.length, at);
+    out.set(name, at);
+    at += name.length;
+  }
+  at = out.writeUInt32LE(documents.length, at);
+  for (const document of documents) {
+    at = out.writeDoubleLE(document.seq, at);
+    at = out.writeUInt32LE(document.raw.length, at);
+    out.set(document.raw, at);
+    at += document.raw.length;
+  }
+}
+
+/** Reads the build kernel's result, which begins at `start` of the view; copies the segment out. */
+function decodeBuildResult(view: Buffer, start: number): BuildResult {
+  const failures: BuildFailure[] = [];
+  const count = view.readUInt32LE(start + 4);
+  let at = start + 8;
+  for (let i = 0; i < count; i++, at += REFUSED_BYTES) {
+    const slot = view.readUInt32LE(at + REFUSED_SLOT);
+    failures.push({
+      index: view.readUInt32LE(at + REFUSED_INDEX),
+      code: view.readUInt32LE(at + REFUSED_CODE),
+      slot: slot === NO_SLOT ? -1 : slot,
+      at: view.readUInt32LE(at + REFUSED_AT),
+    });
+  }
+  const bytes = view.readUInt32LE(at);
+  const segment = bytes === 0 ? null : new Uint8Array(view.subarray(at + 4, at + 4 + bytes));
+  return { segment, failures };
+}
+
+/**
+ * A build under way: its caller may do other things between two steps, but nothing else in the instance. After an
+ * error it has ended.
+ */
+export class Build {
+  readonly #instance: EngineInstance;
+
+  /**
+   * Begins to build a segment of `documents`, which must have different ids. Throws EngineError("program") for a
+   * schema with an unknown type or language or with a slot or name twice.
+   */
+  constructor(instance: EngineInstance, fields: readonly BuildField[], documents: readonly BuildDocument[]) {
+    const bytes = inputBytes(fields, documents);
+    const p = instance.room(bytes);
+    writeInput(instance.view(), p, fields, documents);
+    this.#instance = instance;
+    instance.address(instance.run((kernels) => kernels.buildBegin(p, bytes)));
+  }
+
+  /** Works for a fraction of a millisecond (longer on a large document). The result once it is complete, else null. */
+  step(): BuildResult | null {
+    const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep()));
+    return result === 0 ? null : decodeBuildResult(this.#instance.view(), result);
+  }
+}
+
+/** A whole build at once; see Build. */
+export function buildSegment(
+  instance: EngineInstance,
+  fields: readonly BuildField[],
+  documents: readonly BuildDocument[],
+): BuildResult {
+  const build = new Build(instance, fields, documents);
+  for (;;) {
+    const result = build.step();
+    if (result !== null) return result;
+  }
+}

@@ -1,0 +1,62 @@
+// The engine, compiled once per process. A worker thread gets the WebAssembly.Module and the Unicode table by
+// structured clone (`parts`) and makes its own instances without compiling again.
+import { readFile } from "node:fs/promises";
+import { EngineError } from "../engine-error.js";
+import { Engine } from "./engine.js";
+import { EngineInstance } from "./memory.js";
+import { Workbench } from "./workbench.js";
+
+/** What a worker thread needs; can be posted. */
+export interface EngineParts {
+  module: WebAssembly.Module;
+  foldTable: Uint8Array;
+  /** Linear memory that one instance may have, by default all that 32-bit addresses reach. */
+  memoryBytesMax?: number;
+}
+
+export class EngineModule {
+  readonly #module: WebAssembly.Module;
+  readonly #foldTable: Uint8Array;
+  readonly #memoryBytesMax: number;
+
+  constructor(parts: EngineParts) {
+    this.#module = parts.module;
+    this.#foldTable = parts.foldTable;
+    this.#memoryBytesMax = parts.memoryBytesMax ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Compiles the engine. Throws EngineError("mismatch") when the bytes are no WebAssembly module. */
+  static async load(wasmBytes: Uint8Array<ArrayBuffer>, foldTable: Uint8Array): Promise<EngineModule> {
+    try {
+      return new EngineModule({ module: await WebAssembly.compile(wasmBytes), foldTable });
+    } catch (cause) {
+      throw new EngineError("mismatch", "The engine's bytes are no valid WebAssembly module", { cause });
+    }
+  }
+
+  /** Loads the two files that the build writes. Rejects with the file system's error when one is missing. */
+  static async fromFiles(wasmUrl: URL, foldUrl: URL): Promise<EngineModule> {
+    const [wasmBytes, foldTable] = await Promise.all([readFile(wasmUrl), readFile(foldUrl)]);
+    return EngineModule.load(new Uint8Array(wasmBytes), foldTable);
+  }
+
+  /** Parts for a worker thread's own `new EngineModule(parts)`. */
+  get parts(): EngineParts {
+    return { module: this.#module, foldTable: this.#foldTable };
+  }
+
+  /** A fresh instance with empty memory and no Unicode table. */
+  instantiate(): EngineInstance {
+    return new EngineInstance(this.#module, this.#memoryBytesMax);
+  }
+
+  /** Search for one index of one shard: an instance of its own. */
+  engine(): Engine {
+    return new Engine(() => this.instantiate());
+  }
+
+  /** Analysis and indexing for one thread: an instance with the Unicode table. */
+  workbench(): Workbench {
+    return new Workbench(() => this.instantiate(), this.#foldTable);
+  }
+}

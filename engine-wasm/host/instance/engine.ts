@@ -1,0 +1,273 @@
+// The engine instance that holds the attached segments of one index in one shard and answers programs on
+// snapshots of them. It knows addresses and bytes; which segments belong together is the caller's business.
+// Handles are addresses in this instance's memory and mean nothing to another one. Linear memory never shrinks,
+// so an instance that wastes much is renewed: the caller's regions move to a fresh one.
+import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
+import { statusError } from "../engine-error.js";
+import { discardMemory } from "./discards.js";
+import type { EngineInstance } from "./memory.js";
+import { Merge, type MergeEntry } from "./merge.js";
+import { type Region, Renewal } from "./renewal.js";
+
+/** Address of an attached segment. */
+export type SegmentHandle = number;
+
+/** A segment with its live bitset; `live` 0 means that all rows are live. */
+export interface SnapshotEntry {
+  segment: SegmentHandle;
+  live: number;
+}
+
+/** A live row found by id hash: `entry` counts the snapshot's segments. */
+export interface FoundId {
+  /** Position of the hash in the question. */
+  hashIndex: number;
+  entry: number;
+  row: number;
+  seq: number;
+}
+
+export interface RowLocation {
+  /** Position in the snapshot, -1 when no segment has the seq. */
+  entry: number;
+  row: number;
+}
+
+/** Size of a live bitset: u64 words. */
+export function liveBytes(rows: number): number {
+  return Math.ceil(rows / 64) * 8;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+const FOUND_ID_BYTES = 20;
+const LOCATION_BYTES = 8;
+const NOT_FOUND = 0xffffffff;
+
+export class Engine {
+  readonly #create: () => EngineInstance;
+  #instance: EngineInstance;
+  /** Regions of summaries by segment, 0 for one that needs none; made when a snapshot first names the segment. */
+  #summaries = new Map<SegmentHandle, number>();
+
+  /** `create`: makes a fresh instance, of which this engine becomes the only user. */
+  constructor(create: () => EngineInstance) {
+    this.#create = create;
+    this.#instance = create();
+  }
+
+  /** Copies a segment in. Throws EngineError("damaged") when its parts do not hold together. */
+  attach(bytes: Uint8Array): SegmentHandle {
+    const segment = this.reserveSegment(bytes.length);
+    this.fill(segment, 0, bytes);
+    this.attachFilled(segment, bytes.length);
+    return segment;
+  }
+
+  /** Room for a segment that comes in parts: each is given to `fill`, then the whole is attached. */
+  reserveSegment(bytes: number): SegmentHandle {
+    return this.#instance.reserve(bytes);
+  }
+
+  fill(segment: SegmentHandle, at: number, part: Uint8Array): void {
+    this.#instance.view().set(part, segment + at);
+  }
+
+  /** Throws EngineError("damaged") when the segment's parts do not hold together; it is gone then. */
+  attachFilled(segment: SegmentHandle, bytes: number): void {
+    const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
+    if (status === 0) return;
+    this.#instance.release(segment);
+    throw statusError(-status);
+  }
+
+  /** Gives a segment's memory back; no snapshot may name it any more. */
+  detach(segment: SegmentHandle): void {
+    const summary = this.#summaries.get(segment) ?? 0;
+    this.#summaries.delete(segment);
+    if (summary !== 0) this.#instance.release(summary);
+    this.#instance.release(segment);
+  }
+
+  rows(segment: SegmentHandle): number {
+    return this.#instance.view().readUInt32LE(segment + SEG_ROWS);
+  }
+
+  /** A view of a segment's bytes, good until the engine is called again. */
+  segmentView(segment: SegmentHandle, bytes = this.segmentBytes(segment)): Uint8Array {
+    return this.#instance.view().subarray(segment, segment + bytes);
+  }
+
+  segmentBytes(segment: SegmentHandle): number {
+    return this.#instance.view().readUInt32LE(segment + SEG_BYTES);
+  }
+
+  /** A bitset with all rows live; the caller gives it back with liveRelease. */
+  liveAll(rows: number): number {
+    return this.#instance.run((kernels) => kernels.liveAll(rows)) >>> 0;
+  }
+
+  /** A bitset of the caller's with the given bytes (u64 words, little endian, ceil(rows / 64) of them). */
+  liveFrom(bytes: Uint8Array): number {
+    return this.#instance.region(bytes);
+  }
+
+  liveCopy(live: number, rows: number): number {
+    return this.#instance.run((kernels) => kernels.liveCopy(live, rows)) >>> 0;
+  }
+
+  /** A copy of the bitset's bytes. */
+  liveBytes(live: number, rows: number): Uint8Array {
+    return new Uint8Array(this.#instance.view().subarray(live, live + liveBytes(rows)));
+  }
+
+  liveRelease(live: number): void {
+    this.#instance.run((kernels) => kernels.liveRelease(live));
+  }
+
+  /** Marks a row (below the bitset's rows) deleted; true when it was live. */
+  kill(live: number, row: number): boolean {
+    return this.#instance.run((kernels) => kernels.liveKill(live, row)) === 1;
+  }
+
+  liveCount(live: number, rows: number): number {
+    return this.#instance.run((kernels) => kernels.liveCount(live, rows));
+  }
+
+  /**
+   * Stores a snapshot: segments ascending by seq, their seq ranges apart. Segments and bitsets stay the caller's
+   * and must outlive it. Returns its address for queries.
+   */
+  setSnapshot(entries: readonly SnapshotEntry[]): number {
+    const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
+    const bytes = Buffer.alloc(SNAP_ENTRIES + entries.length * SNAP_ENTRY_BYTES);
+    let at = bytes.writeUInt32LE(entries.length, 0);
+    for (const [i, { segment, live }] of entries.entries()) {
+      at = bytes.writeUInt32LE(segment, at);
+      at = bytes.writeUInt32LE(live, at);
+      at = bytes.writeUInt32LE(summaries[i] as number, at);
+    }
+    return this.#instance.region(bytes);
+  }
+
+  /**
+   * Finds out in small steps what queries use of an attached segment beyond its bytes; `setSnapshot` does it in one go
+   * for a segment of which it is missing. The segment must stay attached until the end.
+   */
+  *summarise(segment: SegmentHandle): Generator<void> {
+    if (this.#summaries.has(segment)) return;
+    const summary = this.#instance.run((kernels) => kernels.summarise(segment)) >>> 0;
+    let more = summary !== 0;
+    try {
+      for (let step = 0; more; step++) {
+        more = this.#instance.run((kernels) => kernels.summariseStep(segment, summary, step)) === 1;
+        if (more) yield;
+      }
+      this.#summaries.set(segment, summary);
+    } finally {
+      if (more && this.usable) this.#instance.release(summary);
+    }
+  }
+
+  #summaryOf(segment: SegmentHandle): number {
+    for (const _ of this.summarise(segment));
+    return this.#summaries.get(segment) as number;
+  }
+
+  releaseSnapshot(snapshot: number): void {
+    this.#instance.release(snapshot);
+  }
+
+  /** Answers an expand program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  expand(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(program, (kernels, p, bytes) => kernels.expand(snapshot, p, bytes)),
+    );
+  }
+
+  /** Answers a search program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  search(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(program, (kernels, p, bytes) => kernels.search(snapshot, p, bytes)),
+    );
+  }
+
+  /** Answers a question of explain-program.ts; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  explain(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(question, (kernels, p, bytes) => kernels.explain(snapshot, p, bytes)),
+    );
+  }
+
+  /** Live rows whose id has one of the hashes (u64, little endian, one after the other). */
+  findIds(snapshot: number, hashes: Uint8Array): FoundId[] {
+    const result = this.#exchangeView(hashes, (kernels, p, bytes) => kernels.findIds(snapshot, p, bytes));
+    const found: FoundId[] = [];
+    for (let at = 0; at < result.length; at += FOUND_ID_BYTES) {
+      found.push({
+        hashIndex: result.readUInt32LE(at),
+        entry: result.readUInt32LE(at + 4),
+        row: result.readUInt32LE(at + 8),
+        seq: result.readDoubleLE(at + 12),
+      });
+    }
+    return found;
+  }
+
+  /** Rows by sequence number, live or not, in the order of the question. */
+  locate(snapshot: number, seqs: Float64Array): RowLocation[] {
+    const input = new Uint8Array(seqs.buffer, seqs.byteOffset, seqs.byteLength);
+    const result = this.#exchangeView(input, (kernels, p, bytes) => kernels.locate(snapshot, p, bytes));
+    const locations: RowLocation[] = [];
+    for (let at = 0; at < result.length; at += LOCATION_BYTES) {
+      const entry = result.readUInt32LE(at);
+      locations.push({ entry: entry === NOT_FOUND ? -1 : entry, row: result.readUInt32LE(at + 4) });
+    }
+    return locations;
+  }
+
+  /** Merges neighbouring segments in steps between queries; see merge.ts for what the caller owes. */
+  beginMerge(entries: readonly MergeEntry[]): Merge {
+    return new Merge(this.#instance, entries);
+  }
+
+  /** How much of the linear memory was ever in use, which never shrinks until the engine is renewed. */
+  memoryBytes(): number {
+    return this.#instance.memoryBytes();
+  }
+
+  /** Bytes of all segments, bitsets and snapshots: about what remains of the memory after a renewal. */
+  usedBytes(): number {
+    return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
+  }
+
+  /** Free regions inside the memory. */
+  wastedBytes(): number {
+    return this.#instance.run((kernels) => kernels.freeBytes()) >>> 0;
+  }
+
+  /** For what is to be copied before `renew`. Changes nothing here. Throws EngineError("memory"). */
+  beginRenewal(): Renewal {
+    return new Renewal(this.#instance, this.#create(), this.#summaries);
+  }
+
+  /**
+   * Moves to a fresh instance, taking along only these regions; returns their new addresses. Every other handle
+   * ends, also those of snapshots and of merges under way. Throws EngineError("memory") without effect.
+   */
+  renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {
+    const addresses = renewal.finish(regions);
+    discardMemory(this.memoryBytes());
+    this.#instance = renewal.to;
+    this.#summaries = renewal.summaries;
+    return addresses;
+  }
+
+  /** False after a trap; the engine must then be rebuilt from stored segments. */
+  get usable(): boolean {
+    return this.#instance.usable;
+  }
+
+  #exchangeView(input: Uint8Array, kernel: Parameters<EngineInstance["exchange"]>[1]): Buffer {
+    return Buffer.from(this.#instance.exchange(input, kernel).buffer);
+  }
+}

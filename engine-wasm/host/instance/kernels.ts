@@ -1,0 +1,97 @@
+// The raw exports of the engine module, as engine-wasm/assembly/index.ts lists them. Addresses come back as
+// signed 32-bit numbers: `>>> 0` before use. A result's address points at u32 length + bytes; the small negative
+// numbers are -STATUS_*.
+import { EngineError } from "../engine-error.js";
+
+type Address = number;
+
+export interface Kernels {
+  // arena
+  reserve(bytes: number): Address;
+  release(region: Address): void;
+  sizeOf(region: Address): number;
+  scratchReset(bytes: number): Address;
+  reachedBytes(): number;
+  regionBytes(): number;
+  freeBytes(): number;
+  // analysis
+  setUnicode(table: Address): number;
+  setOverrides(list: Address, count: number): number;
+  analyse(text: Address, bytes: number): Address;
+  fold(text: Address, bytes: number): Address;
+  hash(text: Address, bytes: number): bigint;
+  // documents
+  split(body: Address, bytes: number): Address;
+  splitLines(chunk: Address, bytes: number, last: number): Address;
+  topLevel(object: Address, bytes: number): Address;
+  buildBegin(input: Address, bytes: number): number;
+  buildStep(): Address;
+  // merging
+  mergeBegin(entries: Address): Address;
+  mergeStep(state: Address, microseconds: number): number;
+  mergeFinish(state: Address): Address;
+  mergeCancel(state: Address): void;
+  // queries
+  checkSegment(segment: Address, bytes: number): number;
+  liveAll(rows: number): Address;
+  liveCopy(live: Address, rows: number): Address;
+  liveRelease(live: Address): void;
+  liveKill(live: Address, row: number): number;
+  liveCount(live: Address, rows: number): number;
+  summarise(segment: Address): Address;
+  summariseStep(segment: Address, summary: Address, step: number): number;
+  expand(snapshot: Address, program: Address, bytes: number): Address;
+  search(snapshot: Address, program: Address, bytes: number): Address;
+  explain(snapshot: Address, question: Address, bytes: number): Address;
+  findIds(snapshot: Address, hashes: Address, bytes: number): Address;
+  locate(snapshot: Address, seqs: Address, bytes: number): Address;
+}
+
+type KernelName = keyof Kernels;
+
+/** Every name of `Kernels` once; the compiler refuses a missing one. */
+const KERNEL_NAMES: Record<KernelName, true> = {
+  reserve: true,
+  release: true,
+  sizeOf: true,
+  scratchReset: true,
+  reachedBytes: true,
+  regionBytes: true,
+  freeBytes: true,
+  setUnicode: true,
+  setOverrides: true,
+  analyse: true,
+  fold: true,
+  hash: true,
+  split: true,
+  splitLines: true,
+  topLevel: true,
+  buildBegin: true,
+  buildStep: true,
+  mergeBegin: true,
+  mergeStep: true,
+  mergeFinish: true,
+  mergeCancel: true,
+  checkSegment: true,
+  liveAll: true,
+  liveCopy: true,
+  liveRelease: true,
+  liveKill: true,
+  liveCount: true,
+  summarise: true,
+  summariseStep: true,
+  expand: true,
+  search: true,
+  explain: true,
+  findIds: true,
+  locate: true,
+};
+
+/** The exports as kernels. Throws EngineError("mismatch") when one is missing. */
+export function kernelsOf(exports: WebAssembly.Exports): Kernels {
+  for (const name of Object.keys(KERNEL_NAMES)) {
+    if (typeof exports[name] !== "function")
+      throw new EngineError("mismatch", `The engine module has no kernel ${name}`);
+  }
+  return exports as unknown as Kernels;
+}

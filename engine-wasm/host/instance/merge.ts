@@ -1,0 +1,72 @@
+// A merge of adjacent segments that are attached to one engine instance, in steps between which the instance may
+// answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at the start.
+import { MERGE_ENTRY_BYTES, SNAP_ENTRIES } from "../../assembly/layout.js";
+import { statusError } from "../engine-error.js";
+import type { EngineInstance } from "./memory.js";
+
+export interface MergeEntry {
+  /** Address of an attached segment. */
+  segment: number;
+  /** Address of its live bitset, 0 = all rows live. */
+  live: number;
+}
+
+export class Merge {
+  readonly #instance: EngineInstance;
+  #state: number; // region of the merge, 0 once it has ended
+
+  /**
+   * Begins to merge `entries`, which are ordered by seq. Throws EngineError("program") when there is none or when
+   * two of them give one slot different types or flags: then the documents must be indexed again.
+   */
+  constructor(instance: EngineInstance, entries: readonly MergeEntry[]) {
+    const input = Buffer.alloc(SNAP_ENTRIES + entries.length * MERGE_ENTRY_BYTES);
+    let at = input.writeUInt32LE(entries.length, 0);
+    for (const entry of entries) {
+      at = input.writeUInt32LE(entry.segment, at);
+      at = input.writeUInt32LE(entry.live, at);
+    }
+    const p = instance.input(input);
+    this.#instance = instance;
+    this.#state = instance.address(instance.run((kernels) => kernels.mergeBegin(p)));
+  }
+
+  /**
+   * Works for about so many microseconds, at most a second. Returns true when the result is complete. Throws
+   * EngineError("damaged") when an input does not hold together; the merge is cancelled then.
+   */
+  step(microseconds: number): boolean {
+    const answer = this.#instance.run((kernels) => kernels.mergeStep(this.#running(), microseconds));
+    if (answer < 0) {
+      this.cancel();
+      throw statusError(answer);
+    }
+    return answer === 1;
+  }
+
+  /**
+   * Address of the merged segment, after `step` returned true: a region of the instance that now belongs to the
+   * caller. It has no row when no row of the inputs was live. Throws EngineError("program") when steps are
+   * missing; the merge then goes on.
+   */
+  finish(): number {
+    const segment = this.#instance.address(
+      this.#instance.run((kernels) => kernels.mergeFinish(this.#running())),
+    );
+    this.#state = 0;
+    return segment;
+  }
+
+  /** Ends the merge without a result. Does nothing when it has ended. */
+  cancel(): void {
+    if (this.#state === 0) return;
+    const state = this.#state;
+    this.#state = 0;
+    this.#instance.run((kernels) => kernels.mergeCancel(state));
+  }
+
+  #running(): number {
+    if (this.#state === 0) throw new Error("The merge has ended");
+    return this.#state;
+  }
+}

@@ -1,0 +1,215 @@
+// What a thread needs to turn text into terms and documents into ranges: one engine instance with the Unicode
+// table, no state between calls but the analysis settings in force. The instance is replaced after a trap and
+// when a large call has left its memory above WORKBENCH_BYTES_MAX, since linear memory never shrinks.
+import {
+  DOC_OK,
+  OVERRIDE_SEPARATOR,
+  TOKEN_END,
+  TOKEN_PARTS,
+  TOKEN_POSITION,
+  TOKEN_START,
+  TOKEN_TERM,
+  TOKEN_TERM_BYTES,
+} from "../../assembly/layout.js";
+import { EngineError } from "../engine-error.js";
+import {
+  type Member,
+  readMembers,
+  readSplit,
+  readSplitLines,
+  type SplitLines,
+  type SplitResult,
+} from "../programs/split-result.js";
+import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
+import { discardMemory } from "./discards.js";
+import type { EngineInstance } from "./memory.js";
+
+/** Memory that an idle workbench may hold. */
+const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
+
+/** An index's changes to the analyser: code points that become letters, code points that become separators. */
+export interface AnalysisSettings {
+  symbolsToIndex: string;
+  tokenSeparators: string;
+}
+
+/** The indexed fields of a schema version and how their text is analysed. */
+export interface BuildSchema {
+  fields: readonly BuildField[];
+  analysis: AnalysisSettings;
+}
+
+export const PLAIN_ANALYSIS: AnalysisSettings = { symbolsToIndex: "", tokenSeparators: "" };
+
+/**
+ * A folded term and where it comes from. Either a word of the text (parts: 1), or a joined token: the terms of
+ * neighbouring words such as "wi-fi" in one ("wifi"), right after the last of them.
+ */
+export interface Token {
+  term: string;
+  /** UTF-8 byte offsets in the text. */
+  start: number;
+  end: number;
+  /** Words are numbered 0, 1, 2 ...; a joined token has the number of its first word. */
+  position: number;
+  /** How many words are in it. */
+  parts: number;
+}
+
+export class Workbench {
+  readonly #create: () => EngineInstance;
+  readonly #foldTable: Uint8Array;
+  #instance: EngineInstance | null = null;
+  #symbols = "";
+  #separators = "";
+  #overrides = 0; // region of the overrides in force, 0 = none
+
+  constructor(create: () => EngineInstance, foldTable: Uint8Array) {
+    this.#create = create;
+    this.#foldTable = foldTable;
+  }
+
+  /** Tokens of a text in order, joined ones included. */
+  analyse(text: string | Uint8Array, analysis: AnalysisSettings = PLAIN_ANALYSIS): Token[] {
+    const result = this.ready(analysis).exchange(bytesOf(text), (kernels, p, bytes) =>
+      kernels.analyse(p, bytes),
+    );
+    const view = Buffer.from(result.buffer);
+    const tokens: Token[] = [];
+    for (let at = 0; at < view.length; ) {
+      const term = at + TOKEN_TERM;
+      const termEnd = term + view.readUInt32LE(at + TOKEN_TERM_BYTES);
+      tokens.push({
+        term: view.toString("utf8", term, termEnd),
+        start: view.readUInt32LE(at + TOKEN_START),
+        end: view.readUInt32LE(at + TOKEN_END),
+        position: view.readUInt32LE(at + TOKEN_POSITION),
+        parts: view.readUInt32LE(at + TOKEN_PARTS),
+      });
+      at = (termEnd + 3) & ~3;
+    }
+    return tokens;
+  }
+
+  /** Folded value (UTF-8) for equality and order; independent of analysis settings. */
+  fold(text: string | Uint8Array): Uint8Array {
+    return this.ready().exchange(bytesOf(text), (kernels, p, bytes) => kernels.fold(p, bytes));
+  }
+
+  /** 64-bit hash of an id or a folded value. */
+  hash(id: string | Uint8Array): bigint {
+    const bytes = bytesOf(id);
+    const instance = this.ready();
+    const p = instance.input(bytes);
+    return BigInt.asUintN(
+      64,
+      instance.run((kernels) => kernels.hash(p, bytes.length)),
+    );
+  }
+
+  /** Cuts a batch body into documents. Never throws for what the body holds: see `status`. */
+  split(body: Uint8Array): SplitResult {
+    const instance = this.ready();
+    const p = instance.input(body);
+    const result = instance.result(instance.run((kernels) => kernels.split(p, body.length)));
+    return readSplit(result, instance.view().subarray(p, p + body.length));
+  }
+
+  /**
+   * Cuts a piece of an NDJSON stream into documents. Bytes from `consumed` on are an unfinished line: put them
+   * before the next piece. With `last` everything is consumed.
+   */
+  splitLines(chunk: Uint8Array, last: boolean): SplitLines {
+    const instance = this.ready();
+    const p = instance.input(chunk);
+    const result = instance.result(
+      instance.run((kernels) => kernels.splitLines(p, chunk.length, last ? 1 : 0)),
+    );
+    return readSplitLines(result, instance.view().subarray(p, p + chunk.length));
+  }
+
+  /**
+   * Members of a JSON object in the order of the text; of a repeated name only the last.
+   * Throws EngineError("json") when the text is not one well-formed object.
+   */
+  topLevel(raw: Uint8Array): Member[] {
+    const instance = this.ready();
+    const p = instance.input(raw);
+    const result = instance.result(instance.run((kernels) => kernels.topLevel(p, raw.length)));
+    const { status, at, members } = readMembers(result, instance.view().subarray(p, p + raw.length));
+    if (status !== DOC_OK) {
+      throw new EngineError("json", `Not a JSON object, position ${at}`, { documentStatus: status, at });
+    }
+    return members;
+  }
+
+  /**
+   * Builds a segment; its rows are the good documents in input order. Each id may occur once, seqs ascend. Never
+   * throws for what a document holds: see `failures`.
+   */
+  build(schema: BuildSchema, documents: readonly BuildDocument[]): BuildResult {
+    return buildSegment(this.ready(schema.analysis), schema.fields, documents);
+  }
+
+  /** The same in steps, see Build: until it ends nothing else may be asked of this workbench. */
+  beginBuild(schema: BuildSchema, documents: readonly BuildDocument[]): Build {
+    return new Build(this.ready(schema.analysis), schema.fields, documents);
+  }
+
+  /** Another workbench with an instance of its own. */
+  another(): Workbench {
+    return new Workbench(this.#create, this.#foldTable);
+  }
+
+  /**
+   * The instance for one call, with the given settings in force. For kernels that live in other files of this
+   * folder; do not keep it.
+   */
+  ready(analysis: AnalysisSettings = PLAIN_ANALYSIS): EngineInstance {
+    let instance = this.#instance;
+    if (instance === null || !instance.usable || instance.memoryBytes() > WORKBENCH_BYTES_MAX) {
+      if (instance !== null) discardMemory(instance.memoryBytes());
+      this.#instance = null;
+      instance = this.#create();
+      const table = instance.region(this.#foldTable);
+      instance.address(instance.run((kernels) => kernels.setUnicode(table)));
+      this.#symbols = "";
+      this.#separators = "";
+      this.#overrides = 0;
+      this.#instance = instance;
+    }
+    this.#apply(instance, analysis);
+    return instance;
+  }
+
+  #apply(instance: EngineInstance, analysis: AnalysisSettings): void {
+    if (analysis.symbolsToIndex === this.#symbols && analysis.tokenSeparators === this.#separators) return;
+    const list = overrideList(analysis);
+    const old = this.#overrides;
+    this.#overrides = instance.region(new Uint8Array(list.buffer));
+    instance.address(instance.run((kernels) => kernels.setOverrides(this.#overrides, list.length)));
+    if (old !== 0) instance.release(old);
+    this.#symbols = analysis.symbolsToIndex;
+    this.#separators = analysis.tokenSeparators;
+  }
+}
+
+/** Entries as the engine reads them: ascending code points, a separator wins over a symbol. */
+function overrideList(analysis: AnalysisSettings): Uint32Array {
+  const entries = new Map<number, number>();
+  for (const symbol of analysis.symbolsToIndex) {
+    const point = symbol.codePointAt(0) ?? 0;
+    entries.set(point, point);
+  }
+  for (const separator of analysis.tokenSeparators) {
+    const point = separator.codePointAt(0) ?? 0;
+    entries.set(point, point | OVERRIDE_SEPARATOR);
+  }
+  return new Uint32Array([...entries].sort(([a], [b]) => a - b).map(([, entry]) => entry));
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(text: string | Uint8Array): Uint8Array {
+  return typeof text === "string" ? encoder.encode(text) : text;
+}

@@ -1,0 +1,82 @@
+// The request "what does the dictionary hold for these words": plain objects in, program bytes out.
+// The picture of the bytes is in docs/FORMATS.md. Knows nothing about where the words come from.
+import {
+  PROGRAM_EXPAND,
+  PROGRAM_VERSION,
+  WORD_EXACT,
+  WORD_PREFIX,
+  WORD_TYPO_PREFIX,
+} from "../../assembly/layout.js";
+import { ByteWriter } from "../bytes.js";
+
+/** The largest edit distance the typo walk takes. */
+const TYPOS_MAX = 4;
+
+/** One analysed word and what to look up for it. */
+export interface ExpandWord {
+  /** As the analyser made it: folded, never empty. */
+  readonly term: string;
+  /** Document frequencies of the term itself. */
+  readonly exact: boolean;
+  /** Terms that start with the word. */
+  readonly prefix: boolean;
+  /** With `maxTypos`: a term also matches when one of its prefixes is within the distance. */
+  readonly typoPrefix: boolean;
+  /** 0 (no typo walk) to TYPOS_MAX. */
+  readonly maxTypos: number;
+}
+
+/**
+ * A word of which near terms may be wanted: each shard looks at what it holds itself and adds them at once where they
+ * probably are. Whether they are wanted is decided by whoever knows the answers of all shards.
+ */
+export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
+  /** 1 to TYPOS_MAX: looked up when no witness has more than `few` documents in one field. */
+  readonly maxTypos: number;
+  readonly few: number;
+  /** One typo is looked up when no witness has more than this. */
+  readonly rare: number;
+  /** Words of the program, by number. */
+  readonly witnesses: readonly number[];
+}
+
+export interface ExpandProgram {
+  /** Queried fields, each slot once. Frequencies are reported per slot in this order. */
+  readonly slots: readonly number[];
+  readonly words: readonly ExpandWord[];
+  /** None when left out. */
+  readonly suspects?: readonly ExpandSuspect[];
+}
+
+/** Throws a RangeError when a count or a term does not fit the program. */
+export function encodeExpand(program: ExpandProgram): Uint8Array {
+  const out = new ByteWriter();
+  out.u16(PROGRAM_VERSION);
+  out.u8(PROGRAM_EXPAND);
+  out.count16(program.slots.length, "slots");
+  for (const slot of program.slots) out.u16(slot);
+  out.count16(program.words.length, "words");
+  for (const word of program.words) putWord(out, word);
+  const suspects = program.suspects ?? [];
+  out.count16(suspects.length, "suspects");
+  for (const { few, rare, witnesses, ...word } of suspects) {
+    putWord(out, { ...word, exact: false, prefix: false });
+    out.u32(few);
+    out.u32(rare);
+    out.count16(witnesses.length, "witnesses");
+    for (const witness of witnesses) out.u16(witness);
+  }
+  return out.finish();
+}
+
+function putWord(out: ByteWriter, word: ExpandWord): void {
+  if (word.maxTypos < 0 || word.maxTypos > TYPOS_MAX)
+    throw new RangeError(`maxTypos ${word.maxTypos}: 0 to ${TYPOS_MAX}`);
+  out.u8(
+    (word.exact ? WORD_EXACT : 0) |
+      (word.prefix ? WORD_PREFIX : 0) |
+      (word.typoPrefix ? WORD_TYPO_PREFIX : 0),
+  );
+  out.u8(word.maxTypos);
+  out.string16(word.term);
+}

@@ -1,0 +1,95 @@
+// The dictionary's answer to an expand program. Decoding needs the program: the result repeats nothing.
+import { PREFIX_TERMS_LISTED } from "../../assembly/layout.js";
+import { ByteReader } from "../bytes.js";
+import type { ExpandProgram } from "./expand-program.js";
+
+/** Field statistics over live rows. */
+export interface SlotStatistics {
+  /** Sum of the decoded lengths, in tokens. */
+  readonly totalLength: number;
+  /** Documents with at least one token in the field. */
+  readonly documents: number;
+}
+
+/** Terms that start with a word, the word itself left out. */
+export interface PrefixExpansion {
+  /** Distinct terms; counted up to PREFIX_TERMS_LISTED + 1, which means "more than are listed". */
+  readonly termCount: number;
+  /** Per slot: document frequencies summed over all those terms. */
+  readonly frequencies: readonly number[];
+  /** The terms in byte order, or null when there are more than PREFIX_TERMS_LISTED. */
+  readonly terms: readonly string[] | null;
+}
+
+/** A term within the edit distance of a word (optimal string alignment, in code points). */
+export interface TypoExpansion {
+  readonly term: string;
+  /** 1..maxTypos. */
+  readonly distance: number;
+  /** Only a prefix of the term is within the distance. */
+  readonly isPrefix: boolean;
+  /** Per slot: live documents. */
+  readonly frequencies: readonly number[];
+}
+
+/** A part is null when the program did not ask for it. */
+export interface WordExpansion {
+  readonly exact: readonly number[] | null;
+  readonly prefix: PrefixExpansion | null;
+  readonly typos: readonly TypoExpansion[] | null;
+}
+
+/** Near terms of a suspect. */
+export interface SuspectExpansion {
+  /** So many typos were looked up; 0: none, the shard saw no reason. */
+  readonly maxTypos: number;
+  readonly typos: readonly TypoExpansion[];
+}
+
+export interface ExpandResult {
+  readonly liveRows: number;
+  /** In the order of the program's slots. */
+  readonly slots: readonly SlotStatistics[];
+  /** In the order of the program's words. */
+  readonly words: readonly WordExpansion[];
+  /** In the order of the program's suspects. */
+  readonly suspects: readonly SuspectExpansion[];
+}
+
+/** Throws a RangeError when the bytes are not the answer to `program`. */
+export function decodeExpandResult(bytes: Uint8Array, program: ExpandProgram): ExpandResult {
+  const reader = new ByteReader(bytes);
+  const liveRows = reader.f64();
+  const slots = program.slots.map(() => ({ totalLength: reader.f64(), documents: reader.f64() }));
+  const words = program.words.map((word) => ({
+    exact: word.exact ? program.slots.map(() => reader.u32()) : null,
+    prefix: word.prefix ? decodePrefix(reader, program.slots.length) : null,
+    typos: word.maxTypos > 0 ? decodeTypos(reader, program.slots.length) : null,
+  }));
+  const suspects = (program.suspects ?? []).map(() => {
+    const maxTypos = reader.u8();
+    return { maxTypos, typos: maxTypos > 0 ? decodeTypos(reader, program.slots.length) : [] };
+  });
+  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the expand result`);
+  return { liveRows, slots, words, suspects };
+}
+
+function decodePrefix(reader: ByteReader, slotCount: number): PrefixExpansion {
+  const termCount = reader.u32();
+  const frequencies = Array.from({ length: slotCount }, () => reader.f64());
+  if (termCount > PREFIX_TERMS_LISTED) return { termCount, frequencies, terms: null };
+  return { termCount, frequencies, terms: Array.from({ length: termCount }, () => reader.string16()) };
+}
+
+function decodeTypos(reader: ByteReader, slotCount: number): TypoExpansion[] {
+  const typos: TypoExpansion[] = [];
+  for (let left = reader.u32(); left > 0; left--) {
+    const distance = reader.u8();
+    const isPrefix = reader.u8() === 1;
+    const term = reader.string16();
+    const frequencies: number[] = [];
+    for (let slot = 0; slot < slotCount; slot++) frequencies.push(reader.u32());
+    typos.push({ term, distance, isPrefix, frequencies });
+  }
+  return typos;
+}

@@ -1,0 +1,101 @@
+// The engine's account of why rows stand where they do. Decoding needs the question: the answer repeats nothing.
+import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, ROW_PINNED } from "../../assembly/layout.js";
+import { ByteReader } from "../bytes.js";
+import { ascendingSeqs } from "./explain-program.js";
+import { orderedTermBonuses, type SearchProgram, type TermBonus } from "./search-program.js";
+
+/** An occurrence that the score of an alternative was added up from. */
+export interface ExplainedPart {
+  readonly slot: number;
+  /** As the dictionary has it; the terms of a sequence with a space between two. */
+  readonly term: string;
+  readonly frequency: number;
+}
+
+export interface ExplainedWord {
+  /** Number of the alternative with the best score; -1: the row does not have the word, the rest is empty. */
+  readonly alternative: number;
+  readonly score: number;
+  /** The fewest of all its alternatives that the row has: what the text match counts. */
+  readonly typos: number;
+  /** Some alternative that the row has is the word as written. */
+  readonly exact: boolean;
+  readonly parts: readonly ExplainedPart[];
+}
+
+export interface ExplainedRow {
+  readonly seq: number;
+  readonly matched: boolean;
+  readonly pinned: boolean;
+  readonly textMatch: number;
+  /** In the order of the program's words. */
+  readonly words: readonly ExplainedWord[];
+  /** Before it is multiplied by the program's `proximityWeight`. */
+  readonly closeness: number;
+  /** The terms that counted, one a group. */
+  readonly termBonuses: readonly TermBonus[];
+  /** A field begins with the words or consists of them. */
+  readonly place: "starts" | "whole" | null;
+  readonly placeBonus: number;
+  /** Weights of the boost rules that the row passes. */
+  readonly boosts: number;
+  /** Values of the sort keys "class" and "relevance". */
+  readonly rowClass: bigint;
+  readonly relevance: bigint;
+}
+
+/** In the order of `seqs`; null for a row that is not in the result. Throws a RangeError when the bytes do not fit. */
+export function decodeExplainResult(
+  bytes: Uint8Array,
+  program: SearchProgram,
+  seqs: readonly number[],
+): (ExplainedRow | null)[] {
+  const reader = new ByteReader(bytes);
+  const bonuses = orderedTermBonuses(program.bonuses.terms);
+  const rows = new Map(ascendingSeqs(seqs).map((seq) => [seq, decodeRow(reader, seq, program, bonuses)]));
+  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the explanation`);
+  return seqs.map((seq) => rows.get(seq) ?? null);
+}
+
+function decodeRow(
+  reader: ByteReader,
+  seq: number,
+  program: SearchProgram,
+  bonuses: readonly TermBonus[],
+): ExplainedRow | null {
+  if (reader.u8() === 0) return null;
+  const flags = reader.u8();
+  const textMatch = reader.f64();
+  const words = program.words.map(() => decodeWord(reader));
+  const closeness = reader.f64();
+  const termBonuses = Array.from({ length: reader.u16() }, () => bonuses[reader.u16()] as TermBonus);
+  const place = reader.u8();
+  return {
+    seq,
+    matched: (flags & ROW_MATCHED) !== 0,
+    pinned: (flags & ROW_PINNED) !== 0,
+    textMatch,
+    words,
+    closeness,
+    termBonuses,
+    place: place === PLACE_WHOLE ? "whole" : place === PLACE_STARTS ? "starts" : null,
+    placeBonus: reader.f64(),
+    boosts: reader.f64(),
+    rowClass: reader.u64(),
+    relevance: reader.u64(),
+  };
+}
+
+function decodeWord(reader: ByteReader): ExplainedWord {
+  const alternative = reader.u32() | 0;
+  if (alternative < 0) return { alternative, score: 0, typos: 0, exact: false, parts: [] };
+  const score = reader.f64();
+  const typos = reader.u8();
+  const exact = reader.u8() === 1;
+  const parts = Array.from({ length: reader.u32() }, () => {
+    const slot = reader.u16();
+    const frequency = reader.u32();
+    return { slot, term: reader.string32(), frequency };
+  });
+  return { alternative, score, typos, exact, parts };
+}

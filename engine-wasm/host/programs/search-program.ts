@@ -1,0 +1,362 @@
+// The request "match, filter, score, sort, count": plain objects in, program bytes out. The picture of the
+// bytes and the scoring rule are in docs/FORMATS.md. Knows nothing about where words and filters come from.
+import {
+  type ALT_EXACT,
+  type ALT_JOINED,
+  type ALT_PREFIX,
+  type ALT_SPLIT,
+  type ALT_STEM,
+  type ALT_SYNONYM,
+  type ALT_TYPO,
+  ALTERNATIVE_EXACT,
+  ALTERNATIVE_NEAR,
+  ALTERNATIVE_SEQUENCE,
+  BONUS_TERMS_MAX,
+  FACET_SHARE,
+  MATCH_ALL,
+  MATCH_ANY,
+  OP_ALL,
+  OP_AND,
+  OP_EQUALS,
+  OP_FLOAT_RANGE,
+  OP_IDS,
+  OP_INT_RANGE,
+  OP_NOT,
+  OP_OR,
+  OP_TOKENS,
+  PROGRAM_SEARCH,
+  PROGRAM_VERSION,
+  RULE_BOOST,
+  RULE_BURY,
+  RULE_HIDE,
+  RULES_MAX,
+  SORT_CLASS,
+  SORT_FIELD,
+  SORT_RELEVANCE,
+  SORT_SEQ,
+  TERM_PREFIX,
+  TERM_WHOLE,
+} from "../../assembly/layout.js";
+import { ByteWriter } from "../bytes.js";
+
+/** Largest `k`: every matching row is returned. */
+export const ALL_ROWS = 0xffffffff;
+
+/** A queried text field. */
+export interface SearchSlot {
+  readonly slot: number;
+  readonly weight: number;
+  /** Tokens per document over the whole index; 0 when unknown. */
+  readonly averageLength: number;
+}
+
+export interface SearchTerm {
+  readonly term: string;
+  /** Stands for every dictionary term that starts with it, itself included. */
+  readonly prefix: boolean;
+}
+
+export type AlternativeKind =
+  | typeof ALT_EXACT
+  | typeof ALT_SYNONYM
+  | typeof ALT_PREFIX
+  | typeof ALT_TYPO
+  | typeof ALT_STEM
+  | typeof ALT_JOINED
+  | typeof ALT_SPLIT;
+
+/** One way to match a word: any of its terms, or all of them in sequence. */
+export interface SearchAlternative {
+  /** ALT_*; tells people what it is, decides nothing. */
+  readonly kind: AlternativeKind;
+  readonly typos: number;
+  /** Without typos too, a row that has it has the word as written. */
+  readonly exact: boolean;
+  /** Its terms, all whole, stand at consecutive positions of one slot; each such place is one occurrence. */
+  readonly sequence: boolean;
+  /** Its positions count for closeness. Costly for a wide prefix. */
+  readonly useForProximity: boolean;
+  /** Inverse document frequency times the factor of the kind. */
+  readonly boost: number;
+  readonly terms: readonly SearchTerm[];
+}
+
+export interface SearchWord {
+  /** Its inverse document frequency, for closeness. */
+  readonly weight: number;
+  readonly alternatives: readonly SearchAlternative[];
+}
+
+/** One operation of a postfix filter. Operands come first: [a, b, {op: "and"}]. */
+export type FilterOp =
+  | { readonly op: "all" }
+  | { readonly op: "and" }
+  | { readonly op: "or" }
+  | { readonly op: "not" }
+  /** int32, int64, bool (0 and 1) and their arrays; both ends inclusive. */
+  | { readonly op: "intRange"; readonly slot: number; readonly low: bigint; readonly high: bigint }
+  | {
+      readonly op: "floatRange";
+      readonly slot: number;
+      readonly low: number;
+      readonly high: number;
+      readonly lowExclusive: boolean;
+      readonly highExclusive: boolean;
+    }
+  /** The folded value is equal; for string[] that of any element. */
+  | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
+  /** All terms occur, in this order, in one element. No term: every document with a value. */
+  | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }
+  | { readonly op: "ids"; readonly hashes: readonly bigint[] };
+
+/** `type` (TYPE_*) is not sent: the decoder reads the values with it. */
+export type SortKey =
+  /** The final key: text match, bonus and boosts in one number. */
+  | { readonly by: "relevance"; readonly descending: boolean }
+  /** Pinned rows in the order of the pins, then the others, then the buried. */
+  | { readonly by: "class"; readonly descending: boolean }
+  | { readonly by: "seq"; readonly descending: boolean }
+  | { readonly by: "field"; readonly descending: boolean; readonly slot: number; readonly type: number };
+
+export interface FacetRequest {
+  readonly slot: number;
+  /** TYPE_* of the field; not sent, the decoder reads the values with it. */
+  readonly type: number;
+  /** 0: every value in dictionary order; otherwise the first by (count descending, value ascending). */
+  readonly limit: number;
+  /**
+   * The first `limit` values over several shards are wanted: the answer has the values that are likely to be among
+   * them, and a bound for the others.
+   */
+  readonly share?: boolean;
+}
+
+/** Integers >= 0; all that one row can get is below 2^53 together. */
+export interface SearchBonuses {
+  /** A queried field consists of the words, each as written; 0: off. Takes the place of `starts`. */
+  readonly whole: number;
+  /** A queried field begins with the words; 0: off. */
+  readonly starts: number;
+  /** For rows with the term in the slot, queried or not; of each group the largest counts. */
+  readonly terms: readonly TermBonus[];
+}
+
+export interface TermBonus {
+  readonly group: number;
+  readonly slot: number;
+  readonly term: SearchTerm;
+  readonly bonus: number;
+}
+
+/** What the owner of the index wants with the documents that pass a filter. */
+export interface SearchRule {
+  readonly effect: "hide" | "bury" | "boost";
+  /** Of a boost, not negative: 10 doubles the relevance. */
+  readonly weight: number;
+  /** Postfix; empty: no document. */
+  readonly filter: readonly FilterOp[];
+}
+
+export interface SearchProgram {
+  /** All words, or at least one. */
+  readonly mode: "all" | "any";
+  /** Rows wanted, ALL_ROWS at most. */
+  readonly k: number;
+  readonly k1: number;
+  readonly b: number;
+  readonly proximityWeight: number;
+  readonly slots: readonly SearchSlot[];
+  /** No words: every document that passes the rest matches with text match 0. */
+  readonly words: readonly SearchWord[];
+  /** Each must occur in a queried slot, its terms at consecutive positions. */
+  readonly phrases: readonly (readonly string[])[];
+  /** Documents with any of these terms or phrases in a queried slot are removed. */
+  readonly excludes: readonly (readonly string[])[];
+  /** Postfix; empty: no filter. */
+  readonly filter: readonly FilterOp[];
+  /** Best first by these in turn; ties and no keys at all: larger seq first. */
+  readonly sort: readonly SortKey[];
+  readonly facets: readonly FacetRequest[];
+  readonly bonuses: SearchBonuses;
+  /** At most RULES_MAX. */
+  readonly rules: readonly SearchRule[];
+  /**
+   * Id hashes, each once, of documents that are found although they may not match, best first. They must pass the
+   * filter and not be hidden.
+   */
+  readonly pins: readonly bigint[];
+}
+
+/** The parts of a program that is not ranked by more than its text match. */
+export const PLAIN_RANKING: Pick<SearchProgram, "bonuses" | "rules" | "pins"> = {
+  bonuses: { whole: 0, starts: 0, terms: [] },
+  rules: [],
+  pins: [],
+};
+
+/** Throws a RangeError when a count or a string does not fit the program. */
+export function encodeSearch(program: SearchProgram): Uint8Array {
+  const out = new ByteWriter();
+  out.u16(PROGRAM_VERSION);
+  out.u8(PROGRAM_SEARCH);
+  out.u8(program.mode === "all" ? MATCH_ALL : MATCH_ANY);
+  out.u32(Math.min(program.k, ALL_ROWS));
+  out.f64(program.k1);
+  out.f64(program.b);
+  out.f64(program.proximityWeight);
+  out.count16(program.slots.length, "slots");
+  for (const { slot, weight, averageLength } of program.slots) {
+    out.u16(slot);
+    out.f64(weight);
+    out.f64(averageLength);
+  }
+  out.count16(program.words.length, "words");
+  for (const word of program.words) encodeWord(out, word);
+  encodePhrases(out, program.phrases, "phrases");
+  encodePhrases(out, program.excludes, "excludes");
+  encodeFilter(out, program.filter);
+  encodeSort(out, program.sort);
+  if (program.facets.length > 0xff)
+    throw new RangeError(`${program.facets.length} facets: at most 255 fit a program`);
+  out.u8(program.facets.length);
+  for (const { slot, limit, share } of program.facets) {
+    out.u16(slot);
+    if (limit >= FACET_SHARE) throw new RangeError(`a facet with a limit of ${limit}`);
+    out.u32(share === true ? FACET_SHARE + limit : limit);
+  }
+  encodeBonuses(out, program.bonuses);
+  encodeRules(out, program.rules);
+  out.u32(program.pins.length);
+  for (const hash of program.pins) out.u64(hash);
+  return out.finish();
+}
+
+function encodeWord(out: ByteWriter, word: SearchWord): void {
+  out.f64(word.weight);
+  out.count16(word.alternatives.length, "alternatives");
+  for (const { kind, typos, useForProximity, exact, sequence, boost, terms } of word.alternatives) {
+    out.u8(kind);
+    out.u8(typos);
+    out.u8(
+      (useForProximity ? ALTERNATIVE_NEAR : 0) |
+        (exact ? ALTERNATIVE_EXACT : 0) |
+        (sequence ? ALTERNATIVE_SEQUENCE : 0),
+    );
+    out.f64(boost);
+    out.count16(terms.length, "terms");
+    for (const term of terms) encodeTerm(out, term);
+  }
+}
+
+function encodeTerm(out: ByteWriter, { term, prefix }: SearchTerm): void {
+  out.u8(prefix ? TERM_PREFIX : TERM_WHOLE);
+  out.string16(term);
+}
+
+function encodePhrases(out: ByteWriter, phrases: readonly (readonly string[])[], what: string): void {
+  out.count16(phrases.length, what);
+  for (const terms of phrases) encodeTerms(out, terms);
+}
+
+function encodeTerms(out: ByteWriter, terms: readonly string[]): void {
+  out.count16(terms.length, "terms");
+  for (const term of terms) out.string16(term);
+}
+
+function encodeFilter(out: ByteWriter, filter: readonly FilterOp[]): void {
+  out.count16(filter.length, "filter operations");
+  for (const operation of filter) encodeOperation(out, operation);
+}
+
+function encodeOperation(out: ByteWriter, operation: FilterOp): void {
+  switch (operation.op) {
+    case "all":
+      out.u8(OP_ALL);
+      break;
+    case "and":
+      out.u8(OP_AND);
+      break;
+    case "or":
+      out.u8(OP_OR);
+      break;
+    case "not":
+      out.u8(OP_NOT);
+      break;
+    case "intRange":
+      out.u8(OP_INT_RANGE);
+      out.u16(operation.slot);
+      out.i64(operation.low);
+      out.i64(operation.high);
+      break;
+    case "floatRange":
+      out.u8(OP_FLOAT_RANGE);
+      out.u16(operation.slot);
+      out.f64(operation.low);
+      out.f64(operation.high);
+      out.u8((operation.lowExclusive ? 1 : 0) | (operation.highExclusive ? 2 : 0));
+      break;
+    case "equals":
+      out.u8(OP_EQUALS);
+      out.u16(operation.slot);
+      out.string32(operation.folded);
+      break;
+    case "tokens":
+      out.u8(OP_TOKENS);
+      out.u16(operation.slot);
+      encodeTerms(out, operation.terms);
+      break;
+    case "ids":
+      out.u8(OP_IDS);
+      out.u32(operation.hashes.length);
+      for (const hash of operation.hashes) out.u64(hash);
+      break;
+  }
+}
+
+const SORT_CODES = {
+  relevance: SORT_RELEVANCE,
+  field: SORT_FIELD,
+  seq: SORT_SEQ,
+  class: SORT_CLASS,
+} as const;
+const EFFECT_CODES = { hide: RULE_HIDE, bury: RULE_BURY, boost: RULE_BOOST } as const;
+
+function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
+  if (keys.length > 0xff) throw new RangeError(`${keys.length} sort keys: at most 255 fit a program`);
+  out.u8(keys.length);
+  for (const key of keys) {
+    out.u8(SORT_CODES[key.by]);
+    out.u8(key.descending ? 1 : 0);
+    out.u16(key.by === "field" ? key.slot : 0);
+  }
+}
+
+/** The order of the bonus terms in a program: by group, the largest first, so that the first present one counts. */
+export function orderedTermBonuses(terms: readonly TermBonus[]): TermBonus[] {
+  return [...terms].sort((a, b) => a.group - b.group || b.bonus - a.bonus);
+}
+
+function encodeBonuses(out: ByteWriter, { whole, starts, terms }: SearchBonuses): void {
+  if (terms.length > BONUS_TERMS_MAX)
+    throw new RangeError(`${terms.length} bonus terms: at most ${BONUS_TERMS_MAX} fit a program`);
+  out.f64(whole);
+  out.f64(starts);
+  out.u16(terms.length);
+  for (const { group, slot, bonus, term } of orderedTermBonuses(terms)) {
+    out.u16(group);
+    out.u16(slot);
+    out.f64(bonus);
+    encodeTerm(out, term);
+  }
+}
+
+function encodeRules(out: ByteWriter, rules: readonly SearchRule[]): void {
+  if (rules.length > RULES_MAX)
+    throw new RangeError(`${rules.length} rules: at most ${RULES_MAX} fit a program`);
+  out.u16(rules.length);
+  for (const { effect, weight, filter } of rules) {
+    out.u8(EFFECT_CODES[effect]);
+    out.f64(weight);
+    encodeFilter(out, filter);
+  }
+}

@@ -1,0 +1,133 @@
+// The engine's answer to a search program: rows best first with their sort values, and facet counts.
+// Decoding needs the program, whose keys and facets name the types of the values.
+import {
+  ROW_MATCHED,
+  ROW_PINNED,
+  TYPE_FLOAT,
+  TYPE_FLOATS,
+  TYPE_INT64,
+  TYPE_STRING,
+  TYPE_STRINGS,
+} from "../../assembly/layout.js";
+import { ByteReader } from "../bytes.js";
+import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
+
+/**
+ * What a row is sorted by: bigint for int64, relevance and class, number for int32, bool (0, 1), float and seq,
+ * folded UTF-8 bytes for strings (compare bytewise), null when the document has no value (always last).
+ */
+export type SortValue = bigint | number | Uint8Array | null;
+
+export interface SearchRow {
+  readonly seq: number;
+  /** Integer, 0 <= textMatch < 2^53. */
+  readonly textMatch: number;
+  /** Integer, 0 <= bonus < 2^53. */
+  readonly bonus: number;
+  /** It is here for its words; false: only because it is pinned. */
+  readonly matched: boolean;
+  readonly pinned: boolean;
+  /** In the order of the program's sort keys. */
+  readonly keys: readonly SortValue[];
+}
+
+/** string for strings, bigint for int64, number for int32, bool (0, 1) and float. */
+export type FacetValue = string | bigint | number;
+
+export interface FacetCount {
+  readonly value: FacetValue;
+  /** Matching documents with this value, at least 1. */
+  readonly count: number;
+}
+
+export interface SearchResult {
+  /** All matching documents of the shard. */
+  readonly found: number;
+  /** Those of them that do not match: they are found because they are pinned. */
+  readonly pinnedOnly: number;
+  readonly rows: readonly SearchRow[];
+  /** In the order of the program's facets. */
+  readonly facets: readonly (readonly FacetCount[])[];
+  /** By facet: no value that is missing from it has a larger count. 0 for facets that are no share. */
+  readonly facetBounds: readonly number[];
+  /** In the order of the program's rules: it hid a row that matches, or buried or boosted a row of the result. */
+  readonly applied: readonly boolean[];
+  /** A row of the result is pinned. */
+  readonly pinsApplied: boolean;
+}
+
+/** Sequence numbers of the rows [offset, offset + count) that the answer has, without decoding the rest. */
+export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
+  const reader = new ByteReader(bytes);
+  reader.u32(); // found
+  reader.u32(); // pinned only
+  const rows = reader.u32();
+  reader.u8(); // sort keys
+  const seqs = new Float64Array(Math.max(0, Math.min(rows - offset, count)));
+  if (seqs.length > 0) reader.bytes(offset * 8);
+  for (let i = 0; i < seqs.length; i++) seqs[i] = reader.f64();
+  return seqs;
+}
+
+/** Throws a RangeError when the bytes are not the answer to `program`. */
+export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): SearchResult {
+  const reader = new ByteReader(bytes);
+  const found = reader.u32();
+  const pinnedOnly = reader.u32();
+  const rowCount = reader.u32();
+  const keyCount = reader.u8();
+  if (keyCount !== program.sort.length)
+    throw new RangeError("the result has other sort keys than the program");
+  const seqs = Array.from({ length: rowCount }, () => reader.f64());
+  const rows = seqs.map((seq): SearchRow => {
+    const textMatch = reader.f64();
+    const bonus = reader.f64();
+    const flags = reader.u8();
+    const keys = program.sort.map((key) => decodeSortValue(reader, key));
+    return {
+      seq,
+      textMatch,
+      bonus,
+      matched: (flags & ROW_MATCHED) !== 0,
+      pinned: (flags & ROW_PINNED) !== 0,
+      keys,
+    };
+  });
+  const facetBounds: number[] = [];
+  const facets = program.facets.map((facet) => {
+    const values = reader.u32();
+    facetBounds.push(facet.share === true ? reader.u32() : 0);
+    return decodeFacet(reader, facet, values);
+  });
+  const applied = program.rules.map(() => reader.u8() === 1);
+  const pinsApplied = reader.u8() === 1;
+  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the search result`);
+  return { found, pinnedOnly, rows, facets, facetBounds, applied, pinsApplied };
+}
+
+function decodeSortValue(reader: ByteReader, key: SortKey): SortValue {
+  if (reader.u8() === 0) return null;
+  if (key.by === "seq") return reader.f64();
+  if (key.by !== "field") return reader.u64();
+  if (isString(key.type)) return reader.bytes(reader.u32());
+  return decodeNumber(reader, key.type);
+}
+
+function decodeFacet(reader: ByteReader, facet: FacetRequest, values: number): FacetCount[] {
+  const counts: FacetCount[] = new Array(values);
+  for (let i = 0; i < counts.length; i++) {
+    const count = reader.u32();
+    counts[i] = { count, value: isString(facet.type) ? reader.string32() : decodeNumber(reader, facet.type) };
+  }
+  return counts;
+}
+
+function isString(type: number): boolean {
+  return type === TYPE_STRING || type === TYPE_STRINGS;
+}
+
+function decodeNumber(reader: ByteReader, type: number): number | bigint {
+  if (type === TYPE_FLOAT || type === TYPE_FLOATS) return reader.f64();
+  const value = reader.i64();
+  return type === TYPE_INT64 ? value : Number(value);
+}

@@ -1,0 +1,134 @@
+// Reads the results of the split, splitLines and topLevel kernels (layout SPLIT_*, MEMBER_*) into plain objects.
+// Decoded ids and names are read from the kernel's input, where the kernel has put them.
+import {
+  DOC_ID_ONLY,
+  DOC_OK,
+  MEMBER_BYTES,
+  MEMBER_KIND,
+  MEMBER_NAME,
+  MEMBER_NAME_BYTES,
+  MEMBER_START,
+  MEMBER_VALUE,
+  MEMBER_VALUE_END,
+  SPLIT_AT,
+  SPLIT_CONSUMED,
+  SPLIT_DOC_AT,
+  SPLIT_DOC_BYTES,
+  SPLIT_DOC_END,
+  SPLIT_DOC_HASH,
+  SPLIT_DOC_ID,
+  SPLIT_DOC_ID_BYTES,
+  SPLIT_DOC_START,
+  SPLIT_DOC_STATUS,
+  SPLIT_DOCUMENTS,
+  SPLIT_DOCUMENTS_AT,
+  SPLIT_MEMBERS,
+  SPLIT_MEMBERS_AT,
+  SPLIT_STATUS,
+} from "../../assembly/layout.js";
+
+export type MemberKind = "null" | "boolean" | "number" | "string" | "array" | "object";
+
+/** JSON_* of assembly/json.ts in their order. */
+const KINDS: readonly MemberKind[] = ["null", "boolean", "boolean", "number", "string", "array", "object"];
+
+/** A member of a JSON object: its decoded name and byte ranges of the text. */
+export interface Member {
+  name: string;
+  /** Of the name's opening quote. */
+  nameStart: number;
+  valueStart: number;
+  valueEnd: number;
+  kind: MemberKind;
+}
+
+export interface SplitDocument {
+  /** Byte range of the document (or of the id's string literal) in the input. */
+  start: number;
+  end: number;
+  /** DOC_OK: an object with a valid id; DOC_ID_ONLY: a string, which is an id; else what is wrong. */
+  status: number;
+  /** Byte position of the trouble. */
+  at: number;
+  /** The decoded id; null unless the status is DOC_OK or DOC_ID_ONLY. */
+  id: string | null;
+  /** 64-bit hash of the id; 0 without one. */
+  hash: bigint;
+}
+
+export interface SplitResult {
+  /** DOC_OK, or why the whole body cannot be used; then there are no documents. */
+  status: number;
+  /** Byte position of the trouble. */
+  at: number;
+  /** Top-level members, "documents" included; of a repeated name only the last. */
+  members: Member[];
+  /** Elements of "documents"; empty when that is missing or no array. */
+  documents: SplitDocument[];
+}
+
+export interface SplitLines {
+  documents: SplitDocument[];
+  /** Bytes that need not be sent again. */
+  consumed: number;
+}
+
+/** Reads a split kernel's result; `input` is the kernel's input as it is now in memory. */
+export function readSplit(result: Uint8Array, input: Buffer): SplitResult {
+  return { ...readMembers(result, input), documents: readDocuments(result, input) };
+}
+
+/** Reads a splitLines kernel's result. */
+export function readSplitLines(result: Uint8Array, input: Buffer): SplitLines {
+  const view = new DataView(result.buffer);
+  return { documents: readDocuments(result, input), consumed: view.getUint32(SPLIT_CONSUMED, true) };
+}
+
+/** Reads a topLevel kernel's result. */
+export function readMembers(
+  result: Uint8Array,
+  input: Buffer,
+): { status: number; at: number; members: Member[] } {
+  const view = new DataView(result.buffer);
+  const status = view.getUint32(SPLIT_STATUS, true);
+  const at = view.getUint32(SPLIT_AT, true);
+  const count = status === DOC_OK ? view.getUint32(SPLIT_MEMBERS, true) : 0;
+  const table = view.getUint32(SPLIT_MEMBERS_AT, true);
+  const members = new Map<string, Member>();
+  for (let i = 0; i < count; i++) {
+    const entry = table + i * MEMBER_BYTES;
+    const nameAt = view.getUint32(entry + MEMBER_NAME, true);
+    const name = input.toString("utf8", nameAt, nameAt + view.getUint32(entry + MEMBER_NAME_BYTES, true));
+    members.delete(name);
+    members.set(name, {
+      name,
+      nameStart: view.getUint32(entry + MEMBER_START, true),
+      valueStart: view.getUint32(entry + MEMBER_VALUE, true),
+      valueEnd: view.getUint32(entry + MEMBER_VALUE_END, true),
+      kind: KINDS[view.getUint32(entry + MEMBER_KIND, true)] ?? "null",
+    });
+  }
+  return { status, at, members: [...members.values()] };
+}
+
+function readDocuments(result: Uint8Array, input: Buffer): SplitDocument[] {
+  const view = new DataView(result.buffer);
+  const count = view.getUint32(SPLIT_DOCUMENTS, true);
+  const table = view.getUint32(SPLIT_DOCUMENTS_AT, true);
+  const documents: SplitDocument[] = [];
+  for (let i = 0; i < count; i++) {
+    const entry = table + i * SPLIT_DOC_BYTES;
+    const status = view.getUint32(entry + SPLIT_DOC_STATUS, true);
+    const idAt = view.getUint32(entry + SPLIT_DOC_ID, true);
+    const idEnd = idAt + view.getUint32(entry + SPLIT_DOC_ID_BYTES, true);
+    documents.push({
+      start: view.getUint32(entry + SPLIT_DOC_START, true),
+      end: view.getUint32(entry + SPLIT_DOC_END, true),
+      status,
+      at: view.getUint32(entry + SPLIT_DOC_AT, true),
+      id: status === DOC_OK || status === DOC_ID_ONLY ? input.toString("utf8", idAt, idEnd) : null,
+      hash: view.getBigUint64(entry + SPLIT_DOC_HASH, true),
+    });
+  }
+  return documents;
+}

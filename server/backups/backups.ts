@@ -1,0 +1,246 @@
+// Backups of a running server: one moment of the catalog and of all shards, taken while writes pause, then
+// streamed to a directory while they go on. One at a time. Names are made here; no path comes from a client.
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { writeSnapshotFile } from "../../shards/storage/snapshot-file.js";
+import type { StoreView } from "../../shards/storage/store.js";
+import type { Catalog } from "../catalog/catalog.js";
+import type { Cluster } from "../cluster/cluster.js";
+import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
+import { SkeinError } from "../errors.js";
+import { fault } from "../fault.js";
+import type { Logger } from "../log.js";
+import {
+  bytesOf,
+  CATALOG_FILE,
+  readManifest,
+  SnapshotError,
+  type SnapshotManifest,
+  shardFile,
+  writeManifest,
+} from "./manifest.js";
+
+const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
+/** An unfinished snapshot's directory; the next start removes it. */
+const UNFINISHED = ".partial";
+/** Writes under way when a snapshot begins must end within this, while later ones wait. */
+const QUIET_MS_MAX = 10_000;
+
+export type SnapshotStatus = "running" | "complete" | "damaged" | "failed";
+
+export interface SnapshotEntry {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly status: SnapshotStatus;
+  /** 0 until it is complete. */
+  readonly bytes: number;
+  readonly shards: number;
+  readonly indexes: number;
+  readonly documents: number;
+  /** Where it is, or will be, on the server's machine. */
+  readonly path: string;
+  /** Why it failed or cannot be used. */
+  readonly error: string | null;
+}
+
+interface Services {
+  readonly directory: string;
+  readonly catalog: Catalog;
+  readonly cluster: Cluster;
+  readonly log: Logger;
+}
+
+export class Snapshots {
+  readonly #services: Services;
+  /** Those of this run that are not on disk: the running one and failed ones. */
+  readonly #unfinished = new Map<string, SnapshotEntry>();
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Removes what a killed server left unfinished. */
+  async clean(): Promise<void> {
+    for (const name of await this.#names()) {
+      if (ID.test(name.slice(0, -UNFINISHED.length)) && name.endsWith(UNFINISHED))
+        await rm(join(this.#services.directory, name), { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Resolves when the moment is taken; all writes acknowledged before are in, none of a later one. Writing goes
+   * on in the background. Throws SK-SYS-409 while another one is written, SK-SYS-503.
+   */
+  async create(): Promise<SnapshotEntry> {
+    if (this.#running !== null) throw new SkeinError("SK-SYS-409", "another snapshot is being written");
+    let started: () => void = () => undefined;
+    this.#running = new Promise((resolve) => (started = resolve));
+    const { cluster, directory } = this.#services;
+    const id = newId(new Date());
+    try {
+      if (this.#stopped) throw new SkeinError("SK-SYS-503", "the server is stopping", { retryAfter: 1 });
+      const taken = await this.#take(id);
+      const entry: SnapshotEntry = { ...taken.entry, path: join(directory, id) };
+      this.#unfinished.set(id, entry);
+      this.#running = this.#write(entry, taken.catalog);
+      return entry;
+    } catch (error) {
+      this.#running = null;
+      await cluster.dropSnapshot(id);
+      throw error;
+    } finally {
+      started();
+    }
+  }
+
+  /** Oldest first. */
+  async list(): Promise<SnapshotEntry[]> {
+    const unfinished = [...this.#unfinished.values()]; // first: one that is finished meanwhile is in the directory
+    const ids = (await this.#names()).filter((name) => ID.test(name));
+    const stored = await Promise.all(ids.map((id) => this.#read(id)));
+    const known = new Set(ids);
+    const others = unfinished.filter(({ id }) => !known.has(id));
+    return [...stored, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Throws SK-SYS-404. */
+  async get(id: string): Promise<SnapshotEntry> {
+    const entry = (await this.list()).find((one) => one.id === id);
+    if (entry === undefined) throw new SkeinError("SK-SYS-404", "there is no such snapshot");
+    return entry;
+  }
+
+  /** Throws SK-SYS-404, and SK-SYS-409 while it is being written. */
+  async remove(id: string): Promise<void> {
+    const entry = await this.get(id);
+    if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
+    this.#unfinished.delete(id);
+    // Without its manifest's directory name it is no snapshot any more, wherever the removal stops.
+    const { directory } = this.#services;
+    const going = join(directory, id + UNFINISHED);
+    if (entry.status !== "failed") await renameDurably(join(directory, id), going);
+    fault("snapshot.during-removal");
+    await rm(going, { recursive: true, force: true });
+  }
+
+  /** Ends a running one, which is lost, and takes no more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    while (this.#running !== null) {
+      for (const { id, status } of this.#unfinished.values())
+        if (status === "running") await this.#services.cluster.dropSnapshot(id);
+      await this.#running;
+    }
+  }
+
+  async #take(id: string): Promise<{ entry: Omit<SnapshotEntry, "path">; catalog: StoreView }> {
+    const { catalog, cluster } = this.#services;
+    const pausedMs = performance.now();
+    const taken = await cluster.betweenWrites(QUIET_MS_MAX, () =>
+      catalog.frozen(async (state, view) => {
+        await cluster.takeSnapshot(id);
+        fault("snapshot.after-take");
+        const indexes = [...state.indexes.keys()];
+        const documents = indexes.reduce((sum, uid) => sum + cluster.records(uid), 0);
+        const createdAt = new Date().toISOString();
+        const counts = { bytes: 0, shards: cluster.shards, indexes: indexes.length, documents };
+        const entry = { id, createdAt, status: "running", error: null, ...counts } as const;
+        return { entry, catalog: view() };
+      }),
+    );
+    if (taken === undefined) {
+      throw new SkeinError("SK-SYS-503", "the writes under way did not end in time for a snapshot", {
+        retryAfter: 10,
+      });
+    }
+    const ms = Math.round(performance.now() - pausedMs);
+    this.#services.log.info({ snapshot: id, pausedMs: ms }, "snapshot taken");
+    return taken;
+  }
+
+  /** Never rejects: a failure is kept in the list. */
+  async #write(entry: SnapshotEntry, catalog: StoreView): Promise<void> {
+    const { directory, cluster, log } = this.#services;
+    const { id } = entry;
+    const partial = join(directory, id + UNFINISHED);
+    try {
+      await mkdir(partial, { recursive: true, mode: 0o700 });
+      const pause = async (): Promise<void> => {
+        if (this.#stopped) throw new SnapshotError("the server is stopping");
+        await nextTurn();
+      };
+      const files = await Promise.allSettled([
+        writeSnapshotFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => ({
+          name: CATALOG_FILE,
+          ...sums,
+        })),
+        ...Array.from({ length: entry.shards }, async (_, shard) => {
+          const name = shardFile(shard);
+          return { name, ...(await cluster.writeSnapshot(shard, id, join(partial, name))) };
+        }),
+      ]);
+      const failed = files.find((file) => file.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+      const manifest: SnapshotManifest = {
+        ...entry,
+        files: files.flatMap((file) => (file.status === "fulfilled" ? [file.value] : [])),
+      };
+      fault("snapshot.after-files");
+      await writeManifest(partial, manifest);
+      fault("snapshot.after-manifest");
+      await syncDirectory(partial);
+      await renameDurably(partial, entry.path);
+      fault("snapshot.after-rename");
+      this.#unfinished.delete(id);
+      log.info({ snapshot: id, bytes: bytesOf(manifest), documents: entry.documents }, "snapshot complete");
+    } catch (error) {
+      if (this.#stopped) log.warn({ snapshot: id }, "a snapshot was given up: the server is stopping");
+      else log.error({ err: error, snapshot: id }, "a snapshot could not be written");
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
+      await cluster.dropSnapshot(id);
+      await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    } finally {
+      await catalog.close();
+      this.#running = null;
+    }
+  }
+
+  async #read(id: string): Promise<SnapshotEntry> {
+    const path = join(this.#services.directory, id);
+    try {
+      const manifest = await readManifest(path);
+      const { createdAt, shards, indexes, documents } = manifest;
+      const counts = { bytes: bytesOf(manifest), shards, indexes, documents };
+      return { id, createdAt, status: "complete", path, error: null, ...counts };
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error;
+      const counts = { bytes: 0, shards: 0, indexes: 0, documents: 0 };
+      return { id, createdAt: timeOf(id), status: "damaged", path, error: error.message, ...counts };
+    }
+  }
+
+  async #names(): Promise<string[]> {
+    try {
+      return await readdir(this.#services.directory);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  }
+}
+
+/** Sorts by time: 20261121-233245-1a2b3c. */
+function newId(now: Date): string {
+  const [date, time] = now.toISOString().replaceAll(/[-:]/g, "").slice(0, 15).split("T");
+  return `${date}-${time}-${randomBytes(3).toString("hex")}`;
+}
+
+function timeOf(id: string): string {
+  const part = (from: number, length: number): string => id.slice(from, from + length);
+  return `${part(0, 4)}-${part(4, 2)}-${part(6, 2)}T${part(9, 2)}:${part(11, 2)}:${part(13, 2)}.000Z`;
+}

@@ -1,0 +1,95 @@
+// `skein backup`: asks a running server for a snapshot and waits until it is written; with --to its files are
+// copied to another place on the same machine.
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command } from "commander";
+import type { ApiClient } from "../api.js";
+import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
+import { CliError } from "../failure.js";
+
+const POLL_MS = 200;
+
+interface Snapshot {
+  readonly id: string;
+  readonly status: string;
+  readonly bytes: number;
+  readonly indexes: number;
+  readonly documents: number;
+  readonly path: string;
+  readonly error: string | null;
+}
+
+interface BackupOptions extends GlobalOptions {
+  readonly to?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  skein backup                              prints the snapshot's directory on the server's machine
+  skein backup --to /mnt/backup/2031-01-01  copies it there as well (on the server's machine)
+
+It needs the bootstrap admin key. skein restore makes a data directory of it.`;
+
+export function backupCommand(): Command {
+  const command = new Command("backup")
+    .description("take a snapshot of a running server")
+    .option("--to <directory>", "copy the files to this directory, new or empty")
+    .addHelpText("after", EXAMPLES);
+  return withGlobalOptions(command).action(backup);
+}
+
+async function backup(options: BackupOptions): Promise<void> {
+  const to = options.to === undefined ? null : resolve(options.to);
+  if (to !== null && existsSync(to) && (await readdir(to)).length > 0)
+    throw new CliError(`${to} is not empty; give a new directory`);
+  const client = connect(options);
+  try {
+    const snapshot = await finished(client);
+    if (to !== null) await copy(snapshot, to);
+    const place = to ?? snapshot.path;
+    if (options.json === true) {
+      process.stdout.write(`${JSON.stringify({ data: { ...snapshot, path: place } })}\n`);
+      return;
+    }
+    const { id, indexes, documents, bytes } = snapshot;
+    process.stderr.write(`Snapshot ${id}: ${indexes} indexes, ${documents} documents, ${bytes} bytes.\n`);
+    process.stdout.write(`${place}\n`);
+  } finally {
+    client.close();
+  }
+}
+
+async function finished(client: ApiClient): Promise<Snapshot> {
+  const ask = async (method: string, path: string): Promise<Snapshot> =>
+    ((await client.json(method, path)) as { data: Snapshot }).data;
+  let snapshot = await ask("POST", "/v1/snapshots");
+  while (snapshot.status === "running") {
+    await sleep(POLL_MS);
+    snapshot = await ask("GET", `/v1/snapshots/${snapshot.id}`);
+  }
+  if (snapshot.status === "complete") return snapshot;
+  throw new CliError(`the snapshot failed: ${snapshot.error ?? snapshot.status}`);
+}
+
+/** The manifest is copied last and checked with all files, so that a copy that has one is whole. */
+async function copy(snapshot: Snapshot, to: string): Promise<void> {
+  // The other commands should not load what only this one needs.
+  const { checkFiles, MANIFEST_FILE, readManifest, SnapshotError } = await import(
+    "../../backups/manifest.js"
+  );
+  if (!existsSync(snapshot.path)) {
+    throw new CliError(`${snapshot.path} is not on this machine; run the command where the server runs`);
+  }
+  try {
+    const manifest = await readManifest(snapshot.path);
+    await mkdir(to, { recursive: true });
+    for (const { name } of manifest.files) await copyFile(join(snapshot.path, name), join(to, name));
+    await checkFiles(to, manifest);
+    await copyFile(join(snapshot.path, MANIFEST_FILE), join(to, MANIFEST_FILE));
+  } catch (error) {
+    if (error instanceof SnapshotError) throw new CliError(error.message);
+    throw error;
+  }
+}

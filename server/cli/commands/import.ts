@@ -1,0 +1,248 @@
+// `skein import`: a file or standard input into an index. Ties input, schema and upload together and reports;
+// each of them has its own folder.
+
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { FieldType } from "../../catalog/types.js";
+import { type DocumentInput, openDocuments } from "../../formats/documents.js";
+import { type Inference, inferSchema } from "../../formats/infer.js";
+import { Observer } from "../../formats/observe.js";
+import { FORMATS, type Format, openSource, type Source } from "../../formats/source.js";
+import type { ApiClient } from "../api.js";
+import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
+import { CliError, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
+import { schemaLines } from "../schema-table.js";
+import { grouped, oneLine } from "../table.js";
+import { Progress } from "../upload/progress.js";
+import { ACTIONS, type Action, type Rejection, upload } from "../upload/sender.js";
+import { createIndex, fieldTypes, findIndex, readSchemaFile } from "./index-setup.js";
+
+interface ImportOptions extends GlobalOptions {
+  readonly index: string;
+  readonly schema?: string;
+  readonly id?: string;
+  readonly action: Action;
+  readonly batchSize: number;
+  readonly parallel: number;
+  readonly rejected?: string;
+  readonly format?: Format;
+  readonly delimiter?: string;
+  readonly dryRun?: boolean;
+}
+
+const SAMPLE_DOCUMENTS = 2000;
+const REJECTED_SHOWN = 20;
+
+const EXAMPLES = `
+Examples:
+  skein import products.jsonl.gz --index products
+  skein import shop.csv --index shop --id sku
+  zcat dump.json.gz | skein import - --index dump
+  skein import products.csv --index products --dry-run --json > schema.json
+  skein import products.csv --index products --schema schema.json
+
+The format and gzip are detected from the content. Exit code: 0 all documents taken, 1 some rejected, 2 failed.`;
+
+export function importCommand(setExit: (code: number) => void): Command {
+  const command = new Command("import")
+    .description("load documents from JSON lines, a JSON array or CSV, plain or gzip")
+    .argument("<file>", "the file, or - for standard input")
+    .requiredOption("--index <name>", "the index; created with an inferred schema when it is new")
+    .option("--schema <file>", "create the index with this schema instead of an inferred one")
+    .option("--id <field>", "take the document id from this field")
+    .addOption(
+      new Option("--action <action>", "what to do with each document").choices(ACTIONS).default("upsert"),
+    )
+    .option("--batch-size <n>", "documents per request", positive(10_000), 1000)
+    .option("--parallel <n>", "requests at a time", positive(64), 4)
+    .option("--rejected <file>", "write every rejected document's line, id and error here (JSON lines)")
+    .addOption(new Option("--format <format>", "do not detect the format").choices(FORMATS))
+    .option("--delimiter <character>", "the CSV delimiter, when it is not , ; tab or |")
+    .option("--dry-run", "show the inferred schema and stop")
+    .addHelpText("after", EXAMPLES);
+  return withGlobalOptions(command).action(async (file: string, options: ImportOptions) => {
+    setExit(await runImport(file, options));
+  });
+}
+
+async function runImport(file: string, options: ImportOptions): Promise<number> {
+  const source = await openSource(file, options.format ?? null);
+  const input = await openDocuments(source, {
+    idField: options.id ?? null,
+    delimiter: options.delimiter ?? null,
+    sampleDocuments: SAMPLE_DOCUMENTS,
+  });
+  if (options.dryRun === true) {
+    showSchema(inferFrom(input, source), options, process.stdout);
+    return EXIT_FINE;
+  }
+  const client = connect(options, process.env, options.parallel);
+  try {
+    const types = await prepareIndex(client, input, source, options);
+    return await send(client, input, types, source, options);
+  } finally {
+    client.close();
+  }
+}
+
+/** What the first documents suggest. Throws CliError when they cannot be imported at all. */
+export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): Inference {
+  const observer = new Observer();
+  for (const document of input.sample) observer.add(document.bytes);
+  if (input.sample.length === 0) throw new CliError(`${source.name} holds no documents`);
+  if (observer.documents === 0) {
+    const first = input.sample[0]!;
+    throw new CliError(
+      `${source.name} holds no JSON documents (record ${first.at}: ${first.problem ?? "not JSON"})`,
+    );
+  }
+  const withoutId = input.sample.filter((document) => document.problem?.startsWith("no field") === true);
+  if (withoutId.length === input.sample.length) {
+    const names = [...observer.fields.keys()].slice(0, 12).join(", ");
+    throw new CliError(`${withoutId[0]!.problem} in the documents; choose one with --id FIELD (${names})`);
+  }
+  return inferSchema(observer.fields.values(), observer.documents);
+}
+
+/** The declared types of the index the documents go to, which exists afterwards. */
+async function prepareIndex(
+  client: ApiClient,
+  input: DocumentInput,
+  source: Source,
+  options: ImportOptions,
+): Promise<ReadonlyMap<string, FieldType>> {
+  const existing = await findIndex(client, options.index);
+  if (existing !== null) {
+    if (options.schema !== undefined) {
+      throw new CliError(
+        `--schema: the index ${options.index} exists already; leave --schema out or use a new name`,
+      );
+    }
+    note(
+      options,
+      `Index ${options.index} exists with ${grouped(existing.records)} documents; its schema is kept.`,
+    );
+    return existing.types;
+  }
+  if (options.schema !== undefined) {
+    const schema = await readSchemaFile(options.schema);
+    await createIndex(client, options.index, schema);
+    note(options, `Created index ${options.index} from ${options.schema}.`);
+    return fieldTypes(schema.fields);
+  }
+  const inference = inferFrom(input, source);
+  await createIndex(client, options.index, inference.schema);
+  if (options.json !== true) {
+    note(
+      options,
+      `Created index ${options.index}; its schema from the first ${grouped(input.sample.length)} documents:\n`,
+    );
+    showSchema(inference, options, process.stdout);
+    note(options, "");
+  }
+  return fieldTypes(inference.schema.fields);
+}
+
+async function send(
+  client: ApiClient,
+  input: DocumentInput,
+  types: ReadonlyMap<string, FieldType>,
+  source: Source,
+  options: ImportOptions,
+): Promise<number> {
+  const rejections: Rejection[] = [];
+  const file = options.rejected === undefined ? null : await openRejectedFile(options.rejected);
+  const progress = new Progress(source, process.stderr);
+  let counts: { succeeded: number; rejected: number };
+  try {
+    counts = await upload(client, input.all(types), {
+      index: options.index,
+      action: options.action,
+      batchSize: options.batchSize,
+      parallel: options.parallel,
+      onProgress: (sent) => progress.update(sent),
+      onRejected: (rejection) => {
+        if (rejections.length < REJECTED_SHOWN) rejections.push(rejection);
+        file?.write(`${JSON.stringify(rejection)}\n`);
+      },
+    });
+  } finally {
+    progress.clear();
+    if (file !== null) await closed(file);
+  }
+  report(counts, progress.seconds(), rejections, source, options);
+  return counts.rejected > 0 ? EXIT_SOME_REJECTED : EXIT_FINE;
+}
+
+function report(
+  counts: { succeeded: number; rejected: number },
+  seconds: number,
+  rejections: readonly Rejection[],
+  source: Source,
+  options: ImportOptions,
+): void {
+  const rate = Math.round(counts.succeeded / Math.max(seconds, 0.001));
+  if (options.json === true) {
+    const summary = {
+      index: options.index,
+      file: source.name,
+      format: source.format,
+      succeeded: counts.succeeded,
+      rejected: counts.rejected,
+      seconds: Math.round(seconds * 1000) / 1000,
+      documents_per_second: rate,
+      rejections,
+    };
+    process.stdout.write(`${JSON.stringify(summary)}\n`);
+    return;
+  }
+  const place = source.format === "json" ? "element" : "line";
+  for (const { at, id, error, code } of rejections) {
+    const codeText = code === "" || error.includes(code) ? "" : ` (${code})`;
+    process.stderr.write(
+      `rejected: ${place} ${at}${id === null ? "" : `, id ${oneLine(id)}`}: ${oneLine(error)}${codeText}\n`,
+    );
+  }
+  const hidden = counts.rejected - rejections.length;
+  if (hidden > 0) {
+    const hint = options.rejected === undefined ? "; --rejected FILE lists all" : ` in ${options.rejected}`;
+    process.stderr.write(`... and ${grouped(hidden)} more${hint}\n`);
+  }
+  const rejected = counts.rejected === 0 ? "none rejected" : `${grouped(counts.rejected)} rejected`;
+  process.stdout.write(
+    `${grouped(counts.succeeded)} documents in ${options.index}, ${rejected}, ${seconds.toFixed(1)} s (${grouped(rate)}/s)\n`,
+  );
+}
+
+function showSchema(inference: Inference, options: ImportOptions, out: NodeJS.WriteStream): void {
+  if (options.json === true) out.write(`${JSON.stringify(inference.schema, null, 2)}\n`);
+  else out.write(`${schemaLines(inference, out.columns ?? 100).join("\n")}\n`);
+}
+
+function note(options: GlobalOptions, text: string): void {
+  if (options.json !== true) process.stdout.write(`${text}\n`);
+}
+
+async function openRejectedFile(path: string): Promise<WriteStream> {
+  const file = createWriteStream(path);
+  try {
+    await once(file, "open");
+  } catch (error) {
+    throw new CliError(`--rejected: cannot write ${path}: ${(error as Error).message}`);
+  }
+  return file;
+}
+
+async function closed(file: WriteStream): Promise<void> {
+  file.end();
+  await once(file, "close");
+}
+
+function positive(most: number): (text: string) => number {
+  return (text) => {
+    const n = Number(text);
+    if (Number.isInteger(n) && n >= 1 && n <= most) return n;
+    throw new InvalidArgumentError(`a whole number from 1 to ${most} is expected.`);
+  };
+}

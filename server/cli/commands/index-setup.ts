@@ -1,0 +1,63 @@
+// Makes sure that the index an import goes into exists: uses the one that is there, or creates it with a given or
+// an inferred schema. Knows the index routes.
+
+import { readFile } from "node:fs/promises";
+import { FIELD_TYPES, type FieldType } from "../../catalog/types.js";
+import type { Schema } from "../../formats/infer.js";
+import { describe } from "../../formats/input-error.js";
+import { type ApiClient, RefusedError } from "../api.js";
+import { CliError } from "../failure.js";
+
+export interface ExistingIndex {
+  readonly types: ReadonlyMap<string, FieldType>;
+  readonly records: number;
+}
+
+/** null when there is no such index. */
+export async function findIndex(client: ApiClient, name: string): Promise<ExistingIndex | null> {
+  let answer: unknown;
+  try {
+    answer = await client.json("GET", `/v1/indexes/${encodeURIComponent(name)}`);
+  } catch (error) {
+    if (error instanceof RefusedError && error.status === 404) return null;
+    throw error;
+  }
+  const data = (answer as { data?: { schema?: { fields?: unknown }; records_count?: unknown } }).data;
+  return { types: fieldTypes(data?.schema?.fields), records: Number(data?.records_count ?? 0) };
+}
+
+export async function createIndex(client: ApiClient, name: string, schema: unknown): Promise<void> {
+  await client.json("POST", "/v1/indexes", { name, schema });
+}
+
+/** A schema file: `{"fields": [...]}`, a whole create request, or the bare list of fields. */
+export async function readSchemaFile(path: string): Promise<Schema> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw new CliError(`--schema: cannot read ${path}: ${describe(error)}`);
+  }
+  const inner = typeof parsed === "object" && parsed !== null && "schema" in parsed ? parsed.schema : parsed;
+  const schema: unknown = Array.isArray(inner) ? { fields: inner } : inner;
+  if (
+    typeof schema !== "object" ||
+    schema === null ||
+    !("fields" in schema) ||
+    !Array.isArray(schema.fields)
+  ) {
+    throw new CliError(`--schema: ${path} must hold {"fields": [{"name": ..., "type": ...}, ...]}`);
+  }
+  return schema as Schema;
+}
+
+/** Name to type of the entries that have both; the server judges the rest. */
+export function fieldTypes(fields: unknown): Map<string, FieldType> {
+  const types = new Map<string, FieldType>();
+  for (const field of Array.isArray(fields) ? fields : []) {
+    const { name, type } = field as { name?: unknown; type?: unknown };
+    const known = FIELD_TYPES.find((candidate) => candidate === type);
+    if (typeof name === "string" && known !== undefined) types.set(name, known);
+  }
+  return types;
+}

@@ -1,0 +1,102 @@
+// `skein keys`: make, list and delete API keys. A key's value is shown once, when it is made.
+
+import { Command } from "commander";
+import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
+import { renderTable } from "../table.js";
+
+interface KeyEntry {
+  readonly id: number;
+  readonly name: string;
+  readonly prefix?: string;
+  readonly scopes: readonly string[];
+  readonly indexes: readonly string[];
+  readonly expires_at?: string | null;
+}
+
+interface CreateOptions extends GlobalOptions {
+  readonly scopes: string;
+  readonly indexes?: string;
+  readonly expires?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  skein keys create web --scopes search --indexes "products*"
+  skein keys create loader --scopes documents,indexes --expires 2031-01-01T00:00:00Z
+  skein keys list
+  skein keys delete 3
+
+Scopes: search, events, documents, indexes, rules, sources, analytics, coach, keys, admin.`;
+
+export function keysCommand(): Command {
+  const keys = new Command("keys")
+    .description("make, list and delete API keys")
+    .addHelpText("after", EXAMPLES);
+  const create = new Command("create")
+    .description("make a key and print its value, once")
+    .argument("<name>", "what the key is for")
+    .option("--scopes <list>", "what it may do (comma-separated)", "search")
+    .option(
+      "--indexes <patterns>",
+      "the indexes it is good for, for instance products* (comma-separated; all)",
+    )
+    .option("--expires <time>", "ISO 8601 time of its end");
+  const list = new Command("list").description("list the keys (without their values)");
+  const remove = new Command("delete").description("delete a key; it stops working at once").argument("<id>");
+  keys.addCommand(withGlobalOptions(create).action(createKey));
+  keys.addCommand(withGlobalOptions(list).action(listKeys));
+  keys.addCommand(withGlobalOptions(remove).action(deleteKey));
+  return keys;
+}
+
+async function createKey(name: string, options: CreateOptions): Promise<void> {
+  const body: Record<string, unknown> = { name, scopes: entries(options.scopes) };
+  if (options.indexes !== undefined) body.indexes = entries(options.indexes);
+  if (options.expires !== undefined) body.expires_at = options.expires;
+  const answer = (await ask(options, "POST", "/v1/keys", body)) as { data: KeyEntry & { key?: string } };
+  if (options.json === true) process.stdout.write(`${JSON.stringify(answer)}\n`);
+  else process.stdout.write(`${answer.data.key ?? ""}\n`);
+}
+
+async function listKeys(options: GlobalOptions): Promise<void> {
+  const answer = (await ask(options, "GET", "/v1/keys")) as { data: readonly KeyEntry[] };
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify(answer)}\n`);
+    return;
+  }
+  if (answer.data.length === 0) {
+    process.stdout.write("No keys but the admin key.\n");
+    return;
+  }
+  const columns = ["id", "name", "key", "scopes", "indexes", "expires"].map((title) => ({ title }));
+  const rows = answer.data.map((key) => [
+    String(key.id),
+    key.name,
+    key.prefix === undefined ? "" : `${key.prefix}...`,
+    key.scopes.join(", "),
+    key.indexes.join(", "),
+    key.expires_at ?? "never",
+  ]);
+  process.stdout.write(`${renderTable(columns, rows, process.stdout.columns ?? 100).join("\n")}\n`);
+}
+
+async function deleteKey(id: string, options: GlobalOptions): Promise<void> {
+  const answer = await ask(options, "DELETE", `/v1/keys/${encodeURIComponent(id)}`);
+  process.stdout.write(options.json === true ? `${JSON.stringify(answer)}\n` : `Key ${id} is deleted.\n`);
+}
+
+async function ask(options: GlobalOptions, method: string, path: string, body?: unknown): Promise<unknown> {
+  const client = connect(options);
+  try {
+    return await client.json(method, path, body);
+  } finally {
+    client.close();
+  }
+}
+
+function entries(list: string): string[] {
+  return list
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}

@@ -1,0 +1,52 @@
+// `skein restore`: makes a data directory of a snapshot, without a server.
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { CliError } from "../failure.js";
+
+interface RestoreOptions {
+  readonly dataDir: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  skein restore /mnt/backup/2031-01-01 --data-dir /var/lib/skein
+  skein restore data/snapshots/20310101-020000-1a2b3c --data-dir ./data --force
+
+Every checksum is verified before anything is written. The bootstrap admin key is not in a snapshot: the data
+directory keeps its own, or the next start makes one.`;
+
+export function restoreCommand(): Command {
+  return new Command("restore")
+    .description("make a data directory of a snapshot; the server must not run")
+    .argument("<directory>", "the snapshot")
+    .requiredOption("--data-dir <directory>", "where the data shall be")
+    .option("--force", "replace the data that is there")
+    .option("--json", "print JSON for programs instead of text for people")
+    .addHelpText("after", EXAMPLES)
+    .action(restore);
+}
+
+async function restore(directory: string, options: RestoreOptions): Promise<void> {
+  // The other commands should not load a database.
+  const { restoreSnapshot } = await import("../../backups/restore.js");
+  const { SnapshotError } = await import("../../backups/manifest.js");
+  const { EnvelopeError } = await import("../../../shards/storage/envelope.js");
+  const dataDir = resolve(options.dataDir);
+  try {
+    const report = (line: string): void => {
+      if (options.json !== true) process.stderr.write(`${line}\n`);
+    };
+    const manifest = await restoreSnapshot(resolve(directory), dataDir, options.force === true, report);
+    const { id, indexes, documents } = manifest;
+    process.stdout.write(
+      options.json === true
+        ? `${JSON.stringify({ data: { id, indexes, documents, data_dir: dataDir } })}\n`
+        : `Restored snapshot ${id} to ${dataDir}: ${indexes} indexes, ${documents} documents.\n`,
+    );
+  } catch (error) {
+    if (error instanceof SnapshotError || error instanceof EnvelopeError) throw new CliError(error.message);
+    throw error;
+  }
+}

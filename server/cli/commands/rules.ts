@@ -1,0 +1,36 @@
+// `skein rules`: the ranking rules of an index.
+
+import { Command } from "commander";
+import type { RankingRule } from "../../catalog/types.js";
+import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
+import { renderTable } from "../table.js";
+
+export function rulesCommand(): Command {
+  const command = new Command("rules").description("list an index's ranking rules").argument("<index>");
+  return withGlobalOptions(command).action(async (index: string, options: GlobalOptions) => {
+    const client = connect(options);
+    try {
+      const path = `/v1/indexes/${encodeURIComponent(index)}/ranking-rules`;
+      const answer = (await client.json("GET", path)) as { data: readonly RankingRule[] };
+      process.stdout.write(`${options.json === true ? JSON.stringify(answer) : ruleTable(answer.data)}\n`);
+    } finally {
+      client.close();
+    }
+  });
+}
+
+function ruleTable(rules: readonly RankingRule[]): string {
+  if (rules.length === 0) return "The index has no ranking rules.";
+  const rows = rules.map(({ id, name, type, conditions, effect, priority, enabled }) => [
+    String(id),
+    name,
+    effect.weight === undefined ? type : `${type} ${effect.weight}`,
+    conditions.query_contains.join(", ") || "always",
+    [effect.filter_by, effect.documents?.join(", ")].filter((part) => part !== undefined).join(" or "),
+    String(priority),
+    enabled ? "on" : "off",
+  ]);
+  const titles = ["id", "name", "type", "query contains", "applies to", "priority", "state"];
+  const columns = titles.map((title) => ({ title }));
+  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
+}

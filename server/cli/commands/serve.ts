@@ -1,0 +1,68 @@
+// `skein serve`: the flags of the server and its life from start to signal. What the flags mean, and the
+// environment, is the configuration's business.
+
+import { Command } from "commander";
+import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
+import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../config.js";
+import { CliError } from "../failure.js";
+
+const EXAMPLES = `
+Every flag has an environment variable, named in brackets; the rest (plans, limits, CORS) is in skein.config.json.
+
+Examples:
+  skein serve
+  skein serve --host 0.0.0.0 --port 8800 --data-dir /var/lib/skein --log-level warn
+
+SIGTERM and Ctrl-C stop it gracefully: running requests are answered, then the storage is closed.`;
+
+export function serveCommand(): Command {
+  const command = new Command("serve").description("run the server");
+  for (const option of CONFIG_OPTIONS) {
+    command.option(`${flagName(option.name)} ${option.argument}`, `${option.description} [${option.env}]`);
+  }
+  return command
+    .option("--config <file>", "configuration file (./skein.config.json) [SKEIN_CONFIG]")
+    .addHelpText("after", EXAMPLES)
+    .action(async (options: Readonly<Record<string, string | undefined>>) => {
+      const flags: Record<string, string | undefined> = { config: options.config };
+      for (const { name } of CONFIG_OPTIONS) flags[name] = options[camelCase(name)];
+      await serve(flags);
+    });
+}
+
+/** Ends when the server has stopped after a signal. */
+async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
+  // The other commands should not load a server.
+  const { startServer } = await import("../../main.js");
+  try {
+    const server = await startServer(loadConfig(flags));
+    collectWhenIdle();
+    await stopSignal();
+    await server.stop();
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process without waiting. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (asked) process.exit(signal === "SIGINT" ? 130 : 143);
+      asked = true;
+      resolve();
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+}
+
+function flagName(name: string): string {
+  return `--${name.replaceAll("_", "-")}`;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,271 @@
+// One index as of one generation: everything a query, an export or a count reads goes through this, so that
+// it sees one state of all shards. Holds the generation until `release`.
+import {
+  type ExpandProgram,
+  type ExpandSuspect,
+  encodeExpand,
+} from "../../engine-wasm/host/programs/expand-program.js";
+import { decodeExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
+import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
+import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/programs/explain-result.js";
+import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import {
+  decodeSearchResult,
+  type SearchResult,
+  type SearchRow,
+} from "../../engine-wasm/host/programs/search-result.js";
+import {
+  decodeAllSeqsReply,
+  decodeExportReply,
+  type ExportLines,
+  encodeAllSeqs,
+  encodeExport,
+} from "../../shards/protocol/export.js";
+import {
+  decodeFetchReply,
+  encodeFetch,
+  type FetchedDocument,
+  type FetchOptions,
+} from "../../shards/protocol/fetch.js";
+import { decodePageReply, encodePage } from "../../shards/protocol/page.js";
+import {
+  decodeResult,
+  encodeExpand as encodeExpandRequest,
+  encodeExplain as encodeExplainRequest,
+  encodeSearch as encodeSearchRequest,
+} from "../../shards/protocol/program.js";
+import type { QueryTrace } from "../metrics/query-trace.js";
+import { type Subject, subjectOf } from "../threads/quarantine.js";
+import { lateSearch } from "../threads/shard-errors.js";
+import type { Message } from "../threads/shard-pool.js";
+import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "../words/ranked-typos.js";
+import { sumExpansions } from "../words/sum-expansions.js";
+import type { Question } from "./answer-cache.js";
+import type { IndexState } from "./index-state.js";
+
+/** Rows of a search whose documents are wanted, and what of them. */
+export interface PageWanted {
+  readonly offset: number;
+  readonly count: number;
+  readonly options: FetchOptions;
+}
+
+export interface FoundPage {
+  /** One result per shard, by its number. */
+  readonly results: readonly SearchResult[];
+  /** By seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
+}
+
+/** One request to one shard, its reply decoded; a refusal of the shard becomes a SkeinError. */
+export type CallShard = <T>(
+  shard: number,
+  request: Message,
+  decode: (reply: Uint8Array) => T,
+  /** What is asked, see quarantine.ts. */
+  subject?: Subject,
+) => Promise<T>;
+
+export class Snapshot {
+  readonly generation: number;
+  readonly #index: IndexState;
+  /** As of the beginning: what was forgotten since then must not come back. */
+  readonly #remembered: IndexState["remembered"];
+  readonly #shards: number;
+  readonly #call: CallShard;
+  readonly #deadline: number;
+  readonly #onReleased: () => void;
+  readonly #trace: QueryTrace | undefined;
+  #released = false;
+
+  /** `deadline`: Date.now() after which searches end with SK-SE-503. */
+  constructor(
+    index: IndexState,
+    shards: number,
+    call: CallShard,
+    deadline: number,
+    onReleased: () => void,
+    trace?: QueryTrace,
+  ) {
+    this.#index = index;
+    this.#remembered = index.remembered;
+    this.#shards = shards;
+    this.#call = call;
+    this.#deadline = deadline;
+    this.#onReleased = onReleased;
+    this.#trace = trace;
+    this.generation = index.generations.hold();
+  }
+
+  get shards(): number {
+    return this.#shards;
+  }
+
+  /** A document of an answer is not there any more, so other answers may be no better. */
+  forget(): void {
+    this.#index.forget();
+  }
+
+  /** The content of the response that was made from this snapshot. */
+  remember(question: Question, content: Uint8Array): void {
+    this.#remembered?.answers.put(this.generation, question, content);
+  }
+
+  /** Must be called once nothing is read any more; calling it again does nothing. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#index.generations.release(this.generation);
+    this.#onReleased();
+  }
+
+  /**
+   * Global dictionary answers with at most `typosMax` typos of each word, the same number for all queries; what is
+   * remembered of this generation is not asked for again. What is told about suspects is remembered, not returned.
+   */
+  async expand(
+    program: ExpandProgram,
+    typosMax: number,
+    suspects?: () => readonly ExpandSuspect[],
+  ): Promise<KnownWords> {
+    this.#trace?.enter("expand");
+    const cache = this.#remembered?.expansions;
+    if (cache === undefined) return this.#askDictionaries(program, typosMax);
+    const { statistics, words, missing } = cache.get(this.generation, program, suspects);
+    if (statistics !== null && missing.words.length === 0)
+      return { ...statistics, words: words as readonly KnownWord[] };
+    const answer = await this.#askDictionaries(missing, typosMax);
+    cache.put(this.generation, missing, answer);
+    const found = answer.words.values();
+    return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
+  }
+
+  async #askDictionaries(program: ExpandProgram, typosMax: number): Promise<ToldWords> {
+    const answers = await this.#askAll(
+      encodeExpandRequest(this.#request(encodeExpand(program))),
+      (reply) => decodeExpandResult(decodeResult(reply), program),
+      this.#subject("expand", program),
+    );
+    return rankTypos(sumExpansions(answers), program, typosMax);
+  }
+
+  /** One result per shard, by its number. */
+  search(program: SearchProgram): Promise<SearchResult[]> {
+    this.#trace?.enter("search");
+    return this.#askAll(
+      encodeSearchRequest(this.#request(encodeSearch(program))),
+      (reply) => decodeSearchResult(decodeResult(reply), program),
+      this.#subject("search", program),
+    );
+  }
+
+  /**
+   * `search`, and with it the documents of those rows of each shard that are likely to be on the page: with one shard
+   * all of them, with several most; the others are to be fetched.
+   */
+  async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
+    this.#trace?.enter("search");
+    const window = likelyRows(page, this.#shards);
+    const request = encodePage({ ...this.#request(encodeSearch(program)), ...window, options: page.options });
+    const documents = new Map<number, FetchedDocument>();
+    const results = await this.#askAll(
+      request,
+      (reply) => {
+        const { result, documents: sent } = decodePageReply(reply);
+        const found = decodeSearchResult(result, program);
+        sent.forEach((document, i) => {
+          documents.set((found.rows[window.offset + i] as SearchRow).seq, document);
+        });
+        return found;
+      },
+      this.#subject("search", program),
+    );
+    return { results, documents };
+  }
+
+  /** The same search in one shard only. */
+  searchShard(shard: number, program: SearchProgram): Promise<SearchResult> {
+    const request = encodeSearchRequest(this.#request(encodeSearch(program)));
+    const decode = (reply: Uint8Array) => decodeSearchResult(decodeResult(reply), program);
+    return this.#call(shard, request, decode, this.#subject("search", program));
+  }
+
+  /**
+   * Why rows of one shard stand where the program puts them, in the order of `seqs`; null for a row that is not in
+   * the result.
+   */
+  explain(shard: number, program: SearchProgram, seqs: readonly number[]): Promise<(ExplainedRow | null)[]> {
+    const request = encodeExplainRequest(this.#request(encodeExplain(program, seqs)));
+    const decode = (reply: Uint8Array) => decodeExplainResult(decodeResult(reply), program, seqs);
+    return this.#call(shard, request, decode, this.#subject("explain", [program, seqs]));
+  }
+
+  /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
+  fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
+    const request = encodeFetch({ uid: this.#index.record.uid, seqs: [...seqs], ...options });
+    return this.#call(
+      shard,
+      request,
+      decodeFetchReply,
+      this.#subject("fetch", [seqs, { ...options, bytesMax: undefined }]),
+    );
+  }
+
+  /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
+  seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
+    const { uid } = this.#index.record;
+    return this.#call(
+      shard,
+      encodeAllSeqs({ uid, generation: this.generation, afterSeq, limit }),
+      decodeAllSeqsReply,
+    );
+  }
+
+  /** Documents as NDJSON lines, of as many seqs as the shard likes to send at once. */
+  exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
+    return this.#call(
+      shard,
+      encodeExport({ uid: this.#index.record.uid, seqs: [...seqs] }),
+      decodeExportReply,
+    );
+  }
+
+  #request(program: Uint8Array) {
+    const oldestGeneration = this.#index.generations.oldest;
+    const { uid } = this.#index.record;
+    return { uid, generation: this.generation, oldestGeneration, deadline: this.#deadline, program };
+  }
+
+  #subject(kind: string, asked: unknown): Subject {
+    return subjectOf(kind, this.#index.record.uid, asked);
+  }
+
+  /** Late answers are not read: many large ones would keep this thread from the searches that are in time. */
+  #askAll<T>(request: Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
+    const inTime = (reply: Uint8Array): T => {
+      if (Date.now() > this.#deadline) throw lateSearch();
+      return decode(reply);
+    };
+    const answers: Promise<T>[] = [];
+    for (let shard = 0; shard < this.#shards; shard++)
+      answers.push(this.#call(shard, request, inTime, subject));
+    return Promise.all(answers);
+  }
+}
+
+/** Of more rows than this no shard sends documents before it is known who has the best rows. */
+const LIKELY_ROWS_MAX = 32;
+/** So much more than its share of a page a shard rarely has. */
+const SHARE_SLACK_ROWS = 2;
+
+/** The rows of one shard whose documents go with its answer. Documents are spread over the shards by hash. */
+export function likelyRows(
+  { offset, count, options }: PageWanted,
+  shards: number,
+): { offset: number; count: number } {
+  if (shards === 1) return { offset, count };
+  const slack = options.highlight === undefined ? SHARE_SLACK_ROWS : 0; // highlighting costs more than asking again
+  const first = Math.max(0, Math.floor(offset / shards) - slack);
+  const end = Math.min(offset + count, Math.ceil((offset + count) / shards) + slack);
+  return { offset: first, count: count === 0 || end - first > LIKELY_ROWS_MAX ? 0 : end - first };
+}

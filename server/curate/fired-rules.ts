@@ -1,0 +1,115 @@
+// Which ranking rules fire for a query, and what they ask of the engine. A rule whose filter no longer fits the
+// schema is skipped and named in the log; its text is kept, so that it works again when the field is back.
+import { RULES_MAX } from "../../engine-wasm/assembly/layout.js";
+import type { FilterOp, SearchRule } from "../../engine-wasm/host/programs/search-program.js";
+import type { RankingRule } from "../catalog/types.js";
+import { SkeinError } from "../errors.js";
+import { compileFilter } from "../filter/filter-compile.js";
+import { parseFilter } from "../filter/filter-parser.js";
+import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
+import type { IndexView } from "../schema/index-view.js";
+import type { TextAnalyser } from "../schema/text-analyser.js";
+import { recordTerms } from "../words/record-terms.js";
+import { Stretches } from "./stretches.js";
+
+/** What the fired rules do; `rules` in the order of priority. */
+export interface Curation {
+  readonly rules: readonly SearchRule[];
+  /** Hashes of the ids of pinned documents, best first. */
+  readonly pins: readonly bigint[];
+}
+
+interface CompiledRule {
+  readonly rule: RankingRule;
+  /** Terms of every entry of the condition. */
+  readonly entries: readonly (readonly string[])[];
+  readonly filter: readonly FilterOp[];
+  readonly hashes: readonly bigint[];
+}
+
+const NO_CURATION: Curation = { rules: [], pins: [] };
+const PINS_MAX = 250;
+
+/** `terms`: of the original query; empty when browsing, where only rules without a condition fire. */
+export function curationOf(compiled: readonly CompiledRule[], terms: readonly string[]): Curation {
+  if (compiled.length === 0) return NO_CURATION;
+  const stretches = new Stretches(terms);
+  // An entry without any term can never be in a query.
+  const fired = compiled
+    .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
+    .slice(0, RULES_MAX);
+  if (fired.length === 0) return NO_CURATION;
+  const pins = fired.filter(({ rule }) => rule.type === "pin").flatMap(({ hashes }) => hashes);
+  return {
+    rules: fired.flatMap((one) => (one.rule.type === "pin" ? [] : [searchRule(one, one.rule.type)])),
+    pins: [...new Set(pins)].slice(0, PINS_MAX),
+  };
+}
+
+function searchRule({ rule, filter, hashes }: CompiledRule, effect: "boost" | "hide" | "bury"): SearchRule {
+  const documents: FilterOp[] = hashes.length === 0 ? [] : [{ op: "ids", hashes }];
+  const both: FilterOp[] = filter.length > 0 && documents.length > 0 ? [{ op: "or" }] : [];
+  return { effect, weight: rule.effect.weight ?? 0, filter: [...filter, ...documents, ...both] };
+}
+
+/** The enabled rules, highest priority first, then the lowest id. */
+export function compileRules(
+  rules: readonly RankingRule[],
+  view: IndexView,
+  analyser: TextAnalyser,
+  limits: Limits,
+  log: Logger,
+): CompiledRule[] {
+  return rules
+    .filter((rule) => rule.enabled)
+    .sort((a, b) => b.priority - a.priority || a.id - b.id)
+    .flatMap((rule) => {
+      let known = compiledRules.get(rule);
+      if (known?.view !== view) {
+        known = { view, compiled: compileRule(rule, view, analyser, limits, log) };
+        compiledRules.set(rule, known);
+      }
+      return known.compiled ?? [];
+    });
+}
+
+/** As of the last view of its index: a change of one rule does not cost the others. */
+const compiledRules = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
+
+/** Null when it is to be skipped. */
+function compileRule(
+  rule: RankingRule,
+  view: IndexView,
+  analyser: TextAnalyser,
+  limits: Limits,
+  log: Logger,
+): CompiledRule | null {
+  const filter = ruleFilter(rule.effect, view, analyser, limits);
+  if (filter instanceof SkeinError) {
+    log.warn(
+      { rule: rule.id, problem: filter.message },
+      "ranking rule skipped: its filter does not fit the schema",
+    );
+    return null;
+  }
+  const entries = recordTerms(rule, rule.conditions.query_contains, analyser);
+  const hashes = (rule.effect.documents ?? []).map((id) => analyser.hash(id));
+  return { rule, entries, filter, hashes };
+}
+
+/** The compiled filter of a rule, or why it does not fit the schema. */
+export function ruleFilter(
+  { filter_by: text }: RankingRule["effect"],
+  view: IndexView,
+  analyser: TextAnalyser,
+  limits: Limits,
+): readonly FilterOp[] | SkeinError {
+  if (text === undefined || text.trim() === "") return [];
+  try {
+    return compileFilter(parseFilter(text, limits), view, analyser);
+  } catch (error) {
+    if (error instanceof SkeinError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,198 @@
+// Filter tree + schema -> postfix operations of the engine. The only place that knows what a value's text
+// means for a field's type. Knows nothing of queries: exports and deletions by filter use it as well.
+import type { FilterOp } from "../../engine-wasm/host/programs/search-program.js";
+import { SkeinError } from "../errors.js";
+import type { IndexView, ViewField } from "../schema/index-view.js";
+import type { TextAnalyser } from "../schema/text-analyser.js";
+import type { FilterClause, FilterLiteral, FilterNode, FilterValue } from "./filter-ast.js";
+import { filterError } from "./filter-parser.js";
+import { readBounds, readDouble, readInteger } from "./numbers.js";
+
+/** Operation counts travel as u16. */
+const OPERATIONS_MAX = 0xffff;
+const VALUE_WORDS_MAX = 10_000;
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+const NOTHING: readonly FilterOp[] = [{ op: "all" }, { op: "not" }];
+
+/** Compiles a filter; an empty list means "no filter". Throws SkeinError SK-SE-400. */
+export function compileFilter(node: FilterNode | null, view: IndexView, analyser: TextAnalyser): FilterOp[] {
+  const out: FilterOp[] = [];
+  if (node !== null) compileNode(node, view, analyser, out);
+  if (out.length > OPERATIONS_MAX) {
+    throw new SkeinError(
+      "SK-SE-400",
+      `The filter needs ${out.length} operations; at most ${OPERATIONS_MAX} are possible.`,
+    );
+  }
+  return out;
+}
+
+function compileNode(node: FilterNode, view: IndexView, analyser: TextAnalyser, out: FilterOp[]): void {
+  if (node.kind === "clause") {
+    compileClause(node, view, analyser, out);
+    return;
+  }
+  node.children.forEach((child, i) => {
+    compileNode(child, view, analyser, out);
+    if (i > 0) out.push({ op: node.kind });
+  });
+}
+
+function compileClause(clause: FilterClause, view: IndexView, analyser: TextAnalyser, out: FilterOp[]): void {
+  if (clause.field === "id") {
+    out.push({ op: "ids", hashes: clause.values.map((value) => analyser.hash(idText(value, clause))) });
+  } else {
+    const field = filterableField(clause, view);
+    if (clause.values.length === 0) out.push(...NOTHING);
+    clause.values.forEach((value, i) => {
+      out.push(...compileValue(value, field, clause, analyser));
+      if (i > 0) out.push({ op: "or" });
+    });
+  }
+  if (clause.operator === ":!=") out.push({ op: "not" });
+}
+
+function filterableField(clause: FilterClause, view: IndexView): ViewField {
+  const field = view.field(clause.field);
+  if (field === undefined)
+    throw filterError(`unknown field '${clause.field}'`, clause.at, "a field of the schema or 'id'");
+  if (!field.index)
+    throw filterError(`field '${clause.field}' has index: false and cannot be filtered`, clause.at);
+  return field;
+}
+
+function idText(value: FilterValue, clause: FilterClause): string {
+  if (value.kind === "literal") return value.literal.text;
+  const at = value.kind === "range" ? value.low.at : value.literal.at;
+  throw filterError(
+    `'${clause.field}' has no order, so ranges and comparisons do not apply`,
+    at,
+    "a document id",
+  );
+}
+
+function compileValue(
+  value: FilterValue,
+  field: ViewField,
+  clause: FilterClause,
+  analyser: TextAnalyser,
+): readonly FilterOp[] {
+  switch (field.kind) {
+    case "string":
+      return [compileString(value, field, clause, analyser)];
+    case "bool":
+      return [compileBool(value, field)];
+    case "int":
+      return compileInteger(value, field);
+    case "float":
+      return [compileFloat(value, field)];
+  }
+}
+
+function compileString(
+  value: FilterValue,
+  field: ViewField,
+  clause: FilterClause,
+  analyser: TextAnalyser,
+): FilterOp {
+  if (value.kind !== "literal") {
+    const at = value.kind === "range" ? value.low.at : value.literal.at;
+    throw filterError(
+      `ranges and comparisons need a numeric field, '${field.name}' is a ${field.type}`,
+      at,
+      "a text (in backticks if it contains '..', '<' or '>')",
+    );
+  }
+  const { text } = value.literal;
+  if (clause.operator === ":") {
+    const terms = analyser.terms(text);
+    if (terms.length > VALUE_WORDS_MAX) {
+      throw filterError(`a value of more than ${VALUE_WORDS_MAX} words`, value.literal.at);
+    }
+    if (terms.length > 0) return { op: "tokens", slot: field.slot, terms };
+  }
+  return { op: "equals", slot: field.slot, folded: analyser.fold(text) };
+}
+
+function compileBool(value: FilterValue, field: ViewField): FilterOp {
+  const literal = value.kind === "range" ? value.low : value.literal;
+  if (value.kind !== "literal" || (literal.text !== "true" && literal.text !== "false")) {
+    throw filterError(`'${field.name}' is a bool`, literal.at, "true or false");
+  }
+  const bit = literal.text === "true" ? 1n : 0n;
+  return { op: "intRange", slot: field.slot, low: bit, high: bit };
+}
+
+/** Whole literals for equality; comparisons and ranges take decimals and round inwards. */
+function compileInteger(value: FilterValue, field: ViewField): readonly FilterOp[] {
+  if (value.kind === "literal") {
+    const exact = readInteger(value.literal.text);
+    if (exact === null)
+      throw notANumber(value.literal, field, `an integer ('${field.name}' is ${field.type})`);
+    return integerRange(field, exact, exact);
+  }
+  if (value.kind === "range")
+    return integerRange(field, bounds(value.low, field).ceil, bounds(value.high, field).floor);
+  const { floor, ceil } = bounds(value.literal, field);
+  switch (value.comparison) {
+    case ">":
+      return integerRange(field, floor + 1n, INT64_MAX);
+    case ">=":
+      return integerRange(field, ceil, INT64_MAX);
+    case "<":
+      return integerRange(field, INT64_MIN, ceil - 1n);
+    case "<=":
+      return integerRange(field, INT64_MIN, floor);
+  }
+}
+
+function integerRange(field: ViewField, low: bigint, high: bigint): readonly FilterOp[] {
+  if (low > high || low > INT64_MAX || high < INT64_MIN) return NOTHING;
+  const from = low < INT64_MIN ? INT64_MIN : low;
+  const to = high > INT64_MAX ? INT64_MAX : high;
+  return [{ op: "intRange", slot: field.slot, low: from, high: to }];
+}
+
+function bounds(literal: FilterLiteral, field: ViewField): { floor: bigint; ceil: bigint } {
+  const found = readBounds(literal.text);
+  if (found === null) throw notANumber(literal, field, `a number ('${field.name}' is ${field.type})`);
+  return found;
+}
+
+function compileFloat(value: FilterValue, field: ViewField): FilterOp {
+  const { slot } = field;
+  if (value.kind === "range") {
+    const low = double(value.low, field);
+    return {
+      op: "floatRange",
+      slot,
+      low,
+      high: double(value.high, field),
+      lowExclusive: false,
+      highExclusive: false,
+    };
+  }
+  const number = double(value.literal, field);
+  const comparison = value.kind === "comparison" ? value.comparison : "=";
+  return {
+    op: "floatRange",
+    slot,
+    low: comparison.startsWith("<") ? Number.NEGATIVE_INFINITY : number,
+    high: comparison.startsWith(">") ? Number.POSITIVE_INFINITY : number,
+    lowExclusive: comparison === ">",
+    highExclusive: comparison === "<",
+  };
+}
+
+function double(literal: FilterLiteral, field: ViewField): number {
+  const value = readDouble(literal.text);
+  if (value === null) throw notANumber(literal, field, `a finite number ('${field.name}' is ${field.type})`);
+  return value;
+}
+
+function notANumber(literal: FilterLiteral, field: ViewField, expected: string): SkeinError {
+  const range = !literal.quoted && literal.text.includes("..") ? "; a range is written [low..high]" : "";
+  const shown = literal.text.length <= 40 ? literal.text : `${literal.text.slice(0, 40)}...`;
+  return filterError(`'${shown}' is no value of field '${field.name}'`, literal.at, expected + range);
+}

@@ -1,0 +1,218 @@
+// CSV as records: a header, then rows of cells; and the way from cells to a JSON document once the columns'
+// types are known. An empty cell is an absent field. Numbers keep their exact digits.
+
+import { Readable } from "node:stream";
+import { CsvError, type Info, parse } from "csv-parse";
+import type { FieldType } from "../catalog/types.js";
+import { describe, InputError } from "./input-error.js";
+import { RECORD_BYTES_MAX } from "./records.js";
+
+export interface CsvRow {
+  /** Line number in the file, from 1; the header is usually 1. */
+  readonly at: number;
+  readonly cells: readonly string[];
+  readonly problem?: string;
+}
+
+export interface CsvTable {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<CsvRow[]>;
+}
+
+const DELIMITERS = [",", ";", "\t", "|"] as const;
+const ROWS_PER_GROUP = 256;
+const NEWLINE = 0x0a;
+
+/** Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read. */
+export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string | null): Promise<CsvTable> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) throw new InputError("the CSV input is empty");
+  const parser = Readable.from(joined(first.value, iterator)).compose(
+    parse({
+      delimiter: delimiter ?? detectDelimiter(first.value),
+      info: true,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      max_record_size: RECORD_BYTES_MAX,
+    }),
+  );
+  const rows = (parser as AsyncIterable<{ record: string[]; info: Info }>)[Symbol.asyncIterator]();
+  const header = await nextRow(rows);
+  if (header === null) throw new InputError("the CSV input has no header line");
+  const columns = columnNames(header.record);
+  return { columns, rows: grouped(rows, columns.length) };
+}
+
+/** The candidate that splits the first line into most columns; quoted parts do not count. */
+export function detectDelimiter(head: Buffer): string {
+  const line = head
+    .toString("utf8")
+    .split(/\r?\n/, 1)[0]!
+    .replace(/"[^"]*"/g, "");
+  let best: string = DELIMITERS[0];
+  for (const candidate of DELIMITERS) {
+    if (line.split(candidate).length > line.split(best).length) best = candidate;
+  }
+  return best;
+}
+
+/** Throws InputError with the line where the bytes are not UTF-8: as text they would be other characters. */
+async function* joined(first: Buffer, iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  const lines = new Utf8Lines();
+  lines.check(first);
+  yield first;
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    lines.check(next.value);
+    yield next.value;
+  }
+  lines.end();
+}
+
+class Utf8Lines {
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  #line = 1;
+
+  check(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#decode(chunk.subarray(start, end + 1));
+      this.#line++;
+      start = end + 1;
+    }
+    this.#decode(chunk.subarray(start));
+  }
+
+  end(): void {
+    this.#decode();
+  }
+
+  /** Nothing: the end of the text. */
+  #decode(bytes?: Buffer): void {
+    try {
+      this.#decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw new InputError(
+        `line ${this.#line} is not UTF-8; convert the file first, for instance with iconv -f LATIN1 -t UTF-8`,
+      );
+    }
+  }
+}
+
+async function nextRow<T>(rows: AsyncIterator<T>): Promise<T | null> {
+  try {
+    const next = await rows.next();
+    return next.done === true ? null : next.value;
+  } catch (error) {
+    if (error instanceof CsvError) throw new InputError(`broken CSV: ${describe(error)}`);
+    throw error;
+  }
+}
+
+function columnNames(cells: readonly string[]): string[] {
+  const names = cells.map((cell) => cell.trim());
+  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
+  if (twice !== undefined) throw new InputError(`the CSV header names the column "${twice}" twice`);
+  return names;
+}
+
+async function* grouped(
+  rows: AsyncIterator<{ record: string[]; info: Info }>,
+  width: number,
+): AsyncGenerator<CsvRow[]> {
+  let group: CsvRow[] = [];
+  for (let row = await nextRow(rows); row !== null; row = await nextRow(rows)) {
+    const { record: cells, info } = row;
+    if (cells.length === width) group.push({ at: info.lines, cells });
+    else
+      group.push({ at: info.lines, cells, problem: `${cells.length} cells where the header has ${width}` });
+    if (group.length === ROWS_PER_GROUP) {
+      yield group;
+      group = [];
+    }
+  }
+  if (group.length > 0) yield group;
+}
+
+const INTEGER = /^[+-]?\d+$/;
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const TRUE = /^(true|yes|1)$/i;
+const FALSE = /^(false|no|0)$/i;
+
+/** What a cell becomes: JSON text, or null for an absent field. What does not fit the type stays a string. */
+export function cellToJson(cell: string, type: FieldType | undefined): string | null {
+  const text = cell.trim();
+  if (text === "") return null;
+  switch (type) {
+    case "int32":
+    case "int64":
+      return INTEGER.test(text) ? plainInteger(text) : JSON.stringify(cell);
+    case "float":
+      return DECIMAL.test(text) && Number.isFinite(Number(text)) ? plainNumber(text) : JSON.stringify(cell);
+    case "bool":
+      if (TRUE.test(text)) return "true";
+      return FALSE.test(text) ? "false" : JSON.stringify(cell);
+    case "string[]":
+      return listToJson(text, "string");
+    case "int32[]":
+      return listToJson(text, "int32");
+    case "float[]":
+      return listToJson(text, "float");
+    default:
+      return JSON.stringify(cell);
+  }
+}
+
+/** A JSON array as it is; otherwise the parts between bars. */
+function listToJson(text: string, element: FieldType): string {
+  if (text.startsWith("[") && text.endsWith("]")) {
+    try {
+      JSON.parse(text);
+      return text;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
+  const parts = text.split("|").map((part) => cellToJson(part.trim(), element));
+  return `[${parts.filter((part) => part !== null).join(",")}]`;
+}
+
+function plainInteger(text: string): string {
+  const negative = text.startsWith("-");
+  const digits = text.replace(/^[+-]?0*(?=\d)/, "");
+  return negative && digits !== "0" ? `-${digits}` : digits;
+}
+
+/** JSON wants digits around the point and no plus sign; the value is the same. */
+function plainNumber(text: string): string {
+  return JSON.stringify(Number(text));
+}
+
+/** One document of a row. `types` and `columns` run in parallel; columns without a name are left out. */
+export function rowToDocument(
+  columns: readonly string[],
+  types: readonly (FieldType | undefined)[],
+  cells: readonly string[],
+): Buffer {
+  const members: string[] = [];
+  for (let i = 0; i < columns.length; i++) {
+    const value = columns[i] === "" ? null : cellToJson(cells[i] ?? "", types[i]);
+    if (value !== null) members.push(`${JSON.stringify(columns[i])}:${value}`);
+  }
+  return Buffer.from(`{${members.join(",")}}`);
+}
+
+/** Names whose digits are a code, not a quantity: leading zeros and long numbers must survive. */
+const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
+const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,17})$/;
+
+/** The type of a column, from a sample of its cells. */
+export function guessCellType(name: string, cells: readonly string[]): FieldType {
+  const values = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
+  if (values.length === 0 || CODE_NAME.test(name)) return "string";
+  if (values.every((value) => CANONICAL_INTEGER.test(value))) return "int64";
+  if (values.every((value) => DECIMAL.test(value) && !/^[+-]?0\d/.test(value))) return "float";
+  if (values.every((value) => /^(true|false|yes|no)$/i.test(value))) return "bool";
+  return "string";
+}

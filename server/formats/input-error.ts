@@ -1,0 +1,12 @@
+// Why an input of documents cannot be read, in words for the person who sent it.
+
+/** The message is one line and names the place in the input. */
+export class InputError extends Error {
+  override readonly name = "InputError";
+}
+
+/** One line for any thrown value. */
+export function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,58 @@
+// From what was searched for to what is marked in the documents of the page. The shards find the places; here is
+// decided what each word of the query stands for.
+import { ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
+import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
+import type { HighlightRequest, HighlightWord } from "../../shards/protocol/fetch.js";
+import type { IndexSettings } from "../catalog/types.js";
+import type { ViewField } from "../schema/index-view.js";
+import type { QueryText } from "../words/query-text.js";
+
+/** `words` are those of the program that found the documents, in the order of the text's words. */
+export function highlightRequest(
+  fields: readonly ViewField[],
+  text: QueryText,
+  words: readonly SearchWord[],
+  { highlight, sku_fields: skus }: IndexSettings,
+): HighlightRequest {
+  const typed = new Set(text.runs.flatMap((run) => run.map((token) => token.word)));
+  return {
+    fields: fields.map(({ name, language }) => ({ name, language, sku: skus.includes(name) })),
+    words: words.map((word, i) => (typed.has(i) ? anywhere(word) : inPhrases(text, i))),
+    snippetTokens: highlight.snippet_tokens,
+    startTag: highlight.start_tag,
+    endTag: highlight.end_tag,
+    escapeHtml: highlight.escape_html,
+  };
+}
+
+function anywhere({ alternatives }: SearchWord): HighlightWord {
+  const single = alternatives.filter(({ sequence }) => !sequence);
+  const terms = (typo: boolean, prefix: boolean): string[] => [
+    ...new Set(
+      single
+        .filter(({ kind }) => (kind === ALT_TYPO) === typo)
+        .flatMap((alternative) => alternative.terms)
+        .filter((term) => term.prefix === prefix)
+        .map(({ term }) => term),
+    ),
+  ];
+  return {
+    terms: terms(false, false),
+    prefixes: terms(false, true),
+    typos: terms(true, false),
+    sequences: alternatives
+      .filter(({ sequence }) => sequence)
+      .map((alternative) => alternative.terms.map(({ term }) => term)),
+  };
+}
+
+/** A word that was only typed in quotes is marked only where its phrases stand. */
+function inPhrases({ words, phrases }: QueryText, i: number): HighlightWord {
+  const term = words[i]?.terms[0] as string;
+  return {
+    terms: [],
+    prefixes: [],
+    typos: [],
+    sequences: phrases.filter((phrase) => phrase.includes(term)).map((phrase) => [...phrase]),
+  };
+}

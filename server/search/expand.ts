@@ -1,0 +1,294 @@
+// Looks query words and their variants up in the dictionaries of all shards and adds the answers up, so that every
+// decision about a word rests on global counts and is the same for any number of shards.
+import type {
+  ExpandProgram,
+  ExpandSuspect,
+  ExpandWord,
+} from "../../engine-wasm/host/programs/expand-program.js";
+import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
+import type { IndexScale } from "../cluster/index-state.js";
+import {
+  type FoundVariant,
+  fewMax,
+  hasFrequentNeighbour,
+  isEvidence,
+  isFew,
+  isMissing,
+  isRare,
+  knownFrequency,
+  rareMax,
+  searchWords,
+  sumLists,
+  type WordFindings,
+} from "../words/alternatives.js";
+import type { QueryWord } from "../words/query-text.js";
+import { type KnownWord, type KnownWords, largest, type WordTypos } from "../words/ranked-typos.js";
+import { looseSplits, type Variant } from "../words/variants.js";
+import type { Plan } from "./plan.js";
+
+/** The query's words as the index knows them. */
+export interface ExpandedWords {
+  readonly words: readonly SearchWord[];
+  /** Tokens per document of each queried field. */
+  readonly averageLengths: readonly number[];
+  /** Typos were looked up for every word that may have them: asking again changes nothing. */
+  readonly exhausted: boolean;
+  /** Documents with each word in any known form, at most. */
+  readonly frequencies: readonly number[];
+  /** The best spelling of each word that was taken for misspelt, by its number. */
+  readonly corrections: ReadonlyMap<number, string>;
+}
+
+/** What the dictionaries hold without typos. */
+interface Literal {
+  readonly liveRows: number;
+  readonly averageLengths: readonly number[];
+  readonly words: readonly Omit<WordFindings, "typos">[];
+  readonly variants: readonly FoundVariant[];
+  /** By word; see knownFrequency. */
+  readonly known: readonly number[];
+  /** Further variants, made by cutting words that are missing. */
+  readonly cuts: Promise<readonly FoundVariant[]>;
+}
+
+type SuspicionLimits = Pick<ExpandSuspect, "few" | "rare">;
+
+type Typos = ReadonlyMap<number, WordTypos>;
+
+const ALL_DOCUMENTS = 2 ** 32 - 1;
+const NO_TYPOS: WordTypos = { ranked: [], neighbourFrequency: 0 };
+
+/** Global answers. `suspects`: those of the program, needed only when something has to be asked for. */
+type AskDictionaries = (
+  program: ExpandProgram,
+  suspects?: () => readonly ExpandSuspect[],
+) => Promise<KnownWords>;
+
+/** Global dictionary answers for one query and snapshot; remembers nothing between queries. */
+export class WordExpander {
+  readonly #plan: Plan;
+  readonly #ask: AskDictionaries;
+  #literal: Promise<Literal> | null = null;
+
+  constructor(plan: Plan, ask: AskDictionaries) {
+    this.#plan = plan;
+    this.#ask = ask;
+  }
+
+  /** The words with typos where the policy sees a reason for them. */
+  async asWritten(): Promise<ExpandedWords> {
+    const literal = await this.#lookUp();
+    return this.#withTypos(literal, this.#suspectedTypos(literal));
+  }
+
+  /** The words with all the typos that their lengths allow. */
+  async withAllTypos(): Promise<ExpandedWords> {
+    const literal = await this.#lookUp();
+    return this.#withTypos(
+      literal,
+      this.#lookUpTypos((word) => word.typosMax),
+    );
+  }
+
+  async #withTypos(literal: Literal, found: Promise<Typos>): Promise<ExpandedWords> {
+    const [typos, cuts] = await Promise.all([found, literal.cuts]);
+    const all = await this.#atLast(literal, typos);
+    return this.#choose({ ...literal, variants: [...literal.variants, ...cuts] }, all);
+  }
+
+  #lookUp(): Promise<Literal> {
+    this.#literal ??= this.#lookUpLiteral();
+    return this.#literal;
+  }
+
+  async #lookUpLiteral(): Promise<Literal> {
+    const { words } = this.#plan.text;
+    const found = new Dictionary(this.#plan.slots, words, this.#plan.variants);
+    const answer = await this.#ask(found.program, () => this.#suspects(found));
+    const variants = found.variants(this.#plan.variants, answer);
+    const literal = {
+      liveRows: answer.liveRows,
+      averageLengths: answer.slots.map((slot) =>
+        slot.documents === 0 ? 0 : slot.totalLength / slot.documents,
+      ),
+      words: words.map((word) => found.word(word, answer)),
+    };
+    const known = words.map((_, i) =>
+      knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants),
+    );
+    return { ...literal, variants, known, cuts: this.#lookUpCuts(known) };
+  }
+
+  /**
+   * Words of which typos will be wanted unless other shards know better. Asked for along with the words themselves, to
+   * save a round; `#lookUpTypos` finds the answers where the asker keeps what it was told.
+   */
+  #suspects(dictionary: Dictionary): ExpandSuspect[] {
+    const { text, variants, typoPolicy, scale } = this.#plan;
+    const { few, rare } = suspicion(typoPolicy, scale);
+    return text.words.flatMap((word, i) =>
+      word.typosMax === 0
+        ? []
+        : [
+            {
+              term: word.terms[0] as string,
+              typoPrefix: word.prefix,
+              maxTypos: word.typosMax,
+              few,
+              rare,
+              witnesses: dictionary.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
+            },
+          ],
+    );
+  }
+
+  /** Asked for together with the typos, which do not depend on it. */
+  async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
+    const { text, slots } = this.#plan;
+    const loose = text.words.flatMap((word, i) =>
+      isMissing(known[i] as number) ? looseSplits(word, i) : [],
+    );
+    if (loose.length === 0) return [];
+    const cuts = new Dictionary(slots, [], loose);
+    return cuts.variants(loose, await this.#ask(cuts.program));
+  }
+
+  async #suspectedTypos(literal: Literal): Promise<Typos> {
+    const { typoPolicy, text } = this.#plan;
+    const known = (i: number): number => literal.known[i] as number;
+    if (typoPolicy === "always") return this.#lookUpTypos((word) => word.typosMax);
+    if (typoPolicy === "missing")
+      return this.#lookUpTypos((word, i) => (isMissing(known(i)) ? word.typosMax : 0));
+    const few = (i: number): boolean => isFew(known(i), literal.liveRows);
+    const rare = (i: number): boolean => isRare(known(i), literal.liveRows);
+    const near = await this.#lookUpTypos((word, i) =>
+      few(i) ? word.typosMax : rare(i) ? Math.min(1, word.typosMax) : 0,
+    );
+    const suspects = [...near].filter(([i, typos]) => few(i) || hasFrequentNeighbour(known(i), typos));
+    const complete = ([i]: readonly [number, unknown]): boolean =>
+      few(i) || (text.words[i] as QueryWord).typosMax === 1;
+    if (suspects.every(complete)) return new Map(suspects);
+    const numbers = new Set(suspects.map(([i]) => i));
+    return this.#lookUpTypos((word, i) => (numbers.has(i) ? word.typosMax : 0));
+  }
+
+  /** A word that no document has in any form, not even with its typos, may have more of them. */
+  async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
+    const isLost = (word: QueryWord, i: number): boolean =>
+      isMissing(literal.known[i] as number) &&
+      typos.get(i)?.ranked.length === 0 &&
+      word.typosAtLast > word.typosMax;
+    const more = await this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
+    return more.size === 0 ? typos : new Map([...typos, ...more]);
+  }
+
+  /** Typos of the words for which `typosOf` allows some; asks nothing when there are none. */
+  async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
+    const wanted = this.#plan.text.words
+      .map((word, i) => ({ word, i, maxTypos: typosOf(word, i) }))
+      .filter(({ maxTypos }) => maxTypos > 0);
+    if (wanted.length === 0) return new Map();
+    const words = wanted.map(
+      ({ word, maxTypos }): ExpandWord => ({
+        term: word.terms[0] as string,
+        exact: false,
+        prefix: false,
+        typoPrefix: word.prefix,
+        maxTypos,
+      }),
+    );
+    const result = await this.#ask({ slots: this.#plan.slots, words });
+    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? NO_TYPOS]));
+  }
+
+  #choose(literal: Literal, typos: Typos): ExpandedWords {
+    const { text, languages } = this.#plan;
+    const findings = literal.words.map((word, i) => ({
+      ...word,
+      typos: typos.get(i)?.ranked ?? [],
+    }));
+    return {
+      words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
+      averageLengths: literal.averageLengths,
+      exhausted: text.words.every((word, i) => word.typosMax === 0 || typos.has(i)),
+      frequencies: literal.known,
+      corrections: new Map(
+        findings.flatMap(({ typos: [best] }, i) => {
+          const likelier = best !== undefined && largest(best.frequencies) > (literal.known[i] as number);
+          return likelier ? [[i, best.term] as const] : [];
+        }),
+      ),
+    };
+  }
+}
+
+/** So many documents in one field of one shard let a word pass for few or rare: its share of the global limit. */
+function suspicion(policy: Plan["typoPolicy"], { documents, shards }: IndexScale): SuspicionLimits {
+  if (policy === "always") return { few: ALL_DOCUMENTS, rare: ALL_DOCUMENTS };
+  if (policy === "missing") return { few: 0, rare: 0 };
+  return { few: fewMax(documents), rare: Math.floor(rareMax(documents) / shards) };
+}
+
+/** The terms of words and variants as one request, each once, and the answer read back by term. */
+class Dictionary {
+  readonly program: ExpandProgram;
+  readonly #at = new Map<string, number>();
+
+  constructor(slots: readonly number[], words: readonly QueryWord[], variants: readonly Variant[]) {
+    const wanted: ExpandWord[] = [];
+    const add = (term: string, prefix: boolean): void => {
+      const at = this.#at.get(term);
+      if (at === undefined) {
+        this.#at.set(term, wanted.length);
+        wanted.push({ term, exact: true, prefix, typoPrefix: false, maxTypos: 0 });
+      } else if (prefix) {
+        wanted[at] = { ...(wanted[at] as ExpandWord), prefix };
+      }
+    };
+    for (const { terms, prefix } of [...words, ...variants]) for (const term of terms) add(term, prefix);
+    this.program = { slots, words: wanted };
+  }
+
+  /** Where the terms of words and variants stand in the program, each once. */
+  numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
+    return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
+  }
+
+  word({ terms, prefix }: QueryWord, answer: KnownWords): Omit<WordFindings, "typos"> {
+    const found = this.#found(terms[0] as string, answer);
+    const range = prefix ? (found.prefix ?? null) : null;
+    return {
+      exact: this.#rarest(terms, answer),
+      prefix: range,
+      literal:
+        terms.length > 1
+          ? this.#rarest(terms, answer)
+          : largest(sumLists([found.exact, range?.frequencies ?? null])),
+    };
+  }
+
+  /** Those variants that some document may have. */
+  variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
+    return variants
+      .map((variant) => ({ variant, frequency: this.#frequency(variant, answer) }))
+      .filter(({ frequency }) => frequency > 0);
+  }
+
+  #frequency({ terms, sequence, prefix }: Variant, answer: KnownWords): number {
+    if (sequence) return this.#rarest(terms, answer);
+    const lists = terms.flatMap((term) => {
+      const found = this.#found(term, answer);
+      return [found.exact, prefix ? (found.prefix?.frequencies ?? null) : null];
+    });
+    return largest(sumLists(lists));
+  }
+
+  /** No more documents can have all the terms side by side. */
+  #rarest(terms: readonly string[], answer: KnownWords): number {
+    return Math.min(...terms.map((term) => largest(this.#found(term, answer).exact ?? [])));
+  }
+
+  #found(term: string, answer: KnownWords): KnownWord {
+    return answer.words[this.#at.get(term) as number] as KnownWord;
+  }
+}

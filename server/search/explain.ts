@@ -1,0 +1,169 @@
+// Why a hit stands where it does, in words a shop owner understands: how each word was found, what lifted the
+// document, which rules touched it. Asked for with "explain": true; costs nothing otherwise.
+import {
+  ALT_EXACT,
+  ALT_JOINED,
+  ALT_PREFIX,
+  ALT_SPLIT,
+  ALT_STEM,
+  ALT_SYNONYM,
+  ALT_TYPO,
+  TERM_STEM,
+} from "../../engine-wasm/assembly/layout.js";
+import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/programs/explain-result.js";
+import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { Snapshot } from "../cluster/read-view.js";
+import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
+import type { IndexView } from "../schema/index-view.js";
+import type { QueryWord } from "../words/query-text.js";
+import type { Winner } from "./merge.js";
+
+export interface WordExplanation {
+  readonly word: string;
+  readonly match: "exact" | "stem" | "joined" | "split" | "synonym" | "prefix" | "typo" | "none";
+  readonly typos: number;
+  readonly points: number;
+  readonly found: readonly { readonly field: string; readonly term: string; readonly times: number }[];
+}
+
+export interface Explanation {
+  readonly text: readonly string[];
+  /** Every word of the query was found. */
+  readonly full: boolean;
+  readonly words: readonly WordExplanation[];
+  readonly closeness_points: number;
+  readonly bonuses: readonly { readonly reason: string; readonly points: number }[];
+  /** Sum of the weights of the boost rules; 10 doubles the relevance. */
+  readonly boost: number;
+  readonly place: "pinned" | "normal" | "buried";
+}
+
+const MATCHES: Readonly<Record<AlternativeKind, WordExplanation["match"]>> = {
+  [ALT_EXACT]: "exact",
+  [ALT_STEM]: "stem",
+  [ALT_JOINED]: "joined",
+  [ALT_SPLIT]: "split",
+  [ALT_SYNONYM]: "synonym",
+  [ALT_PREFIX]: "prefix",
+  [ALT_TYPO]: "typo",
+};
+
+const HOW: Readonly<Record<WordExplanation["match"], string>> = {
+  exact: "as written",
+  stem: "in another form",
+  joined: "joined to one word",
+  split: "split in parts",
+  synonym: "by a synonym",
+  prefix: "as the beginning of a longer word",
+  typo: "with a spelling corrected",
+  none: "not found",
+};
+
+/** One account per winner, in their order; null for a row that is gone meanwhile. */
+export async function explainWinners(
+  snapshot: Snapshot,
+  program: SearchProgram,
+  words: readonly QueryWord[],
+  winners: readonly Winner[],
+  view: IndexView,
+): Promise<(Explanation | null)[]> {
+  const shards = [...new Set(winners.map((winner) => winner.shard))];
+  const rows = new Map<number, ExplainedRow | null>();
+  await Promise.all(
+    shards.map(async (shard) => {
+      const seqs = winners.filter((winner) => winner.shard === shard).map((winner) => winner.seq);
+      const explained = await snapshot.explain(shard, program, seqs);
+      for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
+    }),
+  );
+  return winners.map(({ seq }) => {
+    const row = rows.get(seq) ?? null;
+    return row === null ? null : explanation(row, program, words, view);
+  });
+}
+
+function explanation(
+  row: ExplainedRow,
+  program: SearchProgram,
+  queryWords: readonly QueryWord[],
+  view: IndexView,
+): Explanation {
+  const words = row.words.map((word, i) => wordExplanation(word, i, program, queryWords, view));
+  const bonuses = bonusesOf(row);
+  const parts = {
+    full: words.every((word) => word.match !== "none"),
+    words,
+    closeness_points: rounded(row.closeness * program.proximityWeight),
+    bonuses,
+    boost: row.boosts,
+    place: row.pinned ? "pinned" : row.rowClass === 0n ? "buried" : "normal",
+  } as const;
+  return { text: sentences(parts, row.matched), ...parts };
+}
+
+function wordExplanation(
+  word: ExplainedWord,
+  i: number,
+  program: SearchProgram,
+  queryWords: readonly QueryWord[],
+  view: IndexView,
+): WordExplanation {
+  const alternative = program.words[i]?.alternatives[word.alternative];
+  return {
+    word: queryWords[i]?.terms.join("") ?? "",
+    match: alternative === undefined ? "none" : MATCHES[alternative.kind],
+    typos: word.typos,
+    points: rounded(word.score),
+    found: word.parts.map(({ slot, term, frequency }) => ({
+      field: view.fieldOfSlot(slot)?.name ?? "",
+      term: readable(term),
+      times: frequency,
+    })),
+  };
+}
+
+function bonusesOf(row: ExplainedRow): { reason: string; points: number }[] {
+  const bonuses = row.termBonuses.map(({ group, bonus }) => ({
+    reason:
+      group !== SKU_GROUP
+        ? "the query names its brand"
+        : bonus === SKU_WHOLE
+          ? "the query is its part number"
+          : "the query is a part of its part number",
+    points: rounded(bonus / POINT),
+  }));
+  if (row.place === null) return bonuses;
+  const reason = row.place === "whole" ? "a field is exactly the query" : "a field starts with the query";
+  return [...bonuses, { reason, points: rounded(row.placeBonus / POINT) }];
+}
+
+function sentences(parts: Omit<Explanation, "text">, matched: boolean): string[] {
+  const told: string[] = [];
+  if (parts.place === "pinned") told.push("A ranking rule pins it to the top.");
+  if (parts.place === "buried") told.push("A ranking rule puts it last.");
+  if (!matched) told.push("It does not match the words of the query.");
+  for (const { word, match, found, points } of parts.words) {
+    const fields = [...new Set(found.map(({ field }) => field))].join(", ");
+    const spellings = [...new Set(found.map(({ term }) => term))].slice(0, 3).join(", ");
+    told.push(
+      match === "none"
+        ? `"${word}" was not found.`
+        : `"${word}" was found ${HOW[match]}${match === "exact" ? "" : ` (${spellings})`} in ${fields}: ${points} points.`,
+    );
+  }
+  if (parts.closeness_points > 0)
+    told.push(`The words stand close together: ${parts.closeness_points} points.`);
+  for (const { reason, points } of parts.bonuses) told.push(`Bonus, because ${reason}: ${points} points.`);
+  if (parts.boost > 0) told.push(`Ranking rules raise its relevance by ${parts.boost * 10} %.`);
+  return told;
+}
+
+/** Marker terms begin with a control character, and a stem's with one more character. */
+function readable(term: string): string {
+  const first = term.charCodeAt(0);
+  return first >= 0x20 ? term : term.slice(first === TERM_STEM ? 2 : 1);
+}
+
+function rounded(points: number): number {
+  return Math.round(points * 1000) / 1000;
+}

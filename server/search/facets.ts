@@ -1,0 +1,95 @@
+// Facet counts of all shards -> the first values by summed count, exactly. Each shard sends its most frequent values
+// and the largest count it kept back; documents are spread evenly, so these nearly always decide which values come
+// first and how often they occur. When they do not, the facet is asked for once more, with every value.
+import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { FacetCount, FacetValue, SearchResult } from "../../engine-wasm/host/programs/search-result.js";
+
+/** What one shard says of a facet. */
+export interface FacetShare {
+  readonly counts: readonly FacetCount[];
+  /** No value that is missing from `counts` occurs more often in the shard. */
+  readonly bound: number;
+}
+
+/** Answers a program on the snapshot that `results` come from, one result per shard. */
+type Search = (program: SearchProgram) => Promise<readonly SearchResult[]>;
+
+/**
+ * In the order of the program's facets, the first `max` values each: count descending, then value ascending.
+ * `results`: the shards' answers to `program`.
+ */
+export async function countFacets(
+  program: SearchProgram,
+  results: readonly SearchResult[],
+  max: number,
+  search: Search,
+): Promise<(readonly FacetCount[])[]> {
+  const decided = program.facets.map((_, i) => mergeFacet(sharesOf(results, i), max));
+  const open = program.facets.flatMap((_, i) => (decided[i] === null ? [i] : []));
+  if (open.length > 0) {
+    const facets = open.map((i) => ({ ...program.facets[i]!, limit: 0, share: false }));
+    const complete = await search({ ...program, k: 0, facets });
+    for (const [at, i] of open.entries()) decided[i] = mergeFacet(sharesOf(complete, at), max);
+  }
+  return decided.map((counts) => counts ?? []);
+}
+
+function sharesOf(results: readonly SearchResult[], i: number): FacetShare[] {
+  return results.map(({ facets, facetBounds }) => ({
+    counts: facets[i] ?? [],
+    bound: facetBounds[i] ?? 0,
+  }));
+}
+
+interface Sum {
+  readonly value: FacetValue;
+  count: number;
+  /** Most that the shards which did not name the value can add. */
+  open: number;
+}
+
+/** The first `max` values over all shards; null when the shares do not decide which these are or their counts. */
+export function mergeFacet(shares: readonly FacetShare[], max: number): FacetCount[] | null {
+  const unseen = shares.reduce((sum, { bound }) => sum + bound, 0);
+  const sums = new Map<FacetValue, Sum>();
+  for (const { counts, bound } of shares) {
+    for (const { value, count } of counts) {
+      const sum = sums.get(value);
+      if (sum === undefined) {
+        sums.set(value, { value, count, open: unseen - bound });
+      } else {
+        sum.count += count;
+        sum.open -= bound;
+      }
+    }
+  }
+  const known = [...sums.values()].filter(({ open }) => open === 0).sort(compareCounts);
+  const first = known.slice(0, max).map(({ value, count }) => ({ value, count }));
+  if (unseen === 0) return first;
+  // A value that may occur as often as the last one may come before it.
+  const last = first.length < max ? 0 : (first.at(-1)?.count ?? 0);
+  const isOpen = ({ count, open }: Sum): boolean => open > 0 && count + open >= last;
+  return unseen >= last || [...sums.values()].some(isOpen) ? null : first;
+}
+
+function compareCounts(a: FacetCount, b: FacetCount): number {
+  if (a.count !== b.count) return b.count - a.count;
+  if (typeof a.value === "string" && typeof b.value === "string") return compareTexts(a.value, b.value);
+  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+}
+
+/** In the order of their UTF-8 bytes: that of their UTF-16 units, but surrogates stand for the largest characters. */
+function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (left === right) continue;
+    if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
+    return left - right;
+  }
+  return a.length - b.length;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}

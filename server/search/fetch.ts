@@ -1,0 +1,106 @@
+// The stored documents of a page: only the shards that own a winner are asked, documents and highlights stay
+// the bytes they are.
+import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
+import type { IndexSettings } from "../catalog/types.js";
+import type { Snapshot } from "../cluster/read-view.js";
+import { highlightRequest } from "../request/highlight-request.js";
+import type { QueryRequest } from "../request/query-request.js";
+import { ReplyTooLargeError } from "../threads/shard-errors.js";
+import type { QueryText } from "../words/query-text.js";
+import type { Winner } from "./merge.js";
+import { type Hit, TIMES_WRITTEN } from "./respond.js";
+
+/** What is shown of an answer: the hits of the page, and related ones where there is room for them. */
+export interface ShownWinners {
+  readonly winners: readonly Winner[];
+  readonly related: readonly Winner[];
+}
+
+/** Bytes that documents with their highlights may have in a reply of so many bytes; a single one is shown whatever it has. */
+export function documentBytes(replyBytesMax: number, documents: number): number {
+  return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
+}
+
+/**
+ * Hits of the winners, then of the related ones; documents not yet `known` are fetched. Null when a shard no longer has
+ * one of the documents. Throws SK-SE-413 when the winners alone are too large for the reply.
+ */
+export async function fetchHits(
+  snapshot: Snapshot,
+  { winners, related }: ShownWinners,
+  known: readonly ReadonlyMap<number, FetchedDocument>[],
+  options: FetchOptions,
+  replyBytesMax: number,
+): Promise<Hit[] | null> {
+  const fetchAll = (all: readonly Winner[]): Promise<Hit[] | null> =>
+    hitsOf(snapshot, all, known, { ...options, bytesMax: documentBytes(replyBytesMax, all.length) });
+  try {
+    return await fetchAll([...winners, ...related]);
+  } catch (error) {
+    if (!(error instanceof ReplyTooLargeError) || related.length === 0) throw error;
+    return fetchAll(winners);
+  }
+}
+
+async function hitsOf(
+  snapshot: Snapshot,
+  winners: readonly Winner[],
+  known: readonly ReadonlyMap<number, FetchedDocument>[],
+  options: FetchOptions & { readonly bytesMax: number },
+): Promise<Hit[] | null> {
+  const knownDocument = (seq: number): FetchedDocument | undefined => {
+    for (const documents of known) {
+      const document = documents.get(seq);
+      if (document !== undefined) return document;
+    }
+    return undefined;
+  };
+  const left = { bytes: options.bytesMax };
+  const count = ({ document, highlight }: FetchedDocument): void => {
+    left.bytes -= document.length + highlight.length;
+    if (left.bytes < 0) throw new ReplyTooLargeError();
+  };
+  const seqs = new Map<number, number[]>();
+  for (const { shard, seq } of winners) {
+    const sent = knownDocument(seq);
+    if (sent !== undefined) {
+      count(sent);
+      continue;
+    }
+    const wanted = seqs.get(shard);
+    if (wanted === undefined) seqs.set(shard, [seq]);
+    else wanted.push(seq);
+  }
+  const fetched = new Map<number, FetchedDocument>();
+  if (seqs.size > 0) {
+    await Promise.all(
+      Array.from(seqs, async ([shard, wanted]) => {
+        const documents = await snapshot.fetch(shard, wanted, { ...options, bytesMax: left.bytes });
+        documents.forEach(count);
+        for (const [i, seq] of wanted.entries()) fetched.set(seq, documents[i] as FetchedDocument);
+      }),
+    );
+  }
+  const hits = winners.map(({ seq, textMatch, bonus, matched }): Hit => {
+    const { document, highlight } = knownDocument(seq) ?? (fetched.get(seq) as FetchedDocument);
+    return { document, highlight, textMatch, bonus, pinnedOnly: !matched, explanation: null };
+  });
+  return hits.every((hit) => hit.document.length > 0) ? hits : null;
+}
+
+/** What to keep of the documents and what to mark in them. */
+export function fetchOptions(
+  request: QueryRequest,
+  text: QueryText,
+  program: SearchProgram,
+  settings: IndexSettings,
+): FetchOptions {
+  return {
+    ...(request.keepFields === null ? {} : { fields: [...request.keepFields] }),
+    ...(request.dropFields === null ? {} : { excludeFields: [...request.dropFields] }),
+    ...(request.highlight.length === 0 || program.words.length === 0
+      ? {}
+      : { highlight: highlightRequest(request.highlight, text, program.words, settings) }),
+  };
+}

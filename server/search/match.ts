@@ -1,0 +1,79 @@
+// Finds the documents of a query: as written, then with all possible typos, then relaxed to "any word" - each
+// step only when the one before found too little. Every decision rests on global counts.
+import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
+import type { FetchedDocument } from "../../shards/protocol/fetch.js";
+import type { PageWanted, Snapshot } from "../cluster/read-view.js";
+import { type ExpandedWords, WordExpander } from "./expand.js";
+import { type Plan, programOf } from "./plan.js";
+
+export interface Matched {
+  /** The program that was answered; its words tell what was really searched for. */
+  readonly program: SearchProgram;
+  /** One result per shard, by its number. */
+  readonly results: readonly SearchResult[];
+  /** Documents that came with the results, by seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
+  /** null when browsing. */
+  readonly words: ExpandedWords | null;
+}
+
+/** The page of a program's answer that will be shown. */
+export type PageOf = (program: SearchProgram) => PageWanted;
+
+export async function matchQuery(plan: Plan, snapshot: Snapshot, pageOf: PageOf): Promise<Matched> {
+  const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
+    const program = programOf(plan, mode, words.words, words.averageLengths);
+    const live = words.words.filter((word) => word.alternatives.length > 0).length;
+    const hopeless =
+      plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
+    return hopeless
+      ? Promise.resolve(nothing(program, words, snapshot))
+      : runProgram(program, words, snapshot, pageOf);
+  };
+  if (plan.text.words.length === 0) return runProgram(plan.program, null, snapshot, pageOf);
+  const expander = new WordExpander(plan, (program, suspects) =>
+    snapshot.expand(program, plan.typosPerWordMax, suspects),
+  );
+  let words = await expander.asWritten();
+  let best = await attempt("all", words);
+  if (plan.typoPolicy === "auto" && !words.exhausted && matches(best) < Math.max(1, plan.dropThreshold)) {
+    const tolerant = await expander.withAllTypos();
+    const retried = await attempt("all", tolerant);
+    if (matches(retried) > matches(best)) [words, best] = [tolerant, retried];
+  }
+  if (matches(best) >= plan.dropThreshold || words.words.length === 1) return best;
+  return attempt("any", words);
+}
+
+/** Documents that match the words; a pinned document that does not is among the results, but not counted here. */
+export function matches({ results }: Matched): number {
+  return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
+}
+
+async function runProgram(
+  program: SearchProgram,
+  words: ExpandedWords | null,
+  snapshot: Snapshot,
+  pageOf: PageOf,
+): Promise<Matched> {
+  return { program, words, ...(await snapshot.searchPage(program, pageOf(program))) };
+}
+
+function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapshot): Matched {
+  const result: SearchResult = {
+    found: 0,
+    pinnedOnly: 0,
+    rows: [],
+    facets: program.facets.map(() => []),
+    facetBounds: program.facets.map(() => 0),
+    applied: program.rules.map(() => false),
+    pinsApplied: false,
+  };
+  return {
+    program,
+    words,
+    results: Array.from({ length: snapshot.shards }, () => result),
+    documents: new Map(),
+  };
+}

@@ -1,0 +1,91 @@
+// The answers of the shards -> one global answer: rows in one total order, summed counts; facets are in facets.ts.
+// Pure functions. The order here must be the engine's own: sort keys in turn, a missing value last in both
+// directions, then the larger sequence number first.
+
+import type { SortKey } from "../../engine-wasm/host/programs/search-program.js";
+import type { SearchResult, SearchRow, SortValue } from "../../engine-wasm/host/programs/search-result.js";
+
+/** A row of the page and where its document lives. */
+export interface Winner {
+  readonly shard: number;
+  readonly seq: number;
+  readonly textMatch: number;
+  readonly bonus: number;
+  /** It is here for its words; false: only because it is pinned. */
+  readonly matched: boolean;
+  readonly pinned: boolean;
+}
+
+export interface MergedResult {
+  readonly found: number;
+  readonly winners: readonly Winner[];
+  /** In the order of the program's rules: it changed the result of some shard. */
+  readonly applied: readonly boolean[];
+  /** A row of the result is pinned. */
+  readonly pinsApplied: boolean;
+}
+
+export interface MergeWindow {
+  /** Rows skipped in the global order. */
+  readonly offset: number;
+  /** Rows wanted after them. */
+  readonly count: number;
+}
+
+/** `results` by shard number, all answers to programs with these sort keys. */
+export function mergeResults(
+  results: readonly SearchResult[],
+  keys: readonly SortKey[],
+  window: MergeWindow,
+): MergedResult {
+  return {
+    found: results.reduce((sum, result) => sum + result.found, 0),
+    winners: mergeRows(results, keys, window),
+    applied: (results[0]?.applied ?? []).map((_, i) => results.some((result) => result.applied[i] === true)),
+    pinsApplied: results.some((result) => result.pinsApplied),
+  };
+}
+
+function mergeRows(
+  results: readonly SearchResult[],
+  keys: readonly SortKey[],
+  { offset, count }: MergeWindow,
+): Winner[] {
+  const next = results.map(() => 0);
+  const winners: Winner[] = [];
+  for (let rank = 0; rank < offset + count; rank++) {
+    let best: SearchRow | undefined;
+    let bestShard = -1;
+    for (let shard = 0; shard < results.length; shard++) {
+      const row = results[shard]?.rows[next[shard] as number];
+      if (row === undefined || (best !== undefined && compareRows(row, best, keys) >= 0)) continue;
+      best = row;
+      bestShard = shard;
+    }
+    if (best === undefined) break;
+    next[bestShard] = (next[bestShard] as number) + 1;
+    const { seq, textMatch, bonus, matched, pinned } = best;
+    if (rank >= offset) winners.push({ shard: bestShard, seq, textMatch, bonus, matched, pinned });
+  }
+  return winners;
+}
+
+/** Negative when `a` comes first. Never 0 for two different rows of an index. */
+export function compareRows(a: SearchRow, b: SearchRow, keys: readonly SortKey[]): number {
+  for (let i = 0; i < keys.length; i++) {
+    const left = a.keys[i] ?? null;
+    const right = b.keys[i] ?? null;
+    if (left === null || right === null) {
+      if (left !== right) return left === null ? 1 : -1;
+      continue;
+    }
+    const order = compareValues(left, right);
+    if (order !== 0) return keys[i]?.descending === true ? -order : order;
+  }
+  return b.seq - a.seq;
+}
+
+function compareValues(a: NonNullable<SortValue>, b: NonNullable<SortValue>): number {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,158 @@
+// A checked request -> everything about the query that does not depend on what the dictionary holds: words and
+// their variants, compiled filter, fired rules, sort keys, facets, rows wanted; and from a plan plus chosen words
+// to the engine's program.
+import type {
+  FacetRequest,
+  SearchProgram,
+  SearchSlot,
+  SearchWord,
+  SortKey,
+} from "../../engine-wasm/host/programs/search-program.js";
+import type { IndexScale } from "../cluster/index-state.js";
+import { bonusesOf } from "../curate/bonuses.js";
+import { curationOf } from "../curate/fired-rules.js";
+import { compileFilter } from "../filter/filter-compile.js";
+import type { Limits } from "../limits.js";
+import type { QueryRequest } from "../request/query-request.js";
+import { type QueryText, readQueryText } from "../words/query-text.js";
+import { type Variant, variantsOf } from "../words/variants.js";
+import type { QueriedIndex } from "./queried-index.js";
+
+/** From this many results on nobody needs related ones; up to here all rows are asked for, so that they are known. */
+export const FEW_RESULTS = 3;
+
+/** BM25F: saturation of term frequency, and how much a field's length counts. */
+const K1 = 1;
+const B = 0.6;
+const PROXIMITY_WEIGHT = 0.15;
+
+export interface Plan {
+  readonly text: QueryText;
+  readonly variants: readonly Variant[];
+  /** Slots of the queried fields. */
+  readonly slots: readonly number[];
+  /** Numbers of the stemmers of the queried fields. */
+  readonly languages: readonly number[];
+  /** The program without words: the literal query to fill in. */
+  readonly program: SearchProgram;
+  /** First row of the page in the global order. */
+  readonly offset: number;
+  readonly typoPolicy: "auto" | "always" | "missing";
+  /** Relax the query when fewer documents match all its words. */
+  readonly dropThreshold: number;
+  readonly typosPerWordMax: number;
+  readonly scale: IndexScale;
+}
+
+/** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
+export function planQuery(
+  request: QueryRequest,
+  index: QueriedIndex,
+  limits: Limits,
+  scale: IndexScale,
+): Plan {
+  const { view, analyser } = index;
+  const { settings } = index.record;
+  const text = readQueryText(request.q, analyser, {
+    prefix: request.prefix,
+    typos: {
+      numTypos: request.numTypos,
+      minLength1: settings.min_len_1typo,
+      minLength2: settings.min_len_2typo,
+      onNumbers: settings.typo_on_numbers,
+    },
+    stopWords: index.stopWords,
+    wordsMax: limits.queryTokensMax,
+  });
+  const slots = request.fields.map(({ field }) => field.slot);
+  const languages = [...new Set(request.fields.map(({ field }) => field.language))].filter(
+    (number) => number > 0,
+  );
+  const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
+  const curation = curationOf(index.rules, text.terms);
+  const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
+  return {
+    text,
+    variants: variantsOf(text, languages, index.synonyms, hasSkuField),
+    slots,
+    languages,
+    program: {
+      mode: "all",
+      k: rowsWanted(offset, request.perPage, curation.pins.length, scale.documentsMax),
+      k1: K1,
+      b: B,
+      proximityWeight: PROXIMITY_WEIGHT,
+      slots: weightedSlots(request),
+      words: [],
+      phrases: text.phrases,
+      excludes: text.excludes,
+      filter: compileFilter(request.filter, view, analyser),
+      bonuses: bonusesOf(text, view),
+      rules: curation.rules,
+      pins: curation.pins,
+      sort: sortKeys(request, index, moves(curation)),
+      facets: facetRequests(request, scale.shards),
+    },
+    offset,
+    typoPolicy: settings.typo_policy,
+    dropThreshold: settings.drop_tokens_threshold,
+    typosPerWordMax: limits.expansionsPerWordMax,
+    scale,
+  };
+}
+
+/** The program of one attempt. `averageLengths` in the order of the plan's slots. */
+export function programOf(
+  plan: Plan,
+  mode: "all" | "any",
+  words: readonly SearchWord[],
+  averageLengths: readonly number[],
+): SearchProgram {
+  const slots = plan.program.slots.map((slot, i) => ({ ...slot, averageLength: averageLengths[i] ?? 0 }));
+  return { ...plan.program, mode, words, slots };
+}
+
+/** Up to the end of the page, and so many that the few results of a query with related ones are known. */
+function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
+  if (perPage === 0) return 0;
+  const pageEnd = offset >= documentsMax ? 0 : offset + perPage;
+  return Math.min(Math.max(pageEnd, pins + FEW_RESULTS), documentsMax);
+}
+
+/** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
+function weightedSlots({ fields }: QueryRequest): SearchSlot[] {
+  const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
+  return fields.map(({ field, weight }) => ({ slot: field.slot, weight: weight / mean, averageLength: 0 }));
+}
+
+/** Some documents are to come first or last, whatever the sort. */
+function moves({ rules, pins }: ReturnType<typeof curationOf>): boolean {
+  return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
+}
+
+/** Named keys first; ties by final score, the default sorting field descending, then the newest document. */
+function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
+  const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>
+    field === null
+      ? { by: "relevance", descending }
+      : { by: "field", descending, slot: field.slot, type: field.code },
+  );
+  if (moved) keys.unshift({ by: "class", descending: true });
+  if (!keys.some((key) => key.by === "relevance")) keys.push({ by: "relevance", descending: true });
+  const fallback = view.defaultSort;
+  if (fallback !== null && !keys.some((key) => key.by === "field" && key.slot === fallback.slot)) {
+    keys.push({ by: "field", descending: true, slot: fallback.slot, type: fallback.code });
+  }
+  return keys;
+}
+
+/** One shard sends the top values; several send as many as it takes to find the top of the sums. */
+function facetRequests(request: QueryRequest, shards: number): FacetRequest[] {
+  if (request.maxFacetValues === 0) return [];
+  return request.facets.map((field) => ({
+    slot: field.slot,
+    type: field.code,
+    limit: request.maxFacetValues,
+    share: shards > 1,
+  }));
+}

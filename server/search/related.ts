@@ -1,0 +1,61 @@
+// Neighbours for a query that found little: documents with some of its words, under the same filters and rules,
+// which are not among the results. Outside `found` and facets.
+import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
+import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
+import type { Snapshot } from "../cluster/read-view.js";
+import type { ExpandedWords } from "./expand.js";
+import { type Matched, matches } from "./match.js";
+import { mergeResults, type Winner } from "./merge.js";
+import { FEW_RESULTS, type Plan, programOf } from "./plan.js";
+
+const RELATED_MAX = 5;
+/** Words are left out, most frequent first, until so few documents have the others. */
+const DOCUMENTS_MAX = 20_000;
+
+export interface Related {
+  readonly winners: readonly Winner[];
+  /** Documents that came with them, by seq. */
+  readonly documents: ReadonlyMap<number, FetchedDocument>;
+}
+
+export const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
+
+/** Nothing when enough was found, or when the results are such neighbours already. */
+export async function relatedWinners(
+  plan: Plan,
+  matched: Matched,
+  snapshot: Snapshot,
+  options: FetchOptions,
+): Promise<Related> {
+  const { words, program, results } = matched;
+  if (words === null || program.mode === "any" || words.words.length < 2 || matches(matched) >= FEW_RESULTS) {
+    return NOTHING_RELATED;
+  }
+  const known = results.flatMap((result) => result.rows.map((row) => row.seq));
+  const count = known.length + RELATED_MAX;
+  const relaxed = {
+    ...programOf(plan, "any", withoutFrequent(words), words.averageLengths),
+    k: count,
+    sort: [{ by: "relevance", descending: true } as const],
+    facets: [],
+  };
+  const found = await snapshot.searchPage(relaxed, { offset: 0, count, options });
+  const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
+  const related = winners.filter((one) => !one.pinned && !known.includes(one.seq)).slice(0, RELATED_MAX);
+  return { winners: related, documents: found.documents };
+}
+
+/** At least the rarest word remains. */
+function withoutFrequent({ words, frequencies }: ExpandedWords): SearchWord[] {
+  const order = words
+    .map((_, i) => i)
+    .sort((a, b) => (frequencies[a] as number) - (frequencies[b] as number));
+  let documents = 0;
+  const kept = new Set<number>();
+  for (const i of order) {
+    documents += frequencies[i] as number;
+    if (kept.size > 0 && documents > DOCUMENTS_MAX) break;
+    kept.add(i);
+  }
+  return words.map((word, i) => (kept.has(i) ? word : { ...word, alternatives: [] }));
+}

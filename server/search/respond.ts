@@ -1,0 +1,162 @@
+// The answer of a query as JSON bytes. Documents and highlights are spliced in as the shards sent them, never
+// parsed; facet objects are written here because their key order (by count) must survive and no key may be
+// special. Knows the response shape of the specification, nothing of how it was found.
+import { randomUUID } from "node:crypto";
+import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
+import type { ViewField } from "../schema/index-view.js";
+import { ReplyTooLargeError } from "../threads/shard-errors.js";
+import type { Suggestion } from "./corrections.js";
+import type { Explanation } from "./explain.js";
+
+export interface Hit {
+  /** JSON object of the document, projected. */
+  readonly document: Uint8Array;
+  /** JSON object keyed by field; empty: no highlight. */
+  readonly highlight: Uint8Array;
+  readonly textMatch: number;
+  readonly bonus: number;
+  /** A pinned document that the query would not have found. */
+  readonly pinnedOnly: boolean;
+  readonly explanation: Explanation | null;
+}
+
+export interface FacetTable {
+  readonly field: ViewField;
+  readonly counts: readonly FacetCount[];
+}
+
+export interface QueryResponse {
+  readonly hits: readonly Hit[];
+  readonly relatedHits: readonly Hit[];
+  readonly found: number;
+  readonly page: number;
+  readonly perPage: number;
+  /** Documents in the index. */
+  readonly outOf: number;
+  readonly facets: readonly FacetTable[];
+  readonly suggestions: readonly Suggestion[];
+  /** A ranking rule affected at least one document. */
+  readonly curated: boolean;
+  readonly tookMs: number;
+}
+
+/** How often a reply has its hits: at the top, and in the wrapper. */
+export const TIMES_WRITTEN = 2;
+
+const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the top-level fields.";
+
+export interface EncodedResponse {
+  readonly bytes: Uint8Array;
+  /** The end of the bytes, without what is new each time the same answer is given. */
+  readonly content: Uint8Array;
+}
+
+/** Throws SK-SE-413 when it would have more bytes than `bytesMax`. */
+export function encodeResponse(
+  response: QueryResponse,
+  bytesMax = Number.POSITIVE_INFINITY,
+): EncodedResponse {
+  const { found, page, perPage, outOf } = response;
+  const head = headOf(response.tookMs);
+  const totalPages = perPage === 0 ? 0 : Math.ceil(found / perPage);
+  const tables = response.facets.map(facetJson);
+  const facets = facetObject(tables);
+  const hits = spliced(hitParts(response.hits), bytesMax);
+  const parts: Part[] = [
+    head,
+    '"hits":',
+    hits,
+    `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
+      `"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
+      `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
+    ...hitParts(response.relatedHits),
+    `,"curated_applied":${response.curated},"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,
+    hits,
+    `,"found":${found},"out_of":${outOf},"facets":${facets},"facet_counts":${facetCounts(tables)}}}`,
+  ];
+  const bytes = spliced(parts, bytesMax);
+  return { bytes, content: bytes.subarray(head.length) };
+}
+
+/** A response whose content is known. */
+export function encodeAgain(content: Uint8Array, tookMs: number): Uint8Array {
+  return spliced([headOf(tookMs), content], Number.POSITIVE_INFINITY);
+}
+
+/** In ASCII. */
+function headOf(tookMs: number): string {
+  return `{"query_id":"${randomUUID()}","search_time_ms":${Math.round(tookMs)},`;
+}
+
+/** JSON text, and JSON bytes that stay what they are. */
+type Part = string | Uint8Array;
+
+function spliced(parts: readonly Part[], bytesMax: number): Uint8Array {
+  let bytes = 0;
+  for (const part of parts) bytes += typeof part === "string" ? Buffer.byteLength(part) : part.length;
+  if (bytes > bytesMax) throw new ReplyTooLargeError();
+  const whole = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const part of parts) {
+    if (typeof part === "string") at += whole.write(part, at);
+    else {
+      whole.set(part, at);
+      at += part.length;
+    }
+  }
+  return whole;
+}
+
+function hitParts(hits: readonly Hit[]): Part[] {
+  if (hits.length === 0) return ["[]"];
+  const parts: Part[] = [];
+  for (const hit of hits) {
+    const matchType = hit.pinnedOnly ? "pinned" : "keyword";
+    const explanation = hit.explanation === null ? "" : `,"explanation":${JSON.stringify(hit.explanation)}`;
+    parts.push(
+      parts.length === 0 ? '[{"document":' : ',{"document":',
+      hit.document,
+      ',"highlight":',
+      hit.highlight.length === 0 ? "{}" : hit.highlight,
+      `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"${explanation}}`,
+    );
+  }
+  parts.push("]");
+  return parts;
+}
+
+/** The JSON texts of a facet's field and values, and how often these occur. */
+interface FacetJson {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly counts: readonly FacetCount[];
+}
+
+function facetJson({ field, counts }: FacetTable): FacetJson {
+  const values = counts.map(({ value }) => JSON.stringify(facetText(value, field)));
+  return { name: JSON.stringify(field.name), values, counts };
+}
+
+/** `{field: {value: count}}`, values in count order. */
+function facetObject(tables: readonly FacetJson[]): string {
+  const members = tables.map(({ name, values, counts }) => {
+    const entries = counts.map(({ count }, i) => `${values[i]}:${count}`);
+    return `${name}:{${entries.join(",")}}`;
+  });
+  return `{${members.join(",")}}`;
+}
+
+function facetCounts(tables: readonly FacetJson[]): string {
+  const entries = tables.map(({ name, values, counts }) => {
+    const objects = counts.map(({ count }, i) => `{"value":${values[i]},"count":${count}}`);
+    return `{"field_name":${name},"counts":[${objects.join(",")}]}`;
+  });
+  return `[${entries.join(",")}]`;
+}
+
+/** A facet value as text, printed as JSON prints it: `10.5`, `true`, int64 exact. */
+export function facetText(value: FacetValue, field: ViewField): string {
+  if (typeof value === "string") return value;
+  if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";
+  return String(value);
+}

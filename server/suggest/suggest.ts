@@ -1,0 +1,188 @@
+// Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the places
+// that are then still free. A list is either values of documents or, grouped, values of one field with counts.
+// Built on the steps of a query; here is their order and what makes a list.
+import type { Token } from "../../engine-wasm/host/instance/workbench.js";
+import type { IndexContents } from "../catalog/types.js";
+import type { Cluster } from "../cluster/cluster.js";
+import type { Snapshot } from "../cluster/read-view.js";
+import { SkeinError } from "../errors.js";
+import type { QueryRequest } from "../request/query-request.js";
+import type { ViewField } from "../schema/index-view.js";
+import { countFacets } from "../search/facets.js";
+import { fetchHits } from "../search/fetch.js";
+import { type Matched, matchQuery } from "../search/match.js";
+import { mergeResults } from "../search/merge.js";
+import { type Plan, planQuery } from "../search/plan.js";
+import { type QueriedIndex, queriedIndex } from "../search/queried-index.js";
+import { facetText } from "../search/respond.js";
+import { type Suggestion, SuggestionList } from "./suggest-list.js";
+import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./suggest-request.js";
+import { ValueChooser } from "./suggest-values.js";
+
+/**
+ * Rows looked at for one suggestion, then once more when the list did not fill up: the best few nearly always hold
+ * enough values that start with a short input, and every row costs its document.
+ */
+const ROWS_PER_SUGGESTION = [4, 20] as const;
+/** Documents read at once when those were not enough. */
+const CHUNK_ROWS = 100;
+
+export interface Suggestions {
+  readonly suggestions: readonly Suggestion[];
+  readonly took_ms: number;
+}
+
+interface Task {
+  readonly cluster: Cluster;
+  readonly index: QueriedIndex;
+  readonly request: SuggestRequest;
+  /** The words of the input. */
+  readonly input: readonly Token[];
+}
+
+/** Throws SkeinError. */
+export async function suggest(
+  cluster: Cluster,
+  contents: IndexContents,
+  body: unknown,
+): Promise<Suggestions> {
+  const startedMs = performance.now();
+  const index = suggestedIndex(cluster, contents);
+  const request = readSuggestRequest(body, index.record, index.view, cluster.limits);
+  const task: Task = { cluster, index, request, input: index.analyser.tokens(request.query.q) };
+  // A restarted shard has only its newest state; then once more, as for a query.
+  const suggestions = (await answer(task)) ?? (await answer(task));
+  if (suggestions !== null) return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
+  throw new SkeinError("SK-SE-503", "The index changed while it was read; retry in a moment.", {
+    retryAfter: 1,
+  });
+}
+
+/** Ranking rules only hide: what they move or pin is meant for the results of a search. */
+function suggestedIndex(cluster: Cluster, contents: IndexContents): QueriedIndex {
+  const index = queriedIndex(cluster, contents);
+  return { ...index, rules: index.rules.filter(({ rule }) => rule.type === "hide") };
+}
+
+/** null: a document is gone from its shard. */
+async function answer(task: Task): Promise<Suggestion[] | null> {
+  const { request, input } = task;
+  if (input.length === 0) return [];
+  const list = new SuggestionList(request.perPage, task.index.analyser);
+  const snapshot = await task.cluster.snapshot(task.index.record.uid);
+  task.cluster.queries.begin();
+  try {
+    for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
+      const complete =
+        request.groupBy === null
+          ? await addValues(task, snapshot, typos, list)
+          : await addGroups(task, snapshot, typos, list, request.groupBy);
+      if (!complete) return null;
+      list.closeRound();
+      if (list.full) break;
+    }
+    return list.suggestions;
+  } finally {
+    task.cluster.queries.end();
+    snapshot.release();
+  }
+}
+
+/** Adds the values of the best documents. False: a document is gone from its shard. */
+async function addValues(
+  task: Task,
+  snapshot: Snapshot,
+  typos: boolean,
+  list: SuggestionList,
+): Promise<boolean> {
+  const { fields } = task.request;
+  const { replyBytesMax } = task.cluster.limits;
+  const options = { fields: fields.map((field) => field.name) };
+  const bytesMax = Math.floor(replyBytesMax / task.cluster.shards);
+  let from = 0;
+  for (const rows of windows(task)) {
+    const plan = planOf(task, typos, { perPage: rows });
+    if (plan.text.words.length === 0) return true;
+    const first = from === 0;
+    // With one shard the first documents come along with their rows; later ones are read in pieces.
+    const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
+    const matched = await matchQuery(plan, snapshot, () => page);
+    const { winners, found } = merged(matched, from, rows - from);
+    const chooser = chooserOf(task, plan, matched, typos);
+    for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
+      const chunk = winners.slice(at, at + CHUNK_ROWS);
+      const shown = { winners: chunk, related: [] };
+      const hits = await fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
+      if (hits === null) return false;
+      for (const hit of hits) {
+        const document = readDocument(hit.document);
+        for (const { value, field, startsWithInput } of chooser.choose(document, fields))
+          list.add({ value, field, document_id: document.id }, startsWithInput);
+      }
+    }
+    if (list.roundFull || found <= rows) return true;
+    from = rows;
+  }
+  return true;
+}
+
+/** Rows up to which the documents are read, in turn. */
+function windows({ request, cluster }: Task): number[] {
+  const rowsMax = cluster.limits.suggestRowsMax;
+  const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
+  return [...first.filter((rows) => rows < rowsMax), rowsMax];
+}
+
+/** Adds the values of the group field over all matching documents: most documents first. */
+async function addGroups(
+  task: Task,
+  snapshot: Snapshot,
+  typos: boolean,
+  list: SuggestionList,
+  field: ViewField,
+): Promise<boolean> {
+  const plan = planOf(task, typos, { perPage: 0 });
+  if (plan.text.words.length === 0) return true;
+  const facets = [{ slot: field.slot, type: field.code, limit: 0 }];
+  const counted = { ...plan, program: { ...plan.program, facets } };
+  const page = { offset: 0, count: 0, options: {} };
+  const matched = await matchQuery(counted, snapshot, () => page);
+  const chooser = chooserOf(task, plan, matched, typos);
+  const [groups] = await countFacets(matched.program, matched.results, Number.POSITIVE_INFINITY, (program) =>
+    snapshot.search(program),
+  );
+  for (const { value, count } of groups ?? []) {
+    if (list.roundFull) break;
+    const text = facetText(value, field);
+    list.add({ value: text, field: field.name, count }, chooser.startsWithInput(text));
+  }
+  return true;
+}
+
+function planOf(task: Task, typos: boolean, page: { perPage: number }): Plan {
+  const { cluster, index, request } = task;
+  const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
+  const scale = cluster.scale(index.record.uid);
+  const plan = planQuery(query, index, cluster.limits, scale);
+  // Words are never left out: a suggestion without them would answer another question.
+  return { ...plan, dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
+}
+
+function chooserOf(task: Task, plan: Plan, matched: Matched, typos: boolean): ValueChooser {
+  return new ValueChooser({
+    analyser: task.index.analyser,
+    languages: plan.languages,
+    input: task.input,
+    words: matched.program.words,
+    otherForms: typos,
+    bytesMax: task.cluster.limits.suggestionBytesMax,
+  });
+}
+
+function merged(matched: Matched, offset: number, count: number): ReturnType<typeof mergeResults> {
+  return mergeResults(matched.results, matched.program.sort, { offset, count });
+}
+
+function readDocument(json: Uint8Array): Readonly<Record<string, unknown>> & { readonly id: string } {
+  return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString("utf8"));
+}

@@ -1,0 +1,275 @@
+// From a query's words and the dictionary's global answers to the ways in which each word may match, with their
+// weights; and the judgement whether a word looks misspelt. Pure functions; docs/ranking.md has the reasons.
+import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT, ALT_STEM, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
+import type { PrefixExpansion, TypoExpansion } from "../../engine-wasm/host/programs/expand-result.js";
+import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/programs/search-program.js";
+import type { QueryWord } from "./query-text.js";
+import { compareBytes, largest, type RankedTypo, type WordTypos } from "./ranked-typos.js";
+import { stemTerms, type Variant } from "./variants.js";
+
+const PREFIX_FACTOR = 0.8;
+/** By number of typos, 1 to 4. */
+const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15] as const;
+/** Of the typos of fewest edits: the likeliest, those that cost this more, the rest; and what they are worth. */
+const LIKELY_COST = 25;
+const LIKELIHOOD_FACTORS = [1, 0.85, 0.7] as const;
+
+/** A word with at most this many documents is "few": none in small indexes, 1 from 1,000, 2 from 2,000 on. */
+const FEW_DOCUMENTS_MAX = 2;
+const FEW_SHARE = 1 / 1000;
+/** A present word is suspected when a neighbour has this many times its documents ... */
+const NEIGHBOUR_RATIO = 50;
+/** ... and the word itself occurs in no more than this share of the documents. */
+const RARE_SHARE = 1 / 1000;
+/** Ways to cut one word that are searched. A part number may be cut anywhere, and its parts are rare. */
+const SPLITS_MAX = 3;
+const NUMBER_SPLITS_MAX = 16;
+
+/** A variant that some document may have, and in how many documents, at most. */
+export interface FoundVariant {
+  readonly variant: Variant;
+  readonly frequency: number;
+}
+
+/** What the dictionary holds for one word. Frequencies are the largest count of one field. */
+export interface WordFindings {
+  readonly exact: number;
+  readonly prefix: PrefixExpansion | null;
+  /** Documents with the word or one that starts with it. */
+  readonly literal: number;
+  /** Limited and in order, see ranked-typos.ts. */
+  readonly typos: readonly RankedTypo[];
+}
+
+/** Typos that are worth the same. */
+interface TypoGroup {
+  readonly typos: number;
+  readonly factor: number;
+  readonly members: RankedTypo[];
+}
+
+/** Documents with the word in a form that is as good as the word: the count that tells whether it looks misspelt. */
+export function knownFrequency(i: number, findings: WordFindings, variants: readonly FoundVariant[]): number {
+  const covering = variants.filter(({ variant }) => isEvidence(variant, i));
+  return largest([findings.literal, ...covering.map(({ frequency }) => frequency)]);
+}
+
+/** Documents with the variant have the word in a form that is as good as the word. */
+export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
+  return !sequence && covers.includes(i);
+}
+
+export function isMissing(frequency: number): boolean {
+  return frequency === 0;
+}
+
+export function isFew(frequency: number, documents: number): boolean {
+  return frequency <= fewMax(documents);
+}
+
+export function fewMax(documents: number): number {
+  return Math.min(FEW_DOCUMENTS_MAX, Math.floor(documents * FEW_SHARE));
+}
+
+/** Rare enough that a far more frequent neighbour would make it look misspelt. */
+export function isRare(frequency: number, documents: number): boolean {
+  return frequency <= rareMax(documents);
+}
+
+export function rareMax(documents: number): number {
+  return documents * RARE_SHARE;
+}
+
+/** `frequency` is at least one document. */
+export function hasFrequentNeighbour(frequency: number, { neighbourFrequency }: WordTypos): boolean {
+  return neighbourFrequency >= NEIGHBOUR_RATIO * frequency;
+}
+
+/** Inverse document frequency of BM25 in the form that is never negative. */
+export function inverseFrequency(frequency: number, documents: number): number {
+  const df = Math.min(documents, frequency);
+  return Math.log(1 + (documents - df + 0.5) / (df + 0.5));
+}
+
+/**
+ * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling gains
+ * nothing from its rarity. A variant that covers several words counts in full for the first of them and only
+ * matches the others. Without anything in the dictionary a word has no alternatives and matches nothing.
+ */
+export function searchWords(
+  words: readonly QueryWord[],
+  findings: readonly WordFindings[],
+  variants: readonly FoundVariant[],
+  languages: readonly number[],
+  documents: number,
+): SearchWord[] {
+  const chosen = withBestSplits(variants);
+  const idf = (frequency: number): number => inverseFrequency(frequency, documents);
+  const weights = words.map((_, i) => wordWeight(i, findings[i] as WordFindings, chosen, idf));
+  return words.map((word, i) => ({
+    weight: weights[i] as number,
+    alternatives: [
+      ...ownAlternatives(word, findings[i] as WordFindings, weights[i] as number, idf),
+      ...variantAlternatives(i, chosen, weights, idf),
+      ...typoAlternatives((findings[i] as WordFindings).typos, languages, weights[i] as number, idf),
+    ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
+  }));
+}
+
+/** All forms of the word together if they are known, else the word as written, else whatever stands for it. */
+function wordWeight(
+  i: number,
+  findings: WordFindings,
+  variants: readonly FoundVariant[],
+  idf: (frequency: number) => number,
+): number {
+  const covering = variants.filter(({ variant }) => variant.covers.includes(i));
+  const stems = covering.find(({ variant }) => variant.kind === ALT_STEM);
+  if (stems !== undefined) return idf(stems.frequency);
+  if (findings.exact > 0) return idf(findings.exact);
+  if (findings.literal > 0) return idf(findings.literal);
+  const best = largest(covering.map(({ frequency }) => frequency));
+  if (best > 0) return idf(best);
+  const likeliest = typoGroups(findings.typos)[0];
+  return likeliest === undefined ? 0 : idf(frequencyOf(likeliest.members));
+}
+
+function ownAlternatives(
+  word: QueryWord,
+  { exact, prefix, literal }: WordFindings,
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  const own: SearchAlternative[] = [];
+  if (exact > 0) {
+    own.push({
+      kind: ALT_EXACT,
+      typos: 0,
+      exact: true,
+      sequence: word.terms.length > 1,
+      useForProximity: true,
+      boost: Math.min(idf(exact), weight),
+      terms: word.terms.map((term) => ({ term, prefix: false })),
+    });
+  }
+  if (prefix !== null && prefix.termCount > 0) {
+    own.push({
+      kind: ALT_PREFIX,
+      typos: 0,
+      exact: false,
+      sequence: false,
+      useForProximity: prefix.terms !== null,
+      boost: Math.min(idf(literal), weight) * PREFIX_FACTOR,
+      terms: [{ term: word.terms[0] as string, prefix: true }],
+    });
+  }
+  return own;
+}
+
+function variantAlternatives(
+  i: number,
+  variants: readonly FoundVariant[],
+  weights: readonly number[],
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  return variants
+    .filter(({ variant }) => variant.covers.includes(i))
+    .map(({ variant, frequency }) => {
+      const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
+      const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
+      const boost = covers[0] === i ? Math.min(idf(frequency), most) * factor : 0;
+      return {
+        kind,
+        typos: 0,
+        exact,
+        sequence,
+        useForProximity: true,
+        boost,
+        terms: terms.map((term) => ({ term, prefix })),
+      };
+    });
+}
+
+function typoAlternatives(
+  typos: readonly RankedTypo[],
+  languages: readonly number[],
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  const likelier: RankedTypo[] = [];
+  return typoGroups(typos).map(({ typos: count, factor, members }) => {
+    likelier.push(...members);
+    const terms = members.flatMap(({ term, isPrefix }) =>
+      isPrefix ? [term] : [term, ...stemTerms(term, languages)],
+    );
+    return {
+      kind: ALT_TYPO,
+      typos: count,
+      exact: false,
+      sequence: false,
+      useForProximity: true,
+      // Counted with all likelier ones: being rare must not lift what is less likely.
+      boost: Math.min(idf(frequencyOf(likelier)), weight) * factor,
+      terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
+    };
+  });
+}
+
+/** Of the ways to cut a word only those whose parts are frequent are searched. */
+function withBestSplits(variants: readonly FoundVariant[]): FoundVariant[] {
+  const splits = new Map<string, FoundVariant[]>();
+  for (const found of variants) {
+    if (found.variant.kind !== ALT_SPLIT) continue;
+    const words = found.variant.covers.join();
+    splits.set(words, [...(splits.get(words) ?? []), found]);
+  }
+  const kept = new Set(
+    [...splits.values()].flatMap((all) =>
+      all
+        .sort((a, b) => b.frequency - a.frequency)
+        .slice(0, all.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
+    ),
+  );
+  return variants.filter((found) => found.variant.kind !== ALT_SPLIT || kept.has(found));
+}
+
+function isNumber({ variant }: FoundVariant): boolean {
+  return variant.terms.some((term) => /\p{N}/u.test(term));
+}
+
+/** The fewest typos in up to three groups by likelihood, more typos in one each; ordered as limitTypos leaves them. */
+function typoGroups(typos: readonly RankedTypo[]): TypoGroup[] {
+  const best = typos[0];
+  const groups: TypoGroup[] = [];
+  for (const typo of typos) {
+    const factor = (TYPO_FACTORS[typo.typos - 1] as number) * likelihoodFactor(typo, best as RankedTypo);
+    const group = groups.at(-1);
+    if (group?.typos === typo.typos && group.factor === factor) group.members.push(typo);
+    else groups.push({ typos: typo.typos, factor, members: [typo] });
+  }
+  return groups;
+}
+
+function likelihoodFactor(typo: RankedTypo, best: RankedTypo): number {
+  if (typo.typos > best.typos || typo.cost === best.cost) return LIKELIHOOD_FACTORS[0];
+  return typo.cost <= best.cost + LIKELY_COST ? LIKELIHOOD_FACTORS[1] : LIKELIHOOD_FACTORS[2];
+}
+
+function inByteOrder(terms: readonly string[]): string[] {
+  return [...new Set(terms)].sort(compareBytes);
+}
+
+function frequencyOf(group: readonly TypoExpansion[]): number {
+  return largest(sumLists(group.map((typo) => typo.frequencies)));
+}
+
+/** Element-wise sum; null lists count as zeros. */
+export function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
+  const sums: number[] = [];
+  for (const list of lists) {
+    list?.forEach((value, i) => {
+      sums[i] = (sums[i] ?? 0) + value;
+    });
+  }
+  return sums;
+}

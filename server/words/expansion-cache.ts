@@ -1,0 +1,181 @@
+// Remembers what the dictionaries answered about single words, for one index and its latest generation, which a newer
+// one empties: queries share their words far more often than their wording. The least recently used answers go first,
+// in two halves: what is used moves to the young half, and when that is full the old one is dropped.
+import type {
+  ExpandProgram,
+  ExpandSuspect,
+  ExpandWord,
+} from "../../engine-wasm/host/programs/expand-program.js";
+import type { CacheMeter } from "../metrics/recorder.js";
+import {
+  type KnownSuspect,
+  type KnownWord,
+  type KnownWords,
+  largest,
+  type ToldWords,
+} from "./ranked-typos.js";
+
+/** A query of three words asks for about fifty: for each way to cut them, too. */
+const WORDS_MAX = 24_000;
+/** Sets of queried fields; most indexes are asked in one or two. */
+const SLOT_LISTS_MAX = 32;
+/** Listed terms of all answers together, some 200 bytes each. */
+const TERMS_TOTAL_MAX = 60_000;
+
+/** What the dictionary of one set of fields holds apart from words. */
+type Statistics = Omit<KnownWords, "words">;
+
+export class ExpansionCache {
+  readonly #statistics = new Map<string, Statistics>();
+  #young: Half = new Map();
+  #old: Half = new Map();
+  #youngWords = 0;
+  /** Listed terms in the young half. */
+  #youngTerms = 0;
+  readonly #meter: CacheMeter;
+  #generation = -1;
+
+  constructor(meter: CacheMeter) {
+    this.#meter = meter;
+  }
+
+  /**
+   * The answer as far as it is known: null for each word that has to be asked for, and for the statistics. `suspects` of
+   * the program are made only when something is missing.
+   */
+  get(
+    generation: number,
+    { slots, words }: ExpandProgram,
+    suspects: () => readonly ExpandSuspect[] = () => [],
+  ): KnownExpansions {
+    const current = generation === this.#generation;
+    const prefix = slots.join();
+    const known = words.map((word) => (current ? this.#word(prefix, word) : null));
+    const statistics = (current ? this.#statistics.get(prefix) : undefined) ?? null;
+    if (statistics !== null && !known.includes(null)) {
+      this.#meter.hits++;
+      return { statistics, words: known, missing: { slots, words: [] } };
+    }
+    this.#meter.misses++;
+    const open = suspects().filter((suspect) => !(current && this.#isSettled(prefix, suspect, known)));
+    return { statistics, words: known, missing: missingOf({ slots, words, suspects: open }, known) };
+  }
+
+  /** Keeps an answer unless a newer generation has been seen. */
+  put(generation: number, { slots, words, suspects = [] }: ExpandProgram, answer: ToldWords): void {
+    if (generation < this.#generation) return;
+    if (generation > this.#generation) {
+      this.#statistics.clear();
+      this.#young.clear();
+      this.#old.clear();
+      this.#youngWords = 0;
+      this.#youngTerms = 0;
+      this.#generation = generation;
+    }
+    const prefix = slots.join();
+    if (this.#statistics.size >= SLOT_LISTS_MAX) this.#statistics.clear();
+    this.#statistics.set(prefix, { liveRows: answer.liveRows, slots: answer.slots });
+    words.forEach((word, i) => {
+      const expansion = answer.words[i] as KnownWord;
+      this.#keep(prefix, word, isAbsent(expansion) ? absent(slots.length) : expansion);
+    });
+    suspects.forEach((suspect, i) => {
+      const { maxTypos, typos } = answer.suspects[i] as KnownSuspect;
+      if (maxTypos > 0) this.#keep(prefix, typosOf(suspect, maxTypos), { exact: null, prefix: null, typos });
+    });
+  }
+
+  /** Nothing more is to be learned in advance: it is no suspect, or its typos are known. */
+  #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
+    const frequencies = suspect.witnesses.map((number) => known[number] ?? null);
+    return (
+      !frequencies.includes(null) ||
+      frequencies.some((witness) => witness !== null && documentsOf(witness) > suspect.few) ||
+      [1, suspect.maxTypos].some((maxTypos) => this.#word(slots, typosOf(suspect, maxTypos)) !== null)
+    );
+  }
+
+  #word(slots: string, word: ExpandWord): KnownWord | null {
+    const kind = kindOf(word);
+    const young = this.#young.get(slots)?.[kind]?.get(word.term);
+    if (young !== undefined) return young;
+    const old = this.#old.get(slots)?.[kind]?.get(word.term);
+    if (old !== undefined) this.#keep(slots, word, old);
+    return old ?? null;
+  }
+
+  #keep(slots: string, word: ExpandWord, expansion: KnownWord): void {
+    const terms = termsOf(expansion);
+    if (this.#youngWords >= WORDS_MAX / 2 || this.#youngTerms + terms > TERMS_TOTAL_MAX / 2) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngWords = 0;
+      this.#youngTerms = 0;
+    }
+    let kinds = this.#young.get(slots);
+    if (kinds === undefined) {
+      kinds = [];
+      this.#young.set(slots, kinds);
+    }
+    const kind = kindOf(word);
+    kinds[kind] ??= new Map();
+    kinds[kind].set(word.term, expansion);
+    this.#youngWords++;
+    this.#youngTerms += terms;
+  }
+}
+
+/** By the queried fields, by what was asked of a word, by the word: making one key of all three costs more. */
+type Half = Map<string, Map<string, KnownWord>[]>;
+
+export interface KnownExpansions {
+  readonly statistics: Statistics | null;
+  /** In the order of the program's words. */
+  readonly words: readonly (KnownWord | null)[];
+  /** What has to be asked for. */
+  readonly missing: ExpandProgram;
+}
+
+/** The words that are not known, and suspects with those of their witnesses. */
+function missingOf(
+  { slots, words, suspects = [] }: ExpandProgram,
+  known: readonly (KnownWord | null)[],
+): ExpandProgram {
+  let count = 0;
+  const numbers = known.map((word) => (word === null ? count++ : null));
+  const left = suspects.map((suspect) => ({
+    ...suspect,
+    witnesses: suspect.witnesses.flatMap((number) => numbers[number] ?? []),
+  }));
+  return { slots, words: words.filter((_, i) => known[i] === null), suspects: left };
+}
+
+function typosOf({ term, typoPrefix }: ExpandSuspect, maxTypos: number): ExpandWord {
+  return { term, exact: false, prefix: false, typoPrefix, maxTypos };
+}
+
+function documentsOf({ exact, prefix }: KnownWord): number {
+  return Math.max(largest(exact ?? []), largest(prefix?.frequencies ?? []));
+}
+
+/** What is asked of a word, as a small number. */
+function kindOf({ exact, prefix, typoPrefix, maxTypos }: ExpandWord): number {
+  return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + 8 * maxTypos;
+}
+
+function termsOf({ typos, prefix }: KnownWord): number {
+  return (typos?.ranked.length ?? 0) + (prefix?.terms?.length ?? 0);
+}
+
+/** Asked for whole and not there: most ways to cut a word are no words. */
+function isAbsent({ exact, prefix, typos }: KnownWord): boolean {
+  return exact !== null && prefix === null && typos === null && exact.every((frequency) => frequency === 0);
+}
+
+const absences: KnownWord[] = [];
+
+/** One object for all of them. */
+function absent(slots: number): KnownWord {
+  absences[slots] ??= { exact: new Array<number>(slots).fill(0), prefix: null, typos: null };
+  return absences[slots];
+}

@@ -1,0 +1,230 @@
+// The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
+// A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase); a minus
+// excludes only at the start of a word. Everything goes through the engine's analyser; scripts without spaces
+// are cut into words by segments.ts.
+import type { Token } from "../../engine-wasm/host/instance/workbench.js";
+import type { TextAnalyser } from "../schema/text-analyser.js";
+import { type TypoRule, typosAllowed, typosAtLast } from "./typo-rule.js";
+import { wordsOfTouchingTokens } from "./word-cuts.js";
+
+export interface QueryWord {
+  /** One term, or the characters of a word in a script without spaces: they must stand together. */
+  readonly terms: readonly string[];
+  /** Terms that start with the word match as well. Only for words of one term. */
+  readonly prefix: boolean;
+  /** Typos this word may have, 0..4. */
+  readonly typosMax: number;
+  /** As many when it is found in no form; never fewer. */
+  readonly typosAtLast: number;
+  /** It stands in quotes only: matched as it is. */
+  readonly quoted: boolean;
+  /** How often it stands in the query: what is said twice matters more. */
+  readonly count: number;
+}
+
+/** A plain token of the query where it was typed. */
+export interface QueryToken {
+  readonly term: string;
+  /** Number of the word it belongs to; -1 for a stop word that was left out. */
+  readonly word: number;
+}
+
+/** Parts typed as one word with hyphens, dots or slashes between them, and what they make when joined. */
+export interface Compound {
+  readonly term: string;
+  /** Words of the parts. */
+  readonly covers: readonly number[];
+  readonly prefix: boolean;
+}
+
+export interface QueryText {
+  /** In the order of the query, each once. Empty: browse. */
+  readonly words: readonly QueryWord[];
+  /** Stretches of neighbouring tokens, broken by quotes and exclusions. */
+  readonly runs: readonly (readonly QueryToken[])[];
+  readonly compounds: readonly Compound[];
+  readonly phrases: readonly (readonly string[])[];
+  readonly excludes: readonly (readonly string[])[];
+  /** All terms but the excluded ones, in the order of the query. */
+  readonly terms: readonly string[];
+}
+
+export interface QueryTextRules {
+  readonly prefix: boolean;
+  readonly typos: TypoRule;
+  /** Folded. Left out of the query unless it has no other words. */
+  readonly stopWords: ReadonlySet<string>;
+  /** Later words are ignored. */
+  readonly wordsMax: number;
+}
+
+interface Part {
+  readonly text: string;
+  readonly quoted: boolean;
+  readonly excluded: boolean;
+}
+
+/** A word before stop words and repetitions are taken out. */
+type Entry = Omit<QueryWord, "count">;
+
+/** Tokens and compounds that name entries by number, until these have become words. */
+interface Draft {
+  readonly entries: Entry[];
+  readonly runs: QueryToken[][];
+  readonly compounds: Compound[];
+}
+
+const HANGUL = /\p{Script=Hangul}/u;
+const SPACE = /\s/;
+
+export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
+  const parts = q.trim() === "*" ? [] : splitParts(q);
+  const read = parts
+    .map((part) => ({ ...part, tokens: analyser.tokens(part.text) }))
+    .filter(({ tokens }) => tokens.length > 0);
+  const last = read.at(-1);
+  const phrases: string[][] = [];
+  const excludes: string[][] = [];
+  const draft: Draft = { entries: [], runs: [[]], compounds: [] };
+  for (const part of read) {
+    const terms = plainTerms(part.tokens);
+    if (!part.quoted && !part.excluded) {
+      addPlainPart(draft, part.text, part.tokens, part === last, rules);
+      continue;
+    }
+    draft.runs.push([]);
+    if (part.excluded) {
+      excludes.push(terms);
+    } else {
+      phrases.push(terms.slice(0, rules.wordsMax));
+      for (const term of terms)
+        draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
+    }
+  }
+  const { words, wordOfEntry } = eachOnce(draft.entries, rules);
+  return {
+    words,
+    runs: draft.runs
+      .filter((run) => run.length > 0)
+      .map((run) => run.map(({ term, word }) => ({ term, word: wordOfEntry[word] as number }))),
+    compounds: draft.compounds.map((compound) => ({
+      ...compound,
+      covers: unique(compound.covers.map((entry) => wordOfEntry[entry] as number)),
+    })),
+    phrases: phrases.slice(0, rules.wordsMax),
+    excludes: excludes.slice(0, rules.wordsMax),
+    terms: read.filter((part) => !part.excluded).flatMap((part) => plainTerms(part.tokens)),
+  };
+}
+
+function addPlainPart(
+  draft: Draft,
+  text: string,
+  tokens: Token[],
+  isLast: boolean,
+  rules: QueryTextRules,
+): void {
+  const plain = tokens.filter((token) => token.parts === 1);
+  const run = draft.runs.at(-1) as QueryToken[];
+  const entryOfPosition: number[] = [];
+  const groups = wordsOfTouchingTokens(text, plain);
+  for (const [i, group] of groups.entries()) {
+    const terms = group.map((token) => token.term);
+    const [term] = terms as [string];
+    const single = terms.length === 1;
+    const isLastWord = isLast && i === groups.length - 1;
+    for (const token of group) {
+      entryOfPosition[token.position] = draft.entries.length;
+      run.push({ term: token.term, word: draft.entries.length });
+    }
+    draft.entries.push({
+      terms,
+      // Korean particles follow their noun without a space: the noun is a prefix of what is written.
+      prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
+      typosMax: single ? typosAllowed(term, rules.typos) : 0,
+      typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
+      quoted: false,
+    });
+  }
+  const lastPosition = plain.at(-1)?.position;
+  for (const { term, position, parts } of tokens) {
+    if (parts === 1) continue;
+    const covers = Array.from({ length: parts }, (_, i) => entryOfPosition[position + i] as number);
+    draft.compounds.push({
+      term,
+      covers,
+      prefix: rules.prefix && isLast && position + parts - 1 === lastPosition,
+    });
+  }
+}
+
+/**
+ * Entries -> words: stop words go unless nothing else remains, a repeated word stands once, at its first place, with
+ * the most tolerant of its readings.
+ */
+function eachOnce(
+  entries: readonly Entry[],
+  rules: QueryTextRules,
+): { words: QueryWord[]; wordOfEntry: number[] } {
+  const quoted = new Set(entries.filter((entry) => entry.quoted).map(keyOf));
+  const stopped = (entry: Entry): boolean => !quoted.has(keyOf(entry)) && rules.stopWords.has(keyOf(entry));
+  const keepAll = entries.every(stopped);
+  const words = new Map<string, { word: QueryWord; at: number }>();
+  const wordOfEntry = entries.map((entry) => {
+    if (!keepAll && stopped(entry)) return -1;
+    const key = keyOf(entry);
+    const known = words.get(key);
+    const at = known?.at ?? words.size;
+    const word = {
+      terms: entry.terms,
+      prefix: entry.prefix || known?.word.prefix === true,
+      typosMax: Math.max(entry.typosMax, known?.word.typosMax ?? 0),
+      typosAtLast: Math.max(entry.typosAtLast, known?.word.typosAtLast ?? 0),
+      quoted: entry.quoted && known?.word.quoted !== false,
+      count: 1 + (known?.word.count ?? 0),
+    };
+    words.set(key, { word, at });
+    return at < rules.wordsMax ? at : -1;
+  });
+  return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
+}
+
+/** Terms hold no space. */
+function keyOf(word: Entry): string {
+  return word.terms.join(" ");
+}
+
+function plainTerms(tokens: readonly Token[]): string[] {
+  return tokens.filter((token) => token.parts === 1).map((token) => token.term);
+}
+
+function unique(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)];
+}
+
+function splitParts(q: string): Part[] {
+  const parts: Part[] = [];
+  let at = 0;
+  while (at < q.length) {
+    if (isSpace(q, at)) {
+      at++;
+      continue;
+    }
+    const excluded = q[at] === "-" && at + 1 < q.length && !isSpace(q, at + 1);
+    if (excluded) at++;
+    const close = q[at] === '"' ? q.indexOf('"', at + 1) : -1;
+    if (close > 0) {
+      parts.push({ text: q.slice(at + 1, close), quoted: true, excluded });
+      at = close + 1;
+      continue;
+    }
+    const start = at;
+    while (at < q.length && !isSpace(q, at)) at++;
+    parts.push({ text: q.slice(start, at), quoted: false, excluded });
+  }
+  return parts;
+}
+
+function isSpace(text: string, at: number): boolean {
+  return SPACE.test(text[at] as string);
+}

@@ -1,0 +1,173 @@
+// The terms near a misspelt word in the order in which they were probably meant, cut to those that are searched. Done
+// once, when the shards' answers come: what is remembered of a word is this choice, not the hundreds of near terms.
+// Pure functions; docs/ranking.md has the reasons.
+import type { ExpandProgram } from "../../engine-wasm/host/programs/expand-program.js";
+import type {
+  ExpandResult,
+  SuspectExpansion,
+  TypoExpansion,
+  WordExpansion,
+} from "../../engine-wasm/host/programs/expand-result.js";
+import { TypoCosts } from "./typo-cost.js";
+
+const TYPOS_MAX = 4;
+/** The price of the first typo and of each further one; the dearest single edits are still one typo. */
+const TYPO_COST = 100;
+const TYPO_COST_MARGIN = 10;
+/** A term with twice the documents is as likely as one that costs this less. */
+const FREQUENCY_DISCOUNT = 5;
+/** So many of the nearest terms are priced. */
+const PRICED_MAX = 500;
+
+/** A typo with what it costs. */
+export interface RankedTypo extends TypoExpansion {
+  /** 1 to 4, from what the edits cost (typo-cost.ts). */
+  readonly typos: number;
+  /** The cost less a discount for frequency: what is more likely meant is smaller. */
+  readonly cost: number;
+}
+
+/** The terms near one word. */
+export interface WordTypos {
+  /** The best, by `limitTypos`; empty only when nothing is near. */
+  readonly ranked: readonly RankedTypo[];
+  /** Documents of the most frequent whole term at one edit, 0 without one. */
+  readonly neighbourFrequency: number;
+}
+
+/** What the dictionaries of all shards hold for one word. */
+export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix"> {
+  readonly typos: WordTypos | null;
+}
+
+/** The terms near a suspect; `maxTypos` 0: not looked up in all shards alike. */
+export interface KnownSuspect {
+  readonly maxTypos: number;
+  readonly typos: WordTypos;
+}
+
+export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
+  /** In the order of the program's words. */
+  readonly words: readonly KnownWord[];
+}
+
+/** With what was told about suspects, in the order of the program. */
+export interface ToldWords extends KnownWords {
+  readonly suspects: readonly KnownSuspect[];
+}
+
+/** An answer with at most `max` typos for each word. */
+export function rankTypos(result: ExpandResult, program: ExpandProgram, max: number): ToldWords {
+  const words = result.words.map(({ exact, prefix, typos }, i): KnownWord => {
+    const { term, typoPrefix } = program.words[i] as ExpandProgram["words"][number];
+    return { exact, prefix, typos: typos === null ? null : wordTypos(term, typoPrefix, typos, max) };
+  });
+  const suspects = (program.suspects ?? []).map(({ term, typoPrefix }, i): KnownSuspect => {
+    const { maxTypos, typos } = result.suspects[i] as SuspectExpansion;
+    return { maxTypos, typos: wordTypos(term, typoPrefix, typos, max) };
+  });
+  return { liveRows: result.liveRows, slots: result.slots, words, suspects };
+}
+
+function wordTypos(
+  word: string,
+  unfinished: boolean,
+  typos: readonly TypoExpansion[],
+  max: number,
+): WordTypos {
+  return {
+    ranked: limitTypos(word, unfinished, typos, max),
+    neighbourFrequency: neighbourFrequency(typos),
+  };
+}
+
+function neighbourFrequency(typos: readonly TypoExpansion[]): number {
+  let most = 0;
+  for (const { distance, isPrefix, frequencies } of typos) {
+    if (distance === 1 && !isPrefix) most = Math.max(most, largest(frequencies));
+  }
+  return most;
+}
+
+/** A candidate with the number it is sorted by. */
+interface Candidate {
+  readonly typo: TypoExpansion;
+  readonly frequency: number;
+  typos: number;
+  cost: number;
+}
+
+/** The typos worth searching: fewest first, then the likeliest, frequent before rare. */
+export function limitTypos(
+  word: string,
+  unfinished: boolean,
+  typos: readonly TypoExpansion[],
+  max: number,
+): RankedTypo[] {
+  const costs = new TypoCosts(word, unfinished);
+  const candidates = nearest(typos);
+  for (const candidate of candidates) {
+    const cost = costs.of(candidate.typo.term);
+    const count = Math.ceil((cost - TYPO_COST_MARGIN) / TYPO_COST);
+    const doublings = Math.floor(Math.log2(Math.max(1, candidate.frequency)));
+    candidate.typos = Math.max(1, Math.min(TYPOS_MAX, count));
+    candidate.cost = cost - FREQUENCY_DISCOUNT * doublings;
+  }
+  candidates.sort((a, b) => a.typos - b.typos || a.cost - b.cost || byFrequency(a, b));
+  if (candidates.length > max) candidates.length = max;
+  return candidates.map(({ typo: { term, distance, isPrefix, frequencies }, typos: count, cost }) => ({
+    term,
+    distance,
+    isPrefix,
+    frequencies,
+    typos: count,
+    cost,
+  }));
+}
+
+/** By whole edits, which the dictionary has counted; only these are priced. */
+function nearest(typos: readonly TypoExpansion[]): Candidate[] {
+  const candidates = typos.map((typo) => ({ typo, frequency: largest(typo.frequencies), typos: 0, cost: 0 }));
+  if (candidates.length <= PRICED_MAX) return candidates;
+  const steps: Candidate[][] = [];
+  for (const candidate of candidates) {
+    const step = candidate.typo.distance * 2 + Number(candidate.typo.isPrefix);
+    const list = steps[step];
+    if (list === undefined) steps[step] = [candidate];
+    else list.push(candidate);
+  }
+  const kept: Candidate[] = [];
+  for (const step of steps) {
+    if (step === undefined) continue;
+    const room = PRICED_MAX - kept.length;
+    if (room === 0) break;
+    kept.push(...(step.length <= room ? step : step.sort(byFrequency).slice(0, room)));
+  }
+  return kept;
+}
+
+function byFrequency(a: Candidate, b: Candidate): number {
+  return b.frequency - a.frequency || compareBytes(a.typo.term, b.typo.term);
+}
+
+/** The order of the UTF-8 bytes, which is that of the code points; far faster than making buffers. */
+export function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = codePointRank(a.charCodeAt(i)) - codePointRank(b.charCodeAt(i));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Of a UTF-16 unit: surrogates stand for code points beyond all other units. */
+function codePointRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** Documents of the field that has most. */
+export function largest(frequencies: readonly number[]): number {
+  let most = 0;
+  for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);
+  return most;
+}

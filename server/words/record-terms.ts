@@ -1,0 +1,26 @@
+// The terms of the texts of ranking rules and synonym groups. Records of the catalog never change, so their texts go
+// through the analyser once, and again only when the index splits text in another way.
+import type { RankingRule, SynonymGroup } from "../catalog/types.js";
+import type { TextAnalyser } from "../schema/text-analyser.js";
+
+interface KnownTerms {
+  readonly analysis: string;
+  readonly terms: readonly (readonly string[])[];
+}
+
+const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
+
+/** Terms of each of the record's texts; `texts` must be the same for the same record. */
+export function recordTerms(
+  record: RankingRule | SynonymGroup,
+  texts: readonly string[],
+  analyser: TextAnalyser,
+): KnownTerms["terms"] {
+  const { analysis } = analyser;
+  let entry = known.get(record);
+  if (entry?.analysis !== analysis) {
+    entry = { analysis, terms: texts.map((text) => analyser.terms(text)) };
+    known.set(record, entry);
+  }
+  return entry.terms;
+}

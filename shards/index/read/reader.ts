@@ -1,0 +1,189 @@
+// The read side of one index: programs to the engine, stored documents out. Reads never wait for writes; each
+// sees one snapshot.
+
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
+import { SHARD_TOO_LARGE, ShardError } from "../../protocol/errors.js";
+import type { AllSeqsRequest, ExportLines } from "../../protocol/export.js";
+import type { FetchedDocument, FetchOptions, GetRequest } from "../../protocol/fetch.js";
+import type { PageReply, PageRequest } from "../../protocol/page.js";
+import type { ProgramRequest } from "../../protocol/program.js";
+import { FittingDocuments } from "../../query/fitting.js";
+import { Highlighter } from "../../query/highlight.js";
+import {
+  EXPORT_BYTES,
+  EXPORT_FIRST_GROUP,
+  FETCH_DIRECT_MAX,
+  FETCH_FIRST_GROUP,
+  FETCH_GROUP_BYTES,
+} from "../../query/limits.js";
+import { project, projectionOf, WHOLE } from "../../query/project.js";
+import { type DocumentRecord, decodeDocument } from "../../segments/document-record.js";
+import { documentKey } from "../../storage/keyspace.js";
+import type { IndexState } from "../state.js";
+import { checkGone, readVersion } from "../stored-versions.js";
+import { liveSeqs } from "./live-seqs.js";
+
+const NOTHING = new Uint8Array(0);
+const LINE_END = Buffer.from("\n");
+
+export class Reader {
+  readonly #state: IndexState;
+
+  constructor(state: IndexState) {
+    this.#state = state;
+  }
+
+  get #workbench(): Workbench {
+    return this.#state.home.workbench();
+  }
+
+  expand({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.expand(snapshots.at(generation).address, program, deadline || undefined);
+  }
+
+  search({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.search(snapshots.at(generation).address, program, deadline || undefined);
+  }
+
+  explain({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.explain(snapshots.at(generation).address, program, deadline || undefined);
+  }
+
+  /** With as many of the documents as fit. */
+  searchPage(request: PageRequest): PageReply | Promise<PageReply> {
+    const result = this.search(request);
+    const seqs = Array.from(seqsOfResult(result, request.offset, request.count));
+    const documents = this.#fitting(seqs, request.options);
+    return documents instanceof Promise
+      ? documents.then((fetched) => ({ result, documents: fetched }))
+      : { result, documents };
+  }
+
+  /**
+   * In the order of the seqs; a document that is not stored is empty. Few documents come at once. Throws SHARD_TOO_LARGE
+   * when they do not fit, without having read all of them.
+   */
+  fetch(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
+    const all = (documents: FetchedDocument[]): FetchedDocument[] => {
+      if (documents.length === seqs.length) return documents;
+      throw new ShardError(
+        SHARD_TOO_LARGE,
+        `${seqs.length} documents have more than ${options.bytesMax} bytes`,
+      );
+    };
+    const documents = this.#fitting(seqs, options);
+    return documents instanceof Promise ? documents.then(all) : all(documents);
+  }
+
+  /** The first documents, as they are shown, up to the one that does not fit. */
+  #fitting(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
+    const show = this.#shower(options);
+    const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
+    if (seqs.length > FETCH_DIRECT_MAX) return this.#fitGroups(seqs, show, fitting);
+    for (const seq of seqs) if (!fitting.add(show(this.#shown(seq)))) break;
+    return fitting.documents;
+  }
+
+  /** Group by group, so that what will not fit is not read. */
+  async #fitGroups(
+    seqs: readonly number[],
+    show: (record: DocumentRecord | null) => FetchedDocument,
+    fitting: FittingDocuments,
+  ): Promise<FetchedDocument[]> {
+    let bytes = 0;
+    let group = FETCH_FIRST_GROUP;
+    for (let at = 0; at < seqs.length; ) {
+      for (const record of await this.#stored(seqs.slice(at, at + group))) {
+        bytes += record?.raw.length ?? 0;
+        if (!fitting.add(show(record))) return fitting.documents;
+      }
+      at += group;
+      group = Math.max(1, Math.floor((FETCH_GROUP_BYTES * at) / Math.max(1, bytes)));
+    }
+    return fitting.documents;
+  }
+
+  #shower({
+    fields,
+    excludeFields,
+    highlight,
+  }: FetchOptions): (record: DocumentRecord | null) => FetchedDocument {
+    const projection = projectionOf(fields, excludeFields);
+    const workbench = this.#workbench;
+    const highlighter =
+      highlight === undefined ? null : new Highlighter(highlight, this.#state.schema.analysis, workbench);
+    return (record) => {
+      if (record === null) return { document: NOTHING, highlight: NOTHING };
+      return {
+        document: project(record, projection, workbench),
+        highlight: highlighter === null ? NOTHING : highlighter.highlight(record.raw),
+      };
+    };
+  }
+
+  /** The newest committed version of a document, empty when there is none. */
+  get(request: GetRequest): Uint8Array {
+    const record = readVersion(this.#state, this.#state.snapshots.newest, request);
+    return record === undefined ? NOTHING : project(record, WHOLE, this.#workbench);
+  }
+
+  /** NDJSON of the documents that are stored; of large ones only of the first `count` seqs, at least one. */
+  async exportLines(seqs: readonly number[]): Promise<ExportLines> {
+    const parts: Uint8Array[] = [];
+    let count = 0;
+    let bytes = 0;
+    let group = EXPORT_FIRST_GROUP;
+    while (count < seqs.length && bytes < EXPORT_BYTES) {
+      const records = await this.#stored(seqs.slice(count, count + group));
+      for (const record of records) {
+        if (record === null) continue;
+        const document = project(record, WHOLE, this.#workbench);
+        parts.push(document.includes(0x0a) ? oneLine(document) : document, LINE_END);
+        bytes += document.length + 1;
+      }
+      count += records.length;
+      group = Math.max(1, Math.floor(((EXPORT_BYTES - bytes) * count) / Math.max(1, bytes)));
+    }
+    return { count, lines: Buffer.concat(parts) };
+  }
+
+  /** Seqs of the live documents of a generation, ascending. */
+  allSeqs({ generation, afterSeq, limit }: AllSeqsRequest): number[] {
+    const { engine, snapshots } = this.#state;
+    return liveSeqs(engine, snapshots.at(generation).entries, afterSeq, limit);
+  }
+
+  /** In the order of the seqs; null for a document that has died. Throws for one that is damaged or missing. */
+  async #stored(seqs: readonly number[]): Promise<(DocumentRecord | null)[]> {
+    const { uid, home } = this.#state;
+    const keys = seqs.map((seq) => documentKey(uid, seq));
+    const values = await home.store.getMany(keys);
+    return values.map((value, i) => this.#decoded(seqs[i]!, keys[i]!, value));
+  }
+
+  /** One of few documents, which are likely to be shown again. */
+  #shown(seq: number): DocumentRecord | null {
+    const { uid, home } = this.#state;
+    const known = home.documents.get(uid, seq);
+    if (known !== undefined) return known;
+    const key = documentKey(uid, seq);
+    const record = this.#decoded(seq, key, home.store.getSync(key));
+    if (record !== null) home.documents.put(uid, seq, record);
+    return record;
+  }
+
+  #decoded(seq: number, key: Uint8Array, value: Uint8Array | undefined): DocumentRecord | null {
+    if (value !== undefined) return decodeDocument(key, value);
+    checkGone(this.#state, seq);
+    return null;
+  }
+}
+
+/** JSON with its line breaks as blanks: they can only stand between tokens. */
+function oneLine(document: Uint8Array): Uint8Array {
+  return document.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte));
+}

@@ -1,0 +1,217 @@
+// Background work of one index, one job at a time: merging neighbours, re-indexing segments of an older schema,
+// deleting documents nobody can see, giving memory and disk back. Decides what is next; the jobs themselves are in
+// merge-job, reindex-job, renewal-job and compaction-job. A job that fails is told to the owner and tried again after a while.
+import { chooseMerge, type MergeCandidate } from "../../segments/merge-policy.js";
+import {
+  IDLE_MS,
+  MERGE_BUSY,
+  MERGE_IDLE,
+  QUIET_WAIT_MS,
+  RENEW_PAUSE_MS,
+  SEGMENTS_MANY,
+  SEGMENTS_MAX,
+} from "../limits.js";
+import { compactionJob } from "./compaction-job.js";
+import type { JobContext } from "./job-context.js";
+import { mergeJob } from "./merge-job.js";
+import { reindexJob } from "./reindex-job.js";
+import { renewalJob, renewalNeed } from "./renewal-job.js";
+
+const PAUSE_AFTER_FAULT_MS = 5000;
+
+type Job = () => Promise<void>;
+type WakeReason = "idle" | "fault" | "memory";
+
+export class Maintenance {
+  readonly #context: JobContext;
+  readonly #onFault: (error: unknown) => void;
+  readonly #waiting: (() => void)[] = [];
+  #running = false;
+  #ended: Promise<void> = Promise.resolve();
+  #stopped = false;
+  readonly #openedMs = performance.now();
+  #lastWriteMs = Number.NEGATIVE_INFINITY;
+  /** Memory that the last renewal could not give back. */
+  #keptBytes = 0;
+  #lastReadMs = Number.NEGATIVE_INFINITY;
+  /** Segments were replaced since the last compaction. */
+  #replaced = false;
+  #pausedUntilMs = 0;
+  #oldestGeneration = 0;
+  readonly #timers = new Map<WakeReason, NodeJS.Timeout>();
+  #memoryBytes = 0;
+  #renewedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(context: JobContext, onFault: (error: unknown) => void) {
+    this.#context = context;
+    this.#onFault = onFault;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** It will look for work in a while, as soon as the index is quiet if it is not. */
+  get due(): boolean {
+    return this.#timers.size > 0;
+  }
+
+  /** A write was committed: look for work now and again when writes have stopped. */
+  written(): void {
+    this.#lastWriteMs = performance.now();
+    this.#wakeAfter("idle", IDLE_MS);
+    this.wake();
+  }
+
+  /** Reads and writes have told the lowest generation in use. */
+  seen(oldestGeneration: number): void {
+    if (oldestGeneration <= this.#oldestGeneration) return;
+    this.#oldestGeneration = oldestGeneration;
+    if (this.#context.state.dead.releasable(oldestGeneration).length > 0) this.wake();
+  }
+
+  /** A read was answered: it may have made the engine's memory grow. */
+  answered(): void {
+    this.#lastReadMs = performance.now();
+    const bytes = this.#context.state.engine.memoryBytes();
+    if (bytes > this.#memoryBytes) this.released();
+    this.#memoryBytes = bytes;
+  }
+
+  /** There may be memory to give back: look soon. */
+  released(): void {
+    if (!this.#stopped && !this.#timers.has("memory")) this.#wakeAfter("memory", RENEW_PAUSE_MS);
+  }
+
+  /** Looks for work. */
+  wake(): void {
+    if (this.#running || this.#stopped || performance.now() < this.#pausedUntilMs) return;
+    this.#running = true;
+    this.#ended = this.#run();
+  }
+
+  /** Resolves when another segment may be added; at once unless merging has fallen far behind. */
+  async room(): Promise<void> {
+    while (this.#context.state.entries.length >= SEGMENTS_MAX && this.running && !this.#stopped) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Ends after the slice or switch that is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+    this.#release();
+    await this.#ended;
+  }
+
+  /** One timer for each reason; a later call puts it off. */
+  #wakeAfter(reason: WakeReason, ms: number): void {
+    if (this.#stopped) return;
+    clearTimeout(this.#timers.get(reason));
+    const timer = setTimeout(() => {
+      this.#timers.delete(reason);
+      this.wake();
+    }, ms + 1);
+    timer.unref();
+    this.#timers.set(reason, timer);
+  }
+
+  /**
+   * Milliseconds until work begins that can wait: until the index is neither read nor written, or only read for so
+   * long that there may be no such time.
+   */
+  #quietInMs(): number {
+    const changed = Math.max(this.#lastWriteMs, this.#openedMs);
+    const now = performance.now();
+    return Math.min(Math.max(this.#lastReadMs, changed) + IDLE_MS, changed + QUIET_WAIT_MS) - now;
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (;;) {
+        await this.#context.turns.next();
+        if (this.#stopped) return;
+        const job = this.#next();
+        if (job === null) return;
+        await job();
+        this.#release();
+      }
+    } catch (error) {
+      if (this.#stopped) return;
+      this.#pausedUntilMs = performance.now() + PAUSE_AFTER_FAULT_MS;
+      this.#wakeAfter("fault", PAUSE_AFTER_FAULT_MS);
+      this.#onFault(error);
+    } finally {
+      this.#running = false;
+      this.#release();
+    }
+  }
+
+  #next(): Job | null {
+    const { state } = this.#context;
+    const stopped = (): boolean => this.#stopped || state.closed;
+    const renewal = this.#renewal(stopped);
+    if (renewal !== null) return renewal;
+    const candidates = state.entries.map(({ segment }): MergeCandidate => {
+      const { bytes, rows } = segment.record;
+      return { bytes, rows, deleted: state.deletedCount(segment), stale: state.isStale(segment) };
+    });
+    const quietInMs = this.#quietInMs();
+    const eagerness = quietInMs <= 0 ? MERGE_IDLE : Number.isFinite(this.#lastWriteMs) ? MERGE_BUSY : null;
+    const merge = eagerness === null ? null : chooseMerge(candidates, eagerness);
+    const stale = state.entries.find(({ segment }) => state.isStale(segment));
+    if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
+      return this.#replacing(() => mergeJob(this.#context, merge, stopped));
+    }
+    if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
+    if (state.dead.releasable(this.#oldestGeneration).length > 0) return () => this.#purge();
+    if (quietInMs > 0) {
+      if (this.#replaced || chooseMerge(candidates, MERGE_IDLE) !== null) this.#wakeAfter("idle", quietInMs);
+      return null;
+    }
+    if (!this.#replaced) return null;
+    return () => {
+      this.#replaced = false;
+      return compactionJob(this.#context);
+    };
+  }
+
+  #replacing(job: Job): Job {
+    return async () => {
+      await job();
+      this.#replaced = true;
+    };
+  }
+
+  /** The renewal that is due; one that is due too soon after the last waits for its time. */
+  #renewal(stopped: () => boolean): Job | null {
+    const need = renewalNeed(this.#context.state, this.#keptBytes);
+    if (need === "none") return null;
+    const now = performance.now();
+    const used =
+      need === "now"
+        ? Number.NEGATIVE_INFINITY
+        : Math.max(this.#lastReadMs, this.#lastWriteMs, this.#openedMs);
+    const waitMs = Math.max(this.#renewedMs + RENEW_PAUSE_MS, used + IDLE_MS) - now;
+    if (waitMs > 0) {
+      this.#wakeAfter("memory", waitMs);
+      return null;
+    }
+    this.#renewedMs = now;
+    return async () => {
+      this.#keptBytes = await renewalJob(this.#context, stopped);
+    };
+  }
+
+  /** In the lane, so that no write works on the same lists. */
+  #purge(): Promise<void> {
+    const { lane, state } = this.#context;
+    return lane.run(() => state.purge(this.#oldestGeneration));
+  }
+}

@@ -1,0 +1,35 @@
+// Runs an engine merge, and what follows from it, in slices between requests.
+import { engineEntries, type SnapshotEntry } from "../../segments/open-segment.js";
+import type { IndexState } from "../state.js";
+import type { Turns } from "../turns.js";
+
+/** Between two looks at the clock: the engine only estimates how long its work takes. */
+const STEP_MICROSECONDS = 200;
+
+/**
+ * The live rows of neighbouring segments as one attached segment, by its address, or null when `stopped` said so
+ * on the way. The caller holds the entries until the promise settles, and at least one row lives.
+ */
+export async function mergeSlices(
+  { engine }: IndexState,
+  entries: readonly SnapshotEntry[],
+  turns: Turns,
+  stopped: () => boolean,
+): Promise<number | null> {
+  let merged: number;
+  const merge = engine.beginMerge(engineEntries(entries));
+  try {
+    let done = false;
+    while (!done) {
+      await turns.next();
+      if (stopped()) return null;
+      do done = merge.step(STEP_MICROSECONDS);
+      while (!done && !turns.over);
+    }
+    merged = merge.finish();
+  } finally {
+    if (engine.usable) merge.cancel();
+  }
+  for (const _ of engine.summarise(merged)) if (turns.over) await turns.next();
+  return merged;
+}

@@ -1,0 +1,140 @@
+// Builds a segment of an older schema again from the stored documents: same documents, same seqs, new columns
+// and terms. Reads use the old segment until the new ones are switched in. A stored document cannot be refused
+// any more: a value that does not fit the new schema is left out of the index, not out of the document.
+import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
+import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import { fault } from "../../fault.js";
+import type { ShardSchema } from "../../protocol/control.js";
+import { withoutMembers } from "../../query/splice.js";
+import { decodeDocument } from "../../segments/document-record.js";
+import { chooseMerge, type MergeEagerness } from "../../segments/merge-policy.js";
+import {
+  dropEntries,
+  engineEntries,
+  type OpenSegment,
+  type SnapshotEntry,
+  takeEntries,
+} from "../../segments/open-segment.js";
+import { documentRange, numberOfKey } from "../../storage/keyspace.js";
+import { adoptSegment, attachSegment } from "../fresh-segment.js";
+import { MERGE_BUSY, MERGE_IDLE, REINDEX_INPUT_BYTES } from "../limits.js";
+import { KillWatch, prepareReplacement, type Replacement, switchSegments } from "../segment-switch.js";
+import type { JobContext } from "./job-context.js";
+import { mergeSlices } from "./merge-slices.js";
+
+export interface StoredDocument {
+  seq: number;
+  raw: Uint8Array;
+}
+
+/** Ends with the new segments in place, or without effect when `stopped` said so. */
+export async function reindexJob(
+  context: JobContext,
+  stale: SnapshotEntry,
+  stopped: () => boolean,
+): Promise<void> {
+  const { state, lane, turns } = context;
+  const { schema } = state;
+  const watch = new KillWatch(state, [stale]);
+  const fresh: OpenSegment[] = [];
+  takeEntries([stale]);
+  try {
+    for await (const documents of liveDocuments(context, stale)) {
+      await turns.next();
+      if (stopped()) return;
+      fault("reindex.before-build");
+      const bytes = buildTolerant(documents, schema, state.home.workbench());
+      fresh.push(attachSegment(state, bytes, schema.version));
+      if (!(await mergeFresh(context, fresh, MERGE_BUSY, schema.version, stopped))) return;
+    }
+    if (!(await mergeFresh(context, fresh, MERGE_IDLE, schema.version, stopped))) return;
+    const replacements: Replacement[] = [];
+    for (const one of fresh) replacements.push(await prepareReplacement(state, one));
+    await lane.run(() => switchSegments(state, [stale], replacements, watch));
+  } finally {
+    watch.end();
+    for (const segment of fresh) segment.drop();
+    dropEntries([stale]);
+  }
+}
+
+/** The documents whose rows live at the call, in slices of REINDEX_INPUT_BYTES, ascending by seq. */
+async function* liveDocuments(
+  { state }: JobContext,
+  entry: SnapshotEntry,
+): AsyncIterableIterator<StoredDocument[]> {
+  const { firstSeq, lastSeq } = entry.segment.record;
+  const deleted = state.deletedRows(entry.segment);
+  let slice: StoredDocument[] = [];
+  let bytes = 0;
+  const live = (): StoredDocument[] => {
+    const snapshot = state.engine.setSnapshot(engineEntries([entry]));
+    const places = state.engine.locate(
+      snapshot,
+      Float64Array.from(slice, ({ seq }) => seq),
+    );
+    state.engine.releaseSnapshot(snapshot);
+    return slice.filter((_, i) => places[i]!.entry >= 0 && !deleted.has(places[i]!.row));
+  };
+  for await (const [key, value] of state.home.store.entries(documentRange(state.uid, firstSeq, lastSeq))) {
+    slice.push({ seq: numberOfKey(key), raw: decodeDocument(key, value).raw });
+    bytes += value.length;
+    if (bytes < REINDEX_INPUT_BYTES) continue;
+    const documents = live();
+    if (documents.length > 0) yield documents;
+    slice = [];
+    bytes = 0;
+  }
+  const documents = live();
+  if (documents.length > 0) yield documents;
+}
+
+/** Merges the new segments with each other as the policy says; false when stopped. */
+async function mergeFresh(
+  { state, turns }: JobContext,
+  fresh: OpenSegment[],
+  eagerness: MergeEagerness,
+  schemaVersion: number,
+  stopped: () => boolean,
+): Promise<boolean> {
+  for (;;) {
+    const sizes = fresh.map(({ record }) => ({ ...record, deleted: 0, stale: false }));
+    const choice = chooseMerge(sizes, eagerness);
+    if (choice === null) return true;
+    const run = fresh.slice(choice.first, choice.first + choice.count);
+    const entries = run.map((segment): SnapshotEntry => ({ segment, live: null }));
+    const merged = await mergeSlices(state, entries, turns, stopped);
+    if (merged === null) return false;
+    fresh.splice(choice.first, choice.count, adoptSegment(state, merged, schemaVersion));
+    for (const segment of run) segment.drop();
+  }
+}
+
+/** One segment of all the documents. */
+export function buildTolerant(
+  documents: StoredDocument[],
+  schema: ShardSchema,
+  workbench: Workbench,
+): Uint8Array {
+  const tolerant = schema.fields.map((field) => ({ ...field, flags: field.flags & ~FLAG_REQUIRED }));
+  const names = new Map(schema.fields.map(({ slot, name }) => [slot, name]));
+  const indexed = [...documents];
+  // each round leaves out at least one member of every document that failed
+  for (let round = 0; round <= schema.fields.length + 1; round++) {
+    const { segment, failures } = buildSegment(workbench.ready(schema.analysis), tolerant, indexed);
+    if (failures.length === 0 && segment !== null) return segment;
+    for (const { index, slot } of failures) {
+      const { seq, raw } = indexed[index]!;
+      indexed[index] = { seq, raw: leaveOut(raw, names.get(slot), workbench) };
+    }
+  }
+  throw new Error("a stored document cannot be indexed even without its fields");
+}
+
+/** The document without the named member, or with nothing but its id when it is not known what is wrong. */
+function leaveOut(raw: Uint8Array, name: string | undefined, workbench: Workbench): Uint8Array {
+  if (name !== undefined) return withoutMembers(raw, new Set([name]), workbench);
+  const others = workbench.topLevel(raw).map((member) => member.name);
+  return withoutMembers(raw, new Set(others.filter((other) => other !== "id")), workbench);
+}

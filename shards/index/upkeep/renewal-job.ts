@@ -1,0 +1,46 @@
+// Gives an engine's memory back: linear memory never shrinks, so what merges, dropped segments and large queries
+// leave behind is returned by moving the index to a fresh instance. Answers do not change.
+import { dropEntries, takeEntries } from "../../segments/open-segment.js";
+import {
+  WASTED_BYTES_MAX,
+  WASTED_IDLE_BYTES_MAX,
+  WASTED_IDLE_SHARE_MAX,
+  WASTED_SHARE_MAX,
+} from "../limits.js";
+import type { IndexState } from "../state.js";
+import type { JobContext } from "./job-context.js";
+
+/** When to give memory back that the engine holds and the index does not use: not at all, when nobody needs the index, now. */
+export type RenewalNeed = "none" | "idle" | "now";
+
+/** `kept`: what the last renewal could not give back, since memory grows in steps. */
+export function renewalNeed({ engine }: IndexState, kept: number): RenewalNeed {
+  const used = engine.usedBytes();
+  const wasted = engine.memoryBytes() - used - kept;
+  if (wasted > Math.max(WASTED_BYTES_MAX, used * WASTED_SHARE_MAX)) return "now";
+  return wasted > Math.max(WASTED_IDLE_BYTES_MAX, used * WASTED_IDLE_SHARE_MAX) ? "idle" : "none";
+}
+
+/**
+ * In the lane and as the only job, so that no segment is added and nobody but the snapshots holds any; segments are
+ * copied between reads. Resolves with what is wasted all the same. Without effect when `stopped` said so on the way.
+ */
+export function renewalJob({ state, lane, turns }: JobContext, stopped: () => boolean): Promise<number> {
+  return lane.run(async () => {
+    const { engine, snapshots } = state;
+    const renewal = engine.beginRenewal();
+    const { entries } = snapshots;
+    takeEntries(entries);
+    try {
+      const steps = renewal.copyAhead(new Set(entries.map(({ segment }) => segment)));
+      while (steps.next().done !== true) {
+        if (turns.over) await turns.next();
+        if (stopped() || !engine.usable) return 0;
+      }
+    } finally {
+      dropEntries(entries);
+    }
+    snapshots.renewEngine(renewal);
+    return engine.memoryBytes() - engine.usedBytes();
+  });
+}

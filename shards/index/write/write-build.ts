@@ -1,0 +1,125 @@
+// From operations to segments: plans, builds in pieces of bounded size and plans again when a bad document had
+// others depending on it. Touches no index.
+import type { ShardSchema } from "../../protocol/control.js";
+import { NO_SLOT } from "../../protocol/ops.js";
+import type { Builder } from "../builder.js";
+import { BUILD_INPUT_BYTES } from "../limits.js";
+import type { StoredVersion } from "../stored-versions.js";
+import {
+  applyOp,
+  lastDependents,
+  type OpFailure,
+  type PlannedRow,
+  type PlanRules,
+  planRows,
+  type WriteOp,
+} from "./write-plan.js";
+
+export interface BuiltSegment {
+  bytes: Uint8Array;
+  /** The documents by row. */
+  rows: PlannedRow[];
+}
+
+export interface BuiltWrite {
+  /** Ascending by seq. */
+  segments: BuiltSegment[];
+  /** By operation. */
+  failures: Map<number, OpFailure>;
+}
+
+/**
+ * Builds what the operations amount to. A document that does not build fails alone; operations that followed it
+ * on the same id are judged again without it.
+ */
+export async function buildWrite(
+  ops: readonly WriteOp[],
+  stored: ReadonlyMap<string, StoredVersion>,
+  schema: ShardSchema,
+  rules: PlanRules,
+  builder: Builder,
+): Promise<BuiltWrite> {
+  const refused = new Map<number, OpFailure>();
+  const dependents = lastDependents(ops);
+  for (;;) {
+    const { rows, failures } = await planRows(ops, stored, refused, rules);
+    const segments: BuiltSegment[] = [];
+    const bad = new Map<number, OpFailure>();
+    for (const part of cut(rows)) {
+      const built = await buildPart(part, ops, schema, builder, bad);
+      if (built !== null) segments.push(built);
+    }
+    const misled = new Set<string>();
+    for (const [op, failure] of bad) {
+      const { id } = ops[op]!;
+      refused.set(op, failure);
+      if ((dependents.get(id) ?? -1) > op) misled.add(id);
+    }
+    if (misled.size === 0) return { segments, failures: new Map([...failures, ...bad]) };
+    await judgeInTurn(misled, refused, ops, stored, schema, rules, builder);
+  }
+}
+
+/**
+ * Finds exactly which operations on these ids make bad documents: each is built alone, on top of what the good
+ * ones before it left. Puts the verdicts into `refused`, so that the next plan for these ids is final.
+ */
+async function judgeInTurn(
+  ids: ReadonlySet<string>,
+  refused: Map<number, OpFailure>,
+  ops: readonly WriteOp[],
+  stored: ReadonlyMap<string, StoredVersion>,
+  schema: ShardSchema,
+  rules: PlanRules,
+  builder: Builder,
+): Promise<void> {
+  const current = new Map<string, Uint8Array | null>();
+  for (const [i, op] of ops.entries()) {
+    if (!ids.has(op.id)) continue;
+    if (rules.turns.over) await rules.turns.next();
+    refused.delete(i);
+    const known = current.get(op.id);
+    const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;
+    const after = applyOp(op, before, rules);
+    if (after !== null && "code" in after) continue;
+    if (after !== null) {
+      await buildPart([{ op: i, raw: after }], ops, schema, builder, refused);
+    }
+    if (!refused.has(i)) current.set(op.id, after);
+  }
+}
+
+/** Neighbouring rows of at most BUILD_INPUT_BYTES together (or a single larger one). */
+function cut(rows: readonly PlannedRow[]): PlannedRow[][] {
+  const parts: PlannedRow[][] = [];
+  let part: PlannedRow[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (part.length > 0 && bytes + row.raw.length > BUILD_INPUT_BYTES) {
+      parts.push(part);
+      part = [];
+      bytes = 0;
+    }
+    part.push(row);
+    bytes += row.raw.length;
+  }
+  if (part.length > 0) parts.push(part);
+  return parts;
+}
+
+/** Builds one segment, null when no document is good; the others go to `bad`. */
+async function buildPart(
+  part: readonly PlannedRow[],
+  ops: readonly WriteOp[],
+  schema: ShardSchema,
+  builder: Builder,
+  bad: Map<number, OpFailure>,
+): Promise<BuiltSegment | null> {
+  const documents = part.map(({ op, raw }) => ({ seq: ops[op]!.seq, raw }));
+  const { segment, failures } = await builder.build(schema, documents);
+  for (const { index, code, slot, at } of failures) {
+    bad.set(part[index]!.op, { code, slot: slot < 0 ? NO_SLOT : slot, at });
+  }
+  const rows = part.filter(({ op }) => !bad.has(op));
+  return segment === null ? null : { bytes: segment, rows };
+}

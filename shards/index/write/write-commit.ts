@@ -1,0 +1,134 @@
+// Commits a write: new segments, deleted rows and documents in one batch, then one snapshot per generation of
+// the writes that share the commit, so that a read of any of them sees exactly that write and the ones before.
+import { fault } from "../../fault.js";
+import type { DeadList } from "../../segments/dead-documents.js";
+import { DeletedRows } from "../../segments/deleted-rows.js";
+import { killRows, type OpenSegment, type SnapshotEntry } from "../../segments/open-segment.js";
+import { putPieces } from "../../segments/segment-pieces.js";
+import { inTurn } from "../../storage/lazy-ops.js";
+import type { StoreOp } from "../../storage/store.js";
+import { attachSegment } from "../fresh-segment.js";
+import { mustSucceed } from "../must-succeed.js";
+import { type IndexState, putDeletedRows } from "../state.js";
+import type { Turns } from "../turns.js";
+import type { DyingRow, NewRow } from "./write-plan.js";
+
+/** A built segment with the fate of each of its rows. */
+export interface NewSegment {
+  bytes: Uint8Array;
+  rows: NewRow[];
+}
+
+export interface WriteChange {
+  /** Ascending; the last one becomes the index's. `maxSeq`: largest seq of the writes so far, used or not. */
+  generations: { generation: number; maxSeq: number }[];
+  oldestGeneration: number;
+  segments: NewSegment[];
+  dying: DyingRow[];
+  /** Puts of the documents that at least one generation shows. */
+  documents: Iterable<StoreOp>;
+  dead: DeadList[];
+}
+
+export async function commitWrite(state: IndexState, change: WriteChange, turns?: Turns): Promise<void> {
+  const { uid } = state;
+  const before = state.entries;
+  const opened: OpenSegment[] = [];
+  try {
+    for (const { bytes } of change.segments) {
+      opened.push(attachSegment(state, bytes, state.schema.version));
+      await turns?.pause();
+    }
+    const deleted = deletedAfter(state, before, opened, change);
+    const released = state.dead.releasable(change.oldestGeneration);
+    const pieces = opened.map(({ record }, i) => putPieces(uid, record.id, () => change.segments[i]!.bytes));
+    const ops = inTurn(
+      change.documents,
+      ...pieces,
+      putDeletedRows(uid, deleted),
+      state.dead.puts(uid, change.dead),
+      state.dead.deletes(uid, released),
+    );
+    const next = {
+      schema: state.schema,
+      ...change.generations.at(-1)!,
+      segments: [...before.map(({ segment }) => segment), ...opened],
+      deleted: new Map([...state.deleted, ...deleted]),
+    };
+    fault("commit.before-batch");
+    await state.commit(ops, next);
+    fault("commit.after-batch");
+    state.generation = next.generation;
+    state.maxSeq = next.maxSeq;
+    state.deleted = next.deleted;
+    state.dead.forget(released);
+    state.dead.add(change.dead);
+    mustSucceed(() => {
+      fault("commit.publish");
+      publishAll(state, change, before, opened);
+    });
+    for (const { entry, seq } of change.dying) state.onKilled(before[entry]!.segment, seq);
+    state.snapshots.retire(change.oldestGeneration);
+  } finally {
+    for (const segment of opened) segment.drop();
+  }
+}
+
+/** Deleted rows of the segments that the change touches, as the last generation has them. */
+function deletedAfter(
+  state: IndexState,
+  before: readonly SnapshotEntry[],
+  opened: readonly OpenSegment[],
+  change: WriteChange,
+): Map<number, DeletedRows> {
+  const deleted = new Map<number, DeletedRows>();
+  for (const [entry, rows] of rowsByEntry(change.dying)) {
+    const { segment } = before[entry]!;
+    deleted.set(segment.record.id, state.deletedRows(segment).with(rows));
+  }
+  for (const [i, { record }] of opened.entries()) {
+    const rows = notLive(change.segments[i]!.rows, Number.MAX_SAFE_INTEGER);
+    if (rows.length > 0) deleted.set(record.id, DeletedRows.none(record.rows).with(rows));
+  }
+  return deleted;
+}
+
+function rowsByEntry(dying: readonly DyingRow[]): Map<number, number[]> {
+  const byEntry = new Map<number, number[]>();
+  for (const { entry, row } of dying) {
+    const rows = byEntry.get(entry);
+    if (rows === undefined) byEntry.set(entry, [row]);
+    else rows.push(row);
+  }
+  return byEntry;
+}
+
+/** Rows of a new segment that a generation does not show. */
+function notLive(rows: readonly NewRow[], generation: number): number[] {
+  const dead: number[] = [];
+  for (const [row, { born, died }] of rows.entries()) {
+    if (born > generation || died <= generation) dead.push(row);
+  }
+  return dead;
+}
+
+function publishAll(
+  state: IndexState,
+  change: WriteChange,
+  before: readonly SnapshotEntry[],
+  opened: readonly OpenSegment[],
+): void {
+  let older = [...before];
+  for (const { generation, maxSeq } of change.generations) {
+    const killed = rowsByEntry(change.dying.filter(({ died }) => died === generation));
+    older = older.map((entry, i) => {
+      const rows = killed.get(i);
+      return rows === undefined ? entry : { ...entry, live: killRows(state.engine, entry, rows) };
+    });
+    const newer = opened.map((segment, i) => {
+      const rows = notLive(change.segments[i]!.rows, generation);
+      return { segment, live: killRows(state.engine, { segment, live: null }, rows) };
+    });
+    state.snapshots.publish(generation, [...older, ...newer], maxSeq);
+  }
+}

@@ -1,0 +1,74 @@
+// Write requests that wait for their commit: which may share one, and how they are answered together.
+import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
+import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
+import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
+import type { IndexState } from "../state.js";
+
+interface Waiting<Request, Reply> {
+  request: Request;
+  bytes: number;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+}
+export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
+type ReadWrite = Waiting<WriteRequest, WriteReply>;
+export type WaitingDelete = Waiting<ProgramRequest, DeleteWhereReply> & { kind: "where" };
+
+/** Runs the work of these requests; a failure fails those that are not settled yet. */
+export async function settle(
+  group: readonly { reject(error: unknown): void }[],
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    for (const { reject } of group) reject(error);
+  }
+}
+
+/**
+ * Reads the requests and refuses those whose bytes are wrong or whose generation or seqs do not continue what is
+ * committed; the rest may share a commit.
+ */
+export function admit(
+  state: IndexState,
+  candidates: readonly WaitingWrite[],
+): { group: ReadWrite[]; generations: { generation: number; maxSeq: number }[] } {
+  const group: ReadWrite[] = [];
+  const generations: { generation: number; maxSeq: number }[] = [];
+  let last = { generation: state.generation, maxSeq: state.maxSeq };
+  for (const waiting of candidates) {
+    try {
+      const request = waiting.request.read();
+      checkOrder(state, request, last);
+      const { generation, documents } = request;
+      if (generation === generations.at(-1)?.generation) generations.pop();
+      last = { generation, maxSeq: documents.at(-1)?.seq ?? last.maxSeq };
+      generations.push(last);
+      group.push({ ...waiting, request });
+    } catch (error) {
+      waiting.reject(error);
+    }
+  }
+  return { group, generations };
+}
+
+function checkOrder(
+  state: IndexState,
+  { generation, documents }: WriteRequest,
+  last: { generation: number; maxSeq: number },
+): void {
+  if (generation < last.generation) throw olderGeneration(state, generation);
+  const first = documents[0]?.seq ?? Number.MAX_SAFE_INTEGER;
+  if (first > last.maxSeq) return;
+  throw new ShardError(SHARD_BAD_MESSAGE, `index ${state.uid}: seq ${first} after ${last.maxSeq}`);
+}
+
+export function olderGeneration(state: IndexState, generation: number): ShardError {
+  const message = `index ${state.uid}: write of generation ${generation} after ${state.generation}`;
+  return new ShardError(SHARD_BAD_MESSAGE, message);
+}
+
+export function closing(state: IndexState): ShardError {
+  return new ShardError(SHARD_UNAVAILABLE, `index ${state.uid} is closing`);
+}

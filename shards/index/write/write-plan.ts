@@ -1,0 +1,186 @@
+// What a run of document operations amounts to, before anything is built: which raw documents become rows and
+// which operations fail. Operations apply in order, so a later one sees what an earlier one on the same id did.
+// Pure but for the workbench's JSON scanner and the turns of the thread.
+import { EngineError } from "../../../engine-wasm/host/engine-error.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import {
+  Action,
+  DOC_BATCH_TOO_LARGE,
+  DOC_EXISTS,
+  DOC_MISSING,
+  DOC_TOO_LARGE,
+  NO_SLOT,
+} from "../../protocol/ops.js";
+import { spliceMembers } from "../../query/splice.js";
+import type { StoredVersion } from "../stored-versions.js";
+import type { Turns } from "../turns.js";
+
+/** One document of a write request. */
+export interface WriteOp {
+  action: Action;
+  generation: number;
+  seq: number;
+  id: string;
+  hash: bigint;
+  raw: Uint8Array;
+}
+
+export interface OpFailure {
+  /** DOC_* */
+  code: number;
+  slot: number;
+  at: number;
+}
+
+/** What it takes to apply an operation. */
+export interface PlanRules {
+  workbench: Workbench;
+  /** An update may not make a document longer than this. */
+  documentBytesMax: number;
+  /** Nor may a request leave more than this of documents. */
+  resultBytesMax: number;
+  /** Changes of large documents take long together. */
+  turns: Pick<Turns, "over" | "next">;
+}
+
+/** A document to build, by the place of its operation. */
+export interface PlannedRow {
+  op: number;
+  raw: Uint8Array;
+}
+
+export interface Plan {
+  /** Ascending by operation, so by seq. */
+  rows: PlannedRow[];
+  failures: Map<number, OpFailure>;
+}
+
+/**
+ * Plans the operations. `refused`: those whose document an earlier attempt found to be bad. Assumes that every
+ * planned row will build; when one does not and others depend on it, plan again with it among the refused.
+ */
+export async function planRows(
+  ops: readonly WriteOp[],
+  stored: ReadonlyMap<string, StoredVersion>,
+  refused: ReadonlyMap<number, OpFailure>,
+  rules: PlanRules,
+): Promise<Plan> {
+  const rows: PlannedRow[] = [];
+  const failures = new Map(refused);
+  const current = new Map<string, Uint8Array | null>();
+  let generation = -1;
+  let resultBytes = 0;
+  for (const [i, op] of ops.entries()) {
+    if (refused.has(i)) continue;
+    if (rules.turns.over) await rules.turns.next();
+    if (op.generation !== generation) resultBytes = 0;
+    generation = op.generation;
+    const known = current.get(op.id);
+    const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;
+    const after = applyOp(op, before, rules);
+    if (after !== null && "code" in after) {
+      failures.set(i, after);
+      continue;
+    }
+    resultBytes += after?.length ?? 0;
+    if (resultBytes > rules.resultBytesMax) {
+      resultBytes -= after?.length ?? 0;
+      failures.set(i, failure(DOC_BATCH_TOO_LARGE));
+      continue;
+    }
+    current.set(op.id, after);
+    if (after !== null) rows.push({ op: i, raw: after });
+  }
+  return { rows, failures };
+}
+
+/** The document after the operation (null: none), or why it fails. `before` null: the id is free. */
+export function applyOp(
+  op: WriteOp,
+  before: Uint8Array | null,
+  rules: PlanRules,
+): Uint8Array | null | OpFailure {
+  switch (op.action) {
+    case Action.UPSERT:
+      return op.raw;
+    case Action.CREATE:
+      return before === null ? op.raw : failure(DOC_EXISTS);
+    case Action.UPDATE:
+      return before === null ? failure(DOC_MISSING) : patched(before, op.raw, rules);
+    case Action.EMPLACE:
+      return before === null ? op.raw : patched(before, op.raw, rules);
+    case Action.DELETE:
+      return before === null ? failure(DOC_MISSING) : null;
+  }
+}
+
+/** A document that is too long already may still become shorter. */
+function patched(before: Uint8Array, patch: Uint8Array, rules: PlanRules): Uint8Array | OpFailure {
+  try {
+    const after = spliceMembers(before, patch, rules.workbench);
+    const bytesMax = Math.max(rules.documentBytesMax, before.length);
+    return after.length > bytesMax ? failure(DOC_TOO_LARGE) : after;
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== "json") throw error;
+    return { code: error.documentStatus, slot: NO_SLOT, at: error.at };
+  }
+}
+
+function failure(code: number): OpFailure {
+  return { code, slot: NO_SLOT, at: 0 };
+}
+
+/** The last operation on each id whose outcome depends on those before it on the same id. */
+export function lastDependents(ops: readonly WriteOp[]): Map<string, number> {
+  const last = new Map<string, number>();
+  for (const [i, { id, action }] of ops.entries()) {
+    if (action !== Action.UPSERT) last.set(id, i);
+  }
+  return last;
+}
+
+/** A row of a new segment and the generations in which it lives: born <= g < died. */
+export interface NewRow {
+  op: number;
+  born: number;
+  died: number;
+}
+
+/** A row of an older segment that dies in a generation. */
+export interface DyingRow {
+  entry: number;
+  row: number;
+  seq: number;
+  died: number;
+}
+
+/** Which rows are born and die when, once it is known which operations failed. `born` is keyed by operation. */
+export function resolveDeaths(
+  ops: readonly WriteOp[],
+  stored: ReadonlyMap<string, StoredVersion>,
+  failures: ReadonlyMap<number, OpFailure>,
+): { born: Map<number, NewRow>; dying: DyingRow[] } {
+  const born = new Map<number, NewRow>();
+  const dying: DyingRow[] = [];
+  const current = new Map<string, NewRow | null>();
+  for (const [i, op] of ops.entries()) {
+    if (failures.has(i)) continue;
+    const before = current.get(op.id);
+    if (before === undefined) {
+      const version = stored.get(op.id);
+      if (version !== undefined) {
+        dying.push({ entry: version.entry, row: version.row, seq: version.seq, died: op.generation });
+      }
+    } else if (before !== null) {
+      before.died = op.generation;
+    }
+    if (op.action === Action.DELETE) {
+      current.set(op.id, null);
+      continue;
+    }
+    const row: NewRow = { op: i, born: op.generation, died: Number.POSITIVE_INFINITY };
+    current.set(op.id, row);
+    born.set(i, row);
+  }
+  return { born, dying };
+}

@@ -1,0 +1,156 @@
+// Ranking rules as a shop owner meets them: each kind, when it fires, and how kinds meet each other, filters, sorts
+// and pages. The rules' own routes are tested in rules.test.ts.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expectStatus, TestServer } from "../world/harness.js";
+import type { ReplyBody } from "../world/reply.js";
+
+const INDEX = "shop";
+const PATH = `/v1/indexes/${INDEX}/ranking-rules`;
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ shards: 3 });
+  const fields = [
+    { name: "title", type: "string" },
+    { name: "brand", type: "string", facet: true },
+    { name: "price", type: "float" },
+  ];
+  const documents = Array.from({ length: 12 }, (_, i) => ({
+    id: `p${i}`,
+    title: i % 2 === 0 ? "blue shirt" : "blue shirt with pocket",
+    brand: i % 3 === 0 ? "acme" : "zeta",
+    price: i,
+  }));
+  await server.createIndex(INDEX, { fields, default_sorting_field: "price" }, [
+    ...documents,
+    { id: "hat", title: "hat", brand: "acme", price: 99 },
+  ]);
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  const rules = (await server.get(PATH)).json.data as unknown as { id: number }[];
+  for (const { id } of rules) expectStatus(await server.delete(`${PATH}/${id}`), 200);
+});
+
+async function rule(body: Record<string, unknown>): Promise<number> {
+  const reply = await server.post(PATH, body);
+  expectStatus(reply, 201);
+  return reply.json.data.id as number;
+}
+
+async function search(body: Record<string, unknown>): Promise<ReplyBody> {
+  const reply = await server.query(INDEX, body);
+  expectStatus(reply, 200);
+  return reply.json;
+}
+
+const ids = (body: ReplyBody): string[] => body.hits.map((hit) => hit.document.id);
+
+test("a boost lifts its documents among equals, and says so", async () => {
+  const before = await search({ q: "shirt" });
+  expect(before.curated_applied).toBe(false);
+  expect(before.hits[0]!.document.brand).toBe("zeta");
+  await rule({ type: "boost", effect: { filter_by: "brand:=acme", weight: 10 } });
+  const after = await search({ q: "shirt" });
+  expect(after.curated_applied).toBe(true);
+  expect(after.found).toBe(before.found);
+  expect(after.hits.slice(0, 4).map((hit) => hit.document.brand)).toEqual(["acme", "acme", "acme", "acme"]);
+  expect((await search({ q: "hat" })).curated_applied).toBe(true);
+  expect((await search({ q: "zeta" })).curated_applied).toBe(false);
+});
+
+test("boosts order a browse and only break ties of a sort", async () => {
+  await rule({ type: "boost", effect: { filter_by: "brand:=acme", weight: 3 } });
+  expect(ids(await search({ q: "*" })).slice(0, 5)).toEqual(["hat", "p9", "p6", "p3", "p0"]);
+  expect(ids(await search({ q: "shirt", sort: "price:asc" })).slice(0, 3)).toEqual(["p0", "p1", "p2"]);
+});
+
+test("a rule fires only when the query contains its words, a phrase as one", async () => {
+  await rule({
+    type: "pin",
+    conditions: { query_contains: ["Blue Shirt"] },
+    effect: { documents: ["p5"] },
+  });
+  expect(ids(await search({ q: "BLUE shirt" }))[0]).toBe("p5");
+  expect((await search({ q: "shirt blue" })).curated_applied).toBe(false);
+  expect((await search({ q: "blue shirts" })).curated_applied).toBe(false);
+  expect((await search({ q: "*" })).curated_applied).toBe(false);
+});
+
+test("pins come first in their order on whatever page, counted once, matching or not", async () => {
+  await rule({ type: "pin", effect: { documents: ["hat", "gone", "p3"] } });
+  const first = await search({ q: "shirt", per_page: 2 });
+  expect(ids(first)).toEqual(["hat", "p3"]);
+  expect(first.found).toBe(13);
+  expect(first.hits.map((hit) => hit.match_type)).toEqual(["pinned", "keyword"]);
+  expect(first.curated_applied).toBe(true);
+  const pages = await Promise.all(
+    [1, 2, 3, 4, 5, 6, 7].map((page) => search({ q: "shirt", per_page: 2, page })),
+  );
+  const all = pages.flatMap(ids);
+  expect(all).toHaveLength(13);
+  expect(new Set(all).size).toBe(13);
+  expect(ids(await search({ q: "shirt", sort: "price:desc" })).slice(0, 3)).toEqual(["hat", "p3", "p11"]);
+  expect(ids(await search({ q: "shirt", filter_by: "price:<5" }))[0]).toBe("p3");
+});
+
+test("a pin does not stand for the results of the words", async () => {
+  await rule({ type: "pin", effect: { documents: ["hat"] } });
+  const relaxed = await search({ q: "shirt unheardof" });
+  expect(ids(relaxed)[0]).toBe("hat");
+  expect(relaxed.found).toBe(13);
+});
+
+test("hide removes from results, counts and facets, and wins over a pin", async () => {
+  await rule({ type: "hide", effect: { filter_by: "brand:=acme", documents: ["p1"] } });
+  await rule({ type: "pin", effect: { documents: ["p0", "p2"] } });
+  const body = await search({ q: "shirt", facets: ["brand"] });
+  expect(ids(body)[0]).toBe("p2");
+  expect(body.found).toBe(7);
+  expect(body.facets).toEqual({ brand: { zeta: 7 } });
+});
+
+test("bury puts documents last, also with a sort, but not a pinned one", async () => {
+  await rule({ type: "bury", effect: { filter_by: "brand:=zeta" } });
+  await rule({ type: "pin", effect: { documents: ["p1"] } });
+  const body = await search({ q: "shirt", sort: "price:desc", per_page: 20 });
+  expect(ids(body)).toEqual(["p1", "p9", "p6", "p3", "p0", "p11", "p10", "p8", "p7", "p5", "p4", "p2"]);
+});
+
+test("the higher priority pins first, then the lower id", async () => {
+  await rule({ type: "pin", effect: { documents: ["p1"] } });
+  await rule({ type: "pin", effect: { documents: ["p2"] }, priority: 5 });
+  await rule({ type: "pin", effect: { documents: ["p4", "p2"] } });
+  expect(ids(await search({ q: "shirt" })).slice(0, 3)).toEqual(["p2", "p1", "p4"]);
+});
+
+test("a boost never lifts a partial match over a full one", async () => {
+  await server.createIndex("lines", { fields: [{ name: "t", type: "string" }] }, [
+    { id: "full", t: "red lamp" },
+    { id: "part", t: "red red red" },
+  ]);
+  expectStatus(await server.patch("/v1/indexes/lines/settings", { drop_tokens_threshold: 5 }), 200);
+  const body = { type: "boost", effect: { documents: ["part"], weight: 1000 } };
+  expectStatus(await server.post("/v1/indexes/lines/ranking-rules", body), 201);
+  const reply = await server.query("lines", { q: "red lamp" });
+  expect(ids(reply.json)).toEqual(["full", "part"]);
+});
+
+test("a rule whose filter no longer fits is skipped and reported, not deleted", async () => {
+  const id = await rule({ type: "hide", effect: { filter_by: "price:<5" } });
+  expect((await search({ q: "shirt" })).found).toBe(7);
+  const schema = { fields: [{ name: "price", drop: true }], default_sorting_field: null };
+  const changed = await server.patch(`/v1/indexes/${INDEX}`, { schema });
+  expectStatus(changed, 200);
+  expect((await search({ q: "shirt" })).found).toBe(12);
+  const reply = await server.get(`${PATH}/${id}`);
+  expect(reply.json.data.problem).toContain("price");
+});
+
+test("a disabled rule does nothing", async () => {
+  const id = await rule({ type: "pin", effect: { documents: ["hat"] } });
+  expectStatus(await server.patch(`${PATH}/${id}`, { enabled: false }), 200);
+  expect(ids(await search({ q: "shirt" }))).not.toContain("hat");
+});

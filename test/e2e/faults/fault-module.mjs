@@ -1,0 +1,54 @@
+// Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point of the thread. What is
+// passed is appended to SKEIN_TEST_FAULT_DIR/passed; a file <point>/<turn>-<what> there says what happens the next
+// time: skip, throw or kill. The product knows nothing of it.
+import { appendFileSync, readdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
+
+const folder = process.env.SKEIN_TEST_FAULT_DIR;
+
+function told(point) {
+  const turns = join(folder, point);
+  for (;;) {
+    try {
+      const [turn] = readdirSync(turns).sort();
+      if (turn === undefined) return "skip";
+      unlinkSync(join(turns, turn)); // of two threads one gets it; rmSync would let both
+      return turn.split("-")[1];
+    } catch (error) {
+      // nothing is armed, or another thread was faster
+      if (error.code !== "ENOENT") throw error;
+      if (error.path === turns) return "skip";
+    }
+  }
+}
+
+async function failures() {
+  const { StoreWriteError } = await import("../../../dist/shards/storage/store.js");
+  const { SkeinError } = await import("../../../dist/server/errors.js");
+  return (point) => {
+    if (!isMainThread || point.startsWith("catalog.")) return new StoreWriteError(`fault at ${point}`);
+    if (/^(snapshot|restore|reshard)\./.test(point) && point !== "snapshot.after-take")
+      return Object.assign(new Error(`ENOSPC: fault at ${point}`), { code: "ENOSPC" });
+    return new SkeinError("SK-SYS-503", `fault at ${point}`, { retryAfter: 1 });
+  };
+}
+
+if (folder !== undefined) {
+  const failure = await failures();
+  const server = await import("../../../dist/server/fault.js");
+  const shards = await import("../../../dist/shards/fault.js");
+  const [points, armFault] = isMainThread
+    ? [server.SERVER_FAULT_POINTS, server.armFault]
+    : [shards.FAULT_POINTS, shards.armFault];
+  for (const point of points) {
+    armFault(point, () => {
+      appendFileSync(join(folder, "passed"), `${point}\n`);
+      const what = told(point);
+      if (what === "throw") throw failure(point);
+      if (what !== "kill") return;
+      process.kill(process.pid, "SIGKILL");
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });
+  }
+}

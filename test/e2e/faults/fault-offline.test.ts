@@ -1,0 +1,117 @@
+// The fault points of a change of the number of shards and of a restore: cut short or failing at each of them, `skein
+// check` and `skein repair` know what is unfinished and touch nothing that does not count, and the next start finds
+// all of the old or all of the new data.
+import { cpSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
+import { eventually, expectStatus } from "../world/harness.js";
+import { type OfflinePoint, snapshots } from "./fault-scenarios.js";
+import { type View, World } from "./fault-world.js";
+
+const SCHEMA = { fields: [{ name: "title", type: "string" }] };
+
+/** What `skein check` says after the point: exit code and text. */
+const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
+  "reshard.after-plan": [0, /unfinished: a change to \d shards is unfinished/],
+  "reshard.after-index": [0, /unfinished: a change to \d shards is unfinished/],
+  "reshard.after-complete": [0, /unfinished: a change to \d shards is unfinished/],
+  "reshard.after-catalog": [2, /the change to \d shards is not finished: .* start the server once/],
+  "reshard.after-aside": [2, /the change to \d shards is not finished: .* start the server once/],
+  "reshard.after-switch": [0, /unfinished: .*shards\.old has been replaced/],
+  "restore.after-shard": [0, /unfinished: .*restore\.new is left of a restore that was cut short/],
+  "restore.after-build": [0, /unfinished: .*restore\.new is left of a restore that was cut short/],
+  "restore.after-rename": [2, /a restore into .* is not finished; start the server once/],
+  "restore.after-part": [2, /a restore into .* is not finished; start the server once/],
+  "restore.before-end": [2, /a restore into .* is not finished; start the server once/],
+};
+const points = (kind: string): OfflinePoint[] =>
+  SERVER_FAULT_POINTS.filter((point): point is OfflinePoint => point.startsWith(`${kind}.`));
+
+const world = new World();
+const whole = join(world.place, "whole");
+const snapshot = join(world.place, "snapshot");
+let old: View;
+let restored: View;
+
+function documents(from: number, count: number) {
+  return Array.from({ length: count }, (_, i) => ({ id: `d${from + i}`, title: `thing number${from + i}` }));
+}
+
+beforeAll(async () => {
+  const server = await world.start();
+  for (const name of ["one", "two"]) await server.createIndex(name, SCHEMA, documents(0, 60));
+  expectStatus(await server.post("/v1/snapshots"), 202);
+  await eventually(
+    async () => (await snapshots(server))[0]?.status === "complete",
+    "the snapshot is written",
+  );
+  restored = await world.view();
+  cpSync((await snapshots(server))[0]!.path, snapshot, { recursive: true });
+  expectStatus(await server.delete("/v1/indexes/two"), 200);
+  await server.createIndex("three", SCHEMA, documents(50, 70));
+  old = await world.view();
+  await server.stop();
+  cpSync(world.dataDir, whole, { recursive: true });
+});
+
+afterAll(() => world.close());
+
+/** The view after a start. */
+async function started(shards: number): Promise<View> {
+  world.shards = shards;
+  const server = await world.start();
+  const view = await world.view();
+  expect(await server.stop()).toBe(0);
+  return view;
+}
+
+async function expectNamed(point: OfflinePoint): Promise<void> {
+  const before = readdirSync(world.dataDir).sort();
+  for (const command of ["check", "repair"]) {
+    const { code, text } = await world.skein(command, "--data-dir", world.dataDir);
+    expect([code, text], `${command} at ${point}`).toEqual([
+      SAYS[point][0],
+      expect.stringMatching(SAYS[point][1]),
+    ]);
+  }
+  expect(readdirSync(world.dataDir).sort()).toEqual(before);
+}
+
+async function expectClean(): Promise<void> {
+  const { code, text } = await world.skein("check", "--data-dir", world.dataDir);
+  expect([code, text]).toEqual([0, expect.not.stringContaining("unfinished")]);
+}
+
+describe.each(["kill", "throw"] as const)("%s", (what) => {
+  test.each(points("reshard"))("at %s", async (point) => {
+    rmSync(world.dataDir, { recursive: true });
+    cpSync(whole, world.dataDir, { recursive: true });
+    world.arm(point, what);
+    const { code, text } = await world.startAndEnd(3);
+    expect(world.spent(point)).toBe(true);
+    expect(code === null || code > 0, text).toBe(true);
+    await expectNamed(point);
+    // the number that the start wanted, or the one before: whatever is in force, nothing is missing
+    expect(await started(what === "kill" ? 3 : 2)).toEqual(old);
+    await expectClean();
+  });
+
+  test.each(points("restore"))("at %s", async (point) => {
+    rmSync(world.dataDir, { recursive: true });
+    cpSync(whole, world.dataDir, { recursive: true });
+    world.arm(point, what);
+    const { code, text } = await world.skein("restore", snapshot, "--data-dir", world.dataDir, "--force");
+    expect(world.spent(point)).toBe(true);
+    expect(code === null || code > 0, text).toBe(true);
+    await expectNamed(point);
+    const [says] = SAYS[point];
+    expect(await started(2)).toEqual(says === 0 ? old : restored);
+    if (says === 0) {
+      const again = await world.skein("restore", snapshot, "--data-dir", world.dataDir, "--force");
+      expect(again.code, again.text).toBe(0);
+      expect(await started(2)).toEqual(restored);
+    }
+    await expectClean();
+  });
+});

@@ -1,0 +1,119 @@
+// Every named fault point of a running server, one after the other: the process is killed there, or the step fails
+// there. Afterwards there is the old or the new state, the change can be made, catalog and shards agree, and nothing
+// that was acknowledged is missing.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
+import { FAULT_POINTS } from "../../../shards/fault.js";
+import { eventually } from "../world/harness.js";
+import type { Reply } from "../world/reply.js";
+import { SCENARIOS, type Scenario, type ServingPoint, snapshots } from "./fault-scenarios.js";
+import { type View, World } from "./fault-world.js";
+
+const OFFLINE = /^(restore|reshard)\./;
+const POINTS = [...FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
+  (point) => !OFFLINE.test(point),
+) as ServingPoint[];
+
+describe.each(["kill", "throw"] as const)("%s", (what) => {
+  const world = new World();
+  const points = POINTS.filter((point) => what === "kill" || SCENARIOS[point].thrown !== undefined);
+
+  beforeAll(async () => {
+    const server = await world.start();
+    await server.createIndex("bystander", { fields: [{ name: "title", type: "string" }] }, [
+      { id: "here", title: "all the time" },
+    ]);
+  });
+
+  afterAll(() => world.close());
+
+  test.each(points)("at %s", async (point) => {
+    const scenario = SCENARIOS[point];
+    const server = world.server!;
+    await scenario.before?.(world);
+    const before = await world.view();
+    world.arm(point, what);
+    const reply = await scenario.act(server).catch(() => undefined);
+    await eventually(async () => world.spent(point), `${point} is passed`);
+    if (what === "throw") {
+      expect(reply?.status, reply?.text).toBe(scenario.thrown);
+      if (scenario.partial) return expectTold(reply!, scenario.after(before));
+      const refused = scenario.thrown! >= 300 && scenario.kept !== true;
+      await complete(scenario, before, refused ? "old" : "new");
+    } else {
+      await eventually(async () => !server.running, "the server is dead");
+      await server.launch();
+      await complete(scenario, before, reply !== undefined && reply.status < 300 ? "new" : "either");
+    }
+    if (scenario.drop !== undefined) await server.delete(`/v1/indexes/${scenario.drop}`);
+  });
+
+  test("catalog and shards agree, no snapshot is half there, and a restart shows the same", async () => {
+    const server = world.server!;
+    const before = await world.view();
+    await eventually(
+      async () => (await snapshots(server)).every(({ status }) => status !== "running"),
+      "written",
+    );
+    expect(await server.stop()).toBe(0);
+    const { code, text } = await world.skein("check", "--data-dir", world.dataDir);
+    expect(code, text).toBe(0);
+    await server.launch();
+    expect(await world.view()).toEqual(before);
+    expect(readdirSync(join(world.dataDir, "snapshots")).filter((name) => name.endsWith(".partial"))).toEqual(
+      [],
+    );
+    expect((await snapshots(server)).filter(({ status }) => status !== "complete")).toEqual([]);
+    expect(points.filter((point) => !world.passed().has(point))).toEqual([]);
+  });
+
+  /** Expects all of the new state but the documents that the answer names. */
+  async function expectTold(reply: Reply, all: View): Promise<void> {
+    const { errors, failed } = reply.json.data as unknown as {
+      errors: { id: string; code: string }[];
+      failed: number;
+    };
+    expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(["SK-SYS-503"]));
+    const refused = new Set(errors.map(({ id }) => id));
+    expect(refused.size).toBe(failed);
+    const stored = (line: string): boolean => !refused.has((JSON.parse(line) as { id: string }).id);
+    const kept = Object.entries(all).map(([name, one]) => {
+      return [name, { ...one, documents: one.documents.filter(stored) }];
+    });
+    expect(await world.view()).toEqual(Object.fromEntries(kept));
+  }
+
+  /** Expects the old or the new state, and makes the change if it is not made. */
+  async function complete(
+    scenario: Scenario,
+    before: View,
+    expected: "old" | "new" | "either",
+  ): Promise<void> {
+    const all = scenario.after(before);
+    const found = await world.view();
+    const isNew = isDeepStrictEqual(found, all);
+    if (isNew && expected !== "old") return;
+    if (scenario.perDocument) expectBetween(found, before, all);
+    else {
+      expect(found).toEqual(before);
+      expect(expected).not.toBe("new");
+    }
+    const again = await scenario.act(world.server!);
+    expect(again.status, again.text).toBeLessThan(300);
+    expect(await world.view()).toEqual(all);
+  }
+});
+
+/** Every document is one of the old or the new state, and none that both have is missing. */
+function expectBetween(found: View, before: View, after: View): void {
+  expect(Object.keys(found).sort()).toEqual(Object.keys(after).sort());
+  for (const [name, { documents }] of Object.entries(found)) {
+    const [old, fresh] = [new Set(before[name]!.documents), new Set(after[name]!.documents)];
+    expect(documents.filter((line) => !old.has(line) && !fresh.has(line))).toEqual([]);
+    const there = new Set(documents);
+    expect([...old].filter((line) => fresh.has(line) && !there.has(line))).toEqual([]);
+  }
+}

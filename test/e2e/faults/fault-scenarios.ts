@@ -1,0 +1,258 @@
+// How each fault point of a running server is passed, and what it must come to: requests that change something, and
+// the state that all of the change leads to.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServerFaultPoint } from "../../../server/fault.js";
+import type { FaultPoint } from "../../../shards/fault.js";
+import { eventually, expectStatus, type TestServer } from "../world/harness.js";
+import type { Reply } from "../world/reply.js";
+import type { View, World } from "./fault-world.js";
+
+export type OfflinePoint = Extract<ServerFaultPoint, `restore.${string}` | `reshard.${string}`>;
+export type ServingPoint = FaultPoint | Exclude<ServerFaultPoint, OfflinePoint>;
+
+export interface Scenario {
+  /** Runs before the point is armed. */
+  readonly before?: (world: World) => Promise<void>;
+  /** The request that passes the point, or after which it is passed. */
+  readonly act: (server: TestServer) => Promise<Reply>;
+  /** All of the change. */
+  readonly after: (before: View) => View;
+  /** An index to delete afterwards: the others should not pay for it. */
+  readonly drop?: string;
+  /** Of a batch each document is there or not. */
+  readonly perDocument?: true;
+  /**
+   * What a client sees when the point throws: the status of the refusal, or that of the answer when only the log hears of it.
+   * Left out: nothing can fail there, the process can only end.
+   */
+  readonly thrown?: number;
+  /** The answer names the documents that are not stored. */
+  readonly partial?: true;
+  /** The answer is a refusal, but the catalog has the change, and the shards follow by themselves. */
+  readonly kept?: true;
+}
+
+const SCHEMA = {
+  fields: [
+    { name: "title", type: "string" },
+    { name: "code", type: "string", facet: true, optional: true },
+  ],
+};
+
+interface Document {
+  id: string;
+  title: string;
+  code?: string;
+}
+
+function documents(from: number, count: number, word = "thing"): Document[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `d${from + i}`,
+    title: `${word} number${from + i}`,
+  }));
+}
+
+/** Documents whose facet values fill segments quickly. */
+function heavyDocuments(from: number, count: number): Document[] {
+  const codeOf = (n: number): string =>
+    Array.from({ length: 100 }, (_, i) => ((n + 1) * 2654435761 * (i + 7)).toString(36)).join("");
+  return documents(from, count).map((document, i) => ({ ...document, code: codeOf(from + i) }));
+}
+
+const lines = (list: readonly Document[]): string[] => list.map((one) => JSON.stringify(one));
+const same = (view: View): View => view;
+
+async function send(
+  server: TestServer,
+  index: string,
+  list: readonly object[],
+  action = "upsert",
+): Promise<Reply> {
+  const body = { action, documents: list };
+  return server.raw("POST", `/v1/indexes/${index}/documents/batch`, { body });
+}
+
+async function sent(world: World, index: string, list: readonly object[], action = "upsert"): Promise<void> {
+  expectStatus(await send(world.server!, index, list, action), 200);
+}
+
+/** An index of this name with these documents and no others, whatever was there. */
+async function remade(
+  world: World,
+  name: string,
+  list: readonly Document[] = documents(0, 30),
+): Promise<void> {
+  await world.server!.raw("DELETE", `/v1/indexes/${name}`);
+  await world.server!.createIndex(name, SCHEMA, [...list]);
+}
+
+const creation: Scenario = {
+  before: async ({ server }) => void (await server!.raw("DELETE", "/v1/indexes/made")),
+  act: (server) => server.raw("POST", "/v1/indexes", { body: { name: "made", schema: SCHEMA } }),
+  after: (view) => ({ ...view, made: { documents: [], symbols: [], typos: 2 } }),
+};
+
+const removal: Scenario = {
+  before: (world) => remade(world, "doomed"),
+  act: (server) => server.raw("DELETE", "/v1/indexes/doomed"),
+  after: ({ doomed: _gone, ...rest }) => rest,
+};
+
+const batch: Scenario = {
+  before: (world) => remade(world, "written"),
+  act: (server) => send(server, "written", documents(100, 40)),
+  after: (view) => {
+    const { documents: stored, ...rest } = view.written!;
+    return { ...view, written: { ...rest, documents: [...stored, ...lines(documents(100, 40))].sort() } };
+  },
+  perDocument: true,
+};
+
+/** Settings that analyse all documents anew. */
+function analysis(index: string, before?: Scenario["before"]): Scenario {
+  return {
+    before: before ?? ((world) => remade(world, index)),
+    act: async (server) => {
+      const { data } = (await server.get(`/v1/indexes/${index}/settings`)).json;
+      const symbols = (data.symbols_to_index as string[]).length === 0 ? ["+"] : [];
+      return server.raw("PATCH", `/v1/indexes/${index}/settings`, { body: { symbols_to_index: symbols } });
+    },
+    after: (view) => {
+      const { symbols, ...rest } = view[index]!;
+      return { ...view, [index]: { ...rest, symbols: symbols.length === 0 ? ["+"] : [] } };
+    },
+  };
+}
+
+const HEAVY = 12_000;
+const large: Scenario = {
+  ...analysis("large", async (world) => {
+    await world.server!.createIndex("large", SCHEMA);
+    for (let from = 0; from < HEAVY; from += 4000) await sent(world, "large", heavyDocuments(from, 4000));
+  }),
+  drop: "large",
+};
+
+const copy: Scenario = {
+  before: async (world) => {
+    await remade(world, "source");
+    await remade(world, "target", documents(50, 30));
+    const settings = { num_typos: 1, symbols_to_index: ["+"] };
+    expectStatus(await world.server!.patch("/v1/indexes/source/settings", settings), 200);
+  },
+  act: (server) =>
+    server.raw("POST", "/v1/indexes/target/copy-settings-from", { body: { source_index: "source" } }),
+  after: (view) => ({ ...view, target: { ...view.target!, typos: 1, symbols: ["+"] } }),
+};
+
+const swap: Scenario = {
+  before: async (world) => {
+    await remade(world, "live");
+    await remade(world, "next", documents(50, 45, "newer"));
+  },
+  act: (server) => {
+    const body = { target_index: "next", drop_source_after: true };
+    return server.raw("POST", "/v1/indexes/live/swap-with", { body });
+  },
+  after: ({ next, live: _displaced, ...rest }) => ({ ...rest, live: next! }),
+};
+
+/** More small segments than may stay beside each other. */
+const merging: Scenario = {
+  before: (world) => remade(world, "merged", documents(0, 60)),
+  act: async (server) => {
+    let reply: Reply | undefined;
+    for (let part = 0; part < 6; part++) reply = await send(server, "merged", documents(part * 10, 10));
+    return reply!;
+  },
+  after: same,
+};
+
+/** Documents are replaced by the same ones, and the old ones deleted when nobody reads them any more. */
+const purging: Scenario = {
+  before: (world) => remade(world, "purged"),
+  act: (server) => send(server, "purged", documents(0, 30)),
+  after: same,
+};
+
+/** More indexes in turn than may be loaded. */
+/** Longer together than an index that a shard works on stays loaded. */
+const TURN_MS = 60;
+
+const turns: Scenario = {
+  before: async (world) => {
+    for (const name of ["one", "two", "three"]) await remade(world, name);
+  },
+  act: async (server) => {
+    for (let turn = 0; ; turn++) {
+      const reply = await server.raw("POST", `/v1/indexes/${["one", "two", "three"][turn % 3]}/query`, {
+        body: { q: "thing" },
+      });
+      if (reply.status !== 200 || turn === 30) return reply;
+      await sleep(TURN_MS); // an index that is merged is not unloaded
+    }
+  },
+  after: same,
+};
+
+const snapshot: Scenario = {
+  act: (server) => server.raw("POST", "/v1/snapshots"),
+  after: same,
+};
+
+const snapshotRemoval: Scenario = {
+  before: async ({ server }) => {
+    expectStatus(await server!.post("/v1/snapshots"), 202);
+    await eventually(
+      async () => (await snapshots(server!)).every(({ status }) => status !== "running"),
+      "written",
+    );
+  },
+  act: async (server) => {
+    const [oldest] = await snapshots(server);
+    return server.raw("DELETE", `/v1/snapshots/${oldest!.id}`);
+  },
+  after: same,
+};
+
+export async function snapshots(server: TestServer): Promise<{ id: string; status: string; path: string }[]> {
+  return (await server.get("/v1/snapshots")).json.data as unknown as {
+    id: string;
+    status: string;
+    path: string;
+  }[];
+}
+
+export const SCENARIOS: Record<ServingPoint, Scenario> = {
+  "commit.before-batch": { ...batch, thrown: 200, partial: true },
+  "commit.after-batch": batch,
+  "commit.publish": batch,
+  "merge.before-pieces": { ...large, thrown: 200 },
+  "merge.after-pieces": { ...large, thrown: 200 },
+  "merge.before-switch": { ...merging, thrown: 200 },
+  "merge.after-switch": merging,
+  "reindex.before-build": { ...analysis("analysed"), thrown: 200 },
+  "purge.before-batch": { ...purging, thrown: 200 },
+  "drop.after-manifest": { ...removal, thrown: 200 },
+  "catalog.before-batch": { ...creation, thrown: 503 },
+  "catalog.after-batch": creation,
+  "create.after-catalog": { ...creation, thrown: 503 },
+  "create.after-shards": creation,
+  "schema.after-catalog": analysis("analysed"),
+  "schema.before-shards": { ...analysis("analysed"), thrown: 503, kept: true },
+  "schema.after-shards": analysis("analysed"),
+  "copy.after-catalog": copy,
+  "swap.after-catalog": swap,
+  "remove.after-catalog": removal,
+  "remove.after-shards": { ...removal, thrown: 200 },
+  "write.before-shards": { ...batch, thrown: 503 },
+  "write.after-shards": batch,
+  "open.after-shards": { ...turns, thrown: 503 },
+  "unload.before-shards": { ...turns, thrown: 200 },
+  "snapshot.after-take": { ...snapshot, thrown: 503 },
+  "snapshot.after-files": { ...snapshot, thrown: 202 },
+  "snapshot.after-manifest": { ...snapshot, thrown: 202 },
+  "snapshot.after-rename": snapshot,
+  "snapshot.during-removal": { ...snapshotRemoval, thrown: 500 },
+};

@@ -1,0 +1,123 @@
+// What fault-points.test.ts stands on: servers and commands whose fault points can be armed, on one data directory,
+// and what a client sees of all indexes there.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ADMIN_KEY, eventually, TestServer } from "../world/harness.js";
+
+const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
+const MODULE = pathToFileURL(join(import.meta.dirname, "fault-module.mjs")).href;
+/** Few enough places that three indexes in use push each other out. */
+const LIMITS = { openIndexesMax: 2 };
+
+interface IndexView {
+  /** Every document, a line each, sorted. */
+  documents: string[];
+  /** The settings that the scenarios change. */
+  symbols: string[];
+  typos: number;
+}
+
+/** By the name of the index. */
+export type View = Record<string, IndexView>;
+
+export class World {
+  readonly place = mkdtempSync(join(tmpdir(), "skein-test-faults-"));
+  readonly dataDir = join(this.place, "data");
+  readonly faults = join(this.place, "faults");
+  server: TestServer | undefined;
+  shards = 2;
+  readonly #config = join(this.place, "config.json");
+
+  constructor() {
+    mkdirSync(this.faults);
+    mkdirSync(this.dataDir);
+    writeFileSync(this.#config, JSON.stringify({ limits: LIMITS }));
+  }
+
+  get env(): Record<string, string> {
+    return { NODE_OPTIONS: `--import ${MODULE}`, SKEIN_TEST_FAULT_DIR: this.faults };
+  }
+
+  async start(): Promise<TestServer> {
+    const { dataDir, shards, env } = this;
+    this.server = await TestServer.start({ dataDir, shards, env, flags: ["--config", this.#config] });
+    return this.server;
+  }
+
+  /** What happens the next times that the point is passed. */
+  arm(point: string, ...turns: ("skip" | "throw" | "kill")[]): void {
+    mkdirSync(join(this.faults, point), { recursive: true });
+    for (const [i, what] of turns.entries()) writeFileSync(join(this.faults, point, `${i}-${what}`), "");
+  }
+
+  disarm(point: string): void {
+    rmSync(join(this.faults, point), { recursive: true, force: true });
+  }
+
+  /** The point was passed as often as it was armed for. */
+  spent(point: string): boolean {
+    return readdirSync(join(this.faults, point)).length === 0;
+  }
+
+  passed(): Set<string> {
+    return new Set(readFileSync(join(this.faults, "passed"), "utf8").trim().split("\n"));
+  }
+
+  /** Runs `skein ...` to its end; `code` is null when a signal ended it. */
+  async skein(...args: string[]): Promise<{ code: number | null; text: string }> {
+    const env = { ...process.env, ...this.env };
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd: tmpdir(), env });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => {
+        text += chunk;
+      });
+    }
+    const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    return { code, text };
+  }
+
+  /** Starts a server that is expected to end while it starts. */
+  startAndEnd(shards: number): Promise<{ code: number | null; text: string }> {
+    const flags = ["--port", "0", "--admin-key", ADMIN_KEY, "--log-level", "error"];
+    return this.skein("serve", "--data-dir", this.dataDir, "--shards", String(shards), ...flags);
+  }
+
+  /** What clients see, once nothing is being rebuilt. */
+  async view(): Promise<View> {
+    const server = this.server!;
+    const view: View = {};
+    const list = async () =>
+      (await server.get("/v1/indexes")).json.data as unknown as { name: string; status: string }[];
+    await eventually(async () => {
+      // one that did not open when it was last needed is tried again by its next use
+      for (const { name } of await list()) await server.raw("GET", `/v1/indexes/${name}/documents/export`);
+      return (await list()).every(({ status }) => status === "active");
+    }, "all indexes are active");
+    for (const { name } of await list()) {
+      const { data } = (await server.get(`/v1/indexes/${name}`)).json;
+      const exported = await server.raw("GET", `/v1/indexes/${name}/documents/export`);
+      const documents = exported.text.split("\n").filter((line) => line !== "");
+      const { found } = (await server.query(name, { q: "*", per_page: 0 })).json;
+      if (found !== documents.length || data.records_count !== found)
+        throw new Error(
+          `${name}: ${found} found, ${data.records_count} counted, ${documents.length} exported`,
+        );
+      const settings = (await server.get(`/v1/indexes/${name}/settings`)).json.data;
+      view[name] = {
+        documents: documents.sort(),
+        symbols: settings.symbols_to_index as string[],
+        typos: settings.num_typos as number,
+      };
+    }
+    return view;
+  }
+
+  async close(): Promise<void> {
+    await this.server?.close();
+    rmSync(this.place, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,99 @@
+// Queries that end a shard's thread or break its engine: the first time the shard comes back, the second time the query
+// is refused, and everything else goes on. The bad ends come from shard-poison.mjs.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, TestServer } from "../world/harness.js";
+
+const SCHEMA = { fields: [{ name: "title", type: "string" }] };
+const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
+const HANG_MS = 1_000;
+
+describe.each([1, 2])("poisonous queries, %i shards", (shards) => {
+  const folder = mkdtempSync(join(tmpdir(), "skein-poison-"));
+  let server: TestServer;
+
+  beforeAll(async () => {
+    const config = join(folder, "skein.config.json");
+    // remembered answers would say nothing about the shards
+    const limits = { shardHangMsMax: HANG_MS, rememberedAnswersBytesMax: 1 };
+    writeFileSync(config, JSON.stringify({ limits }));
+    const env = {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, "shard-poison.mjs")} --max-old-space-size=96`,
+    };
+    server = await TestServer.start({ shards, env, flags: ["--config", config] });
+    const documents = Array.from({ length: 60 }, (_, i) => ({
+      id: `d${i}`,
+      title: `thing number${i} ${POISONS[i % POISONS.length]}`,
+    }));
+    await server.createIndex("things", SCHEMA, documents);
+    await server.createIndex("others", SCHEMA, documents);
+  });
+
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const found = async (index: string): Promise<number> => {
+    const reply = await server.query(index, { q: "thing", per_page: 0 });
+    return reply.status === 200 ? reply.json.found : -1;
+  };
+  const answers = (): Promise<void> =>
+    eventually(
+      async () => (await found("things")) === 60 && (await found("others")) === 60,
+      "all answers again",
+    );
+  const refusals = (word: string) =>
+    server.log.filter(
+      ({ msg, asked }) => String(msg).includes("refusing it") && String(asked).includes(word),
+    );
+
+  test.each(POISONS)("%s is refused after the second time", async (word) => {
+    for (let time = 0; time < 2; time++) {
+      const reply = await server.query("things", { q: word });
+      expect(reply.status, reply.text).toBe(503);
+      expect(reply.json.code).toBe("SK-SE-503");
+      expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+      await answers();
+    }
+    const restarts = (await server.get("/metrics")).text.match(/^skein_shard_restarts_total.*$/gm);
+    for (let time = 0; time < 3; time++) {
+      const reply = await server.query("things", { q: word });
+      expect(reply.status).toBe(503);
+      expect(reply.json.error).toContain("is refused");
+      expect(Number(reply.headers["retry-after"])).toBeGreaterThan(60);
+    }
+    expect((await server.get("/metrics")).text.match(/^skein_shard_restarts_total.*$/gm)).toEqual(restarts);
+    await eventually(async () => refusals(word).length >= shards, "every shard has logged it"); // the log comes through a pipe
+    expect(refusals(word).length).toBe(shards);
+    await answers();
+  });
+
+  test("what was beside it is cleared", async () => {
+    const bystanders = ["thing number7", "number8 thing", "number9"];
+    for (let time = 0; time < 3; time++) {
+      await Promise.all(
+        ["thing poisonexit number1", ...bystanders].map((q) => server.query("things", { q })),
+      );
+      await answers();
+    }
+    for (const q of bystanders) {
+      const reply = await server.query("things", { q });
+      expect(reply.status, reply.text).toBe(200);
+    }
+    expect((await server.query("things", { q: "thing poisonexit number1" })).json.error).toContain(
+      "is refused",
+    );
+  });
+
+  test("a thread that hangs does not hold the others", async () => {
+    const slow = server.query("others", { q: "poisonhang number3" });
+    const live = await server.get("/health/live");
+    expect(live.status).toBe(200);
+    expect((await slow).status).toBe(503);
+    expect(server.log.some(({ msg }) => msg === "shard thread hangs; ending it")).toBe(true);
+    await answers();
+  });
+});

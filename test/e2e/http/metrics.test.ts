@@ -1,0 +1,204 @@
+// GET /metrics and the slow-query log of a real server: the text parses, counters follow requests, many
+// indexes make few series, a shard that stands still does not stop the scrape.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
+import { readPrometheusText, type Scraped } from "../world/prometheus-text.js";
+
+const SCHEMA = { fields: [{ name: "title", type: "string" }] };
+const METRICS_KEY = "metrics-key-0123456789";
+/** A scrape may be as old as this: scrapes that follow each other closely share one. */
+const SHARED_MS = 300;
+const SLOW_MS = 400;
+
+async function scrape(server: TestServer, key: string | null = null): Promise<Scraped> {
+  await sleep(SHARED_MS);
+  const reply = await server.get("/metrics", { key });
+  expectStatus(reply, 200);
+  expect(reply.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+  return readPrometheusText(reply.text);
+}
+
+describe("metrics", () => {
+  const directory = mkdtempSync(join(tmpdir(), "skein-metrics-"));
+  const blockDir = mkdtempSync(join(tmpdir(), "skein-block-"));
+  let server: TestServer;
+
+  beforeAll(async () => {
+    const config = join(directory, "skein.config.json");
+    writeFileSync(config, JSON.stringify({ slow_query_ms: SLOW_MS, limits: { metricsIndexesMax: 20 } }));
+    const env = {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, "../faults/shard-blocker.mjs")}`,
+      SKEIN_TEST_BLOCK_DIR: blockDir,
+    };
+    server = await TestServer.start({ shards: 2, flags: ["--config", config], env });
+    await server.createIndex("shop", SCHEMA, [
+      { id: "1", title: "red shoe" },
+      { id: "2", title: "blue shoe" },
+    ]);
+  });
+
+  afterAll(async () => {
+    await server.close();
+    for (const folder of [directory, blockDir]) rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** The shard's thread stands still while `work` is done. */
+  async function blocked<T>(shard: number, work: () => Promise<T>): Promise<T> {
+    const order = join(blockDir, String(shard));
+    const held = `${order}.held`;
+    writeFileSync(order, "");
+    try {
+      await eventually(async () => existsSync(held), `shard ${shard} obeys`);
+      return await work();
+    } finally {
+      rmSync(held, { force: true });
+    }
+  }
+
+  test("need no key and move with requests, queries and documents", async () => {
+    const before = await scrape(server);
+    await server.query("shop", { q: "shoe" });
+    await server.query("shop", { q: "shoe" });
+    await server.query("shop", { q: 3 });
+    await server.raw("POST", "/v1/indexes/shop/documents/import", {
+      body: '{"id":"3","title":"old hat"}\n{"id":"4","title":5}\n',
+      headers: { "content-type": "application/x-ndjson" },
+    });
+    await server.patch("/v1/indexes/shop/documents/3", { title: "new hat" });
+    await server.raw("GET", "/v1/nowhere/at-all");
+    const after = await scrape(server);
+    const moved = (name: string, labels: Record<string, string | number> = {}): number =>
+      (after.value(name, labels) ?? Number.NaN) - (before.value(name, labels) ?? 0);
+    const query = { method: "POST", route: "/v1/indexes/{name}/query" };
+    expect(moved("skein_http_requests_total", { ...query, status: 200 })).toBe(2);
+    expect(moved("skein_http_requests_total", { ...query, status: 400 })).toBe(1);
+    expect(moved("skein_http_request_duration_seconds_count", query)).toBe(3);
+    expect(moved("skein_http_requests_total", { method: "GET", route: "unmatched", status: 404 })).toBe(1);
+    expect(moved("skein_query_duration_seconds_count")).toBe(2);
+    for (const phase of ["plan", "expand", "search", "fetch", "respond"]) {
+      expect(moved("skein_query_phase_duration_seconds_count", { phase })).toBe(2);
+      expect(moved("skein_query_phase_duration_seconds_sum", { phase })).toBeGreaterThan(0);
+    }
+    expect(moved("skein_cache_requests_total", { cache: "expansion", result: "hit" })).toBeGreaterThan(0);
+    expect(moved("skein_cache_requests_total", { cache: "expansion", result: "miss" })).toBeGreaterThan(0);
+    expect(moved("skein_documents_total", { source: "import", result: "accepted" })).toBe(1);
+    expect(moved("skein_documents_total", { source: "import", result: "rejected" })).toBe(1);
+    expect(moved("skein_document_bytes_total", { source: "import" })).toBeGreaterThan(40);
+    expect(moved("skein_documents_total", { source: "single", result: "accepted" })).toBe(1);
+    expect(moved("skein_index_generation", { index: "shop", tenant: 1 })).toBe(2);
+    expect(moved("skein_index_documents", { index: "shop", tenant: 1 })).toBe(1);
+    expect(after.value("skein_http_requests_in_flight")).toBe(1);
+  });
+
+  test("show the same sizes as the statistics of the index", async () => {
+    const stats = async () => (await server.get("/v1/indexes/shop/stats")).json.data;
+    let data = await stats();
+    let scraped = await scrape(server);
+    for (let before: unknown; !isDeepStrictEqual(before, data); ) {
+      before = data; // work in the background changes sizes
+      scraped = await scrape(server);
+      data = await stats();
+    }
+    const shop = { index: "shop", tenant: 1 };
+    expect(scraped.value("skein_index_documents", shop)).toBe(data.records_count);
+    expect(scraped.value("skein_index_segment_bytes", shop)).toBe(data.segment_bytes);
+    expect(scraped.value("skein_index_memory_bytes", shop)).toBe(data.memory_bytes);
+    expect(scraped.value("skein_index_segments", shop)).toBe(data.segments);
+    expect(scraped.value("skein_shard_up", { shard: 0 })).toBe(1);
+    expect(scraped.value("skein_shard_up", { shard: 1 })).toBe(1);
+    expect(scraped.value("skein_shard_up", { shard: 2 })).toBeUndefined();
+    expect(scraped.value("skein_disk_free_bytes")).toBeGreaterThan(0);
+  });
+
+  test("do not wait for a shard that stands still, and say so", async () => {
+    await scrape(server);
+    const scraped = await blocked(1, () => scrape(server));
+    expect(scraped.value("skein_shard_up", { shard: 0 })).toBe(1);
+    expect(scraped.value("skein_shard_up", { shard: 1 })).toBe(0);
+    expect(scraped.value("skein_index_documents", { index: "shop", tenant: 1 })).toBe(3);
+    expect(scraped.value("skein_index_segments", { index: "shop", tenant: 1 })).toBeUndefined();
+    await eventually(
+      async () => (await scrape(server)).value("skein_shard_up", { shard: 1 }) === 1,
+      "the shard is up again",
+    );
+  });
+
+  test("a slow query is logged with its phases and counted", async () => {
+    const before = (await scrape(server)).value("skein_slow_queries_total") ?? 0;
+    const lines = () => server.log.filter((entry) => entry.msg === "slow query" && entry.q === "red shoe");
+    const answered = await blocked(0, async () => {
+      const query = server.query("shop", { q: "red shoe", highlight_fields: "title" });
+      await server.holds(1);
+      await sleep(2 * SLOW_MS);
+      return { query };
+    });
+    expectStatus(await answered.query, 200);
+    await eventually(async () => lines().length > 0, "the log line");
+    expect(lines()).toEqual([
+      expect.objectContaining({
+        level: "warn",
+        index: "shop",
+        tenant: 1,
+        q: "red shoe",
+        filter: null,
+        found: expect.any(Number),
+        shards: 2,
+      }),
+    ]);
+    const line = lines()[0] as { took_ms: number; phases_ms: Record<string, number> };
+    expect(line.took_ms).toBeGreaterThan(SLOW_MS);
+    const sum = Object.values(line.phases_ms).reduce((total, ms) => total + ms, 0);
+    expect(Math.abs(sum - line.took_ms)).toBeLessThan(1);
+    expect(line.phases_ms.search! + line.phases_ms.expand!).toBeGreaterThan(SLOW_MS);
+    expect((await scrape(server)).value("skein_slow_queries_total")).toBeGreaterThan(before);
+  });
+
+  test("200 indexes make no more than the configured number of labels", async () => {
+    for (let i = 0; i < 200; i += 20) {
+      await Promise.all(
+        Array.from({ length: 20 }, (_, j) => server.createIndex(`many-${i + j}`, SCHEMA, documents(i + j))),
+      );
+    }
+    const scraped = await scrape(server);
+    expect(scraped.value("skein_indexes", { status: "active" })).toBe(201);
+    const names = scraped.labelValues("skein_index_documents", "index");
+    expect(names.size).toBe(21);
+    expect(scraped.labelValues("skein_index_segments", "index").size).toBe(20);
+    // Sizes are 0..9 in turn: the twenty indexes with nine documents are the largest.
+    for (let i = 9; i < 200; i += 10) expect(names).toContain(`many-${i}`);
+    const others = scraped.value("skein_index_documents", { index: "(others)", tenant: "(others)" });
+    expect(others).toBe(20 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8) + 3);
+    expect(scraped.series.size).toBeLessThan(1_000);
+    expectStatus(await server.delete("/v1/indexes/many-9"), 200);
+    expect((await scrape(server)).labelValues("skein_index_segments", "index")).not.toContain("many-9");
+  });
+});
+
+function documents(index: number) {
+  return Array.from({ length: index % 10 }, (_, i) => ({ id: String(i), title: `thing ${i}` }));
+}
+
+describe.each(["uws", "node"] as const)("metrics over %s with a key", (http) => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await TestServer.start({ shards: 1, http, env: { SKEIN_METRICS_KEY: METRICS_KEY } });
+  });
+
+  afterAll(() => server.close());
+
+  test("are shown to nobody else, not even to the admin key", async () => {
+    for (const key of [null, "wrong-key-0123456789", undefined]) {
+      const reply = await server.get("/metrics", key === undefined ? {} : { key });
+      expect([reply.status, reply.json.code]).toEqual([401, "SK-SYS-401"]);
+      expect(reply.text).not.toContain("skein_");
+    }
+    expect((await scrape(server, METRICS_KEY)).value("skein_shard_up", { shard: 0 })).toBe(1);
+    expect((await server.raw("HEAD", "/metrics", { key: METRICS_KEY })).status).toBe(200);
+    expectStatus(await server.get("/v1/indexes", { key: METRICS_KEY }), 401);
+  });
+});

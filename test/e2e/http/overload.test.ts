@@ -1,0 +1,153 @@
+// More requests than the server may hold: the surplus gets 503 with Retry-After at once, nothing is lost or kept, and
+// it answers as before when the burst is over. Clients that are slow or silent are cut off and hold nobody up.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, sleep, TestServer } from "../world/harness.js";
+import { requestHead } from "../world/raw-http.js";
+
+const CAPACITY = 32;
+const CLIENTS = 64; // sockets of the harness
+const IDLE_MS = 5_000;
+const UNSENT_MAX = 8 * 1024 * 1024;
+const PATH = "/v1/indexes/things/query";
+
+describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
+  const folder = mkdtempSync(join(tmpdir(), "skein-overload-"));
+  let server: TestServer;
+
+  beforeAll(async () => {
+    const config = join(folder, "skein.config.json");
+    const limits = {
+      requestsInFlightMax: CAPACITY,
+      bodyIdleMsMax: IDLE_MS,
+      shardQueueRequestsMax: CAPACITY,
+      unsentBytesMax: UNSENT_MAX,
+      rememberedAnswersBytesMax: 1, // the queries of a burst are few
+    };
+    writeFileSync(config, JSON.stringify({ limits }));
+    server = await TestServer.start({ http, shards: 2, flags: ["--config", config] });
+    const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
+    await server.createIndex(
+      "things",
+      { fields: [{ name: "title", type: "string", facet: true }] },
+      documents,
+    );
+  });
+
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Pipelined requests on many connections: far more at a time than the server takes. By status. */
+  async function burst(requests: number): Promise<Map<number, number>> {
+    const statuses = new Map<number, number>();
+    const each = Math.ceil(requests / CLIENTS);
+    await Promise.all(
+      Array.from({ length: requests }, async (_, i) => {
+        const q = `thing number${i % each}`;
+        const reply = await server.query("things", { q, facets: ["title"], per_page: 50 });
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+        if (reply.status === 200) return;
+        expect(reply.status, reply.text).toBe(503);
+        expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+      }),
+    );
+    return statuses;
+  }
+
+  test("ten times the capacity: 503 for the surplus, no growth, and it recovers", async () => {
+    const pid = server.pid;
+    const seen = new Set<number>();
+    await eventually(async () => {
+      for (const status of (await burst(10 * CAPACITY)).keys()) seen.add(status);
+      return seen.has(503) && seen.has(200);
+    }, "some are answered and some refused");
+    for (let grown = 64, times = 0; grown >= 64; times++) {
+      expect(times, "five bursts let the memory grow, again and again").toBeLessThan(4);
+      const before = server.residentMiB() ?? 0;
+      for (let time = 0; time < 5; time++) await burst(10 * CAPACITY);
+      grown = (server.residentMiB() ?? 0) - before;
+    }
+    await eventually(
+      async () => (await server.query("things", { q: "thing" })).json.found === 3_000,
+      "answers after the burst",
+    );
+    expect(server.pid).toBe(pid);
+    expect(server.running).toBe(true);
+    expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
+    const text = "word ".repeat(100_000);
+    const documents = Array.from({ length: 20 }, (_, i) => ({ id: `b${i}`, title: `${text}${i}` }));
+    await server.createIndex("big", { fields: [{ name: "title", type: "string" }] }, documents);
+    const body = JSON.stringify({ q: "*", per_page: 20 });
+    const request = requestHead("POST", "/v1/indexes/big/query", body.length) + body;
+    const unsent = async (): Promise<number> => {
+      const { text: metrics } = await server.raw("GET", "/metrics");
+      return Number(/^skein_http_unsent_bytes (\d+)/m.exec(metrics)?.[1]);
+    };
+    const isUnsent = (wanted: (bytes: number) => boolean) => async () => wanted(await unsent());
+    const ask = async () => {
+      const socket = await server.socket();
+      socket.on("error", () => undefined);
+      socket.pause();
+      socket.write(request);
+      await eventually(
+        isUnsent((bytes) => bytes > UNSENT_MAX),
+        "a reply that waits",
+      );
+      const refused = await server.query("things", { q: "thing" });
+      expect([refused.status, refused.json.code]).toEqual([503, "SK-SYS-503"]);
+      expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+      expect((await server.raw("GET", "/health/live")).status).toBe(200);
+      return socket;
+    };
+    const slow = await ask();
+    const pieces: Buffer[] = [];
+    slow.on("data", (piece) => pieces.push(piece));
+    slow.resume();
+    await eventually(
+      isUnsent((bytes) => bytes === 0),
+      "the reply was taken",
+    );
+    slow.destroy();
+    const [, reply] = Buffer.concat(pieces).toString().split("\r\n\r\n");
+    expect(JSON.parse(reply!).hits).toHaveLength(20);
+    const silent = await ask();
+    await eventually(
+      isUnsent((bytes) => bytes === 0),
+      "the silent client was cut off",
+    );
+    expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
+    silent.destroy();
+  });
+
+  test("silent and slow clients are cut off and hold nobody up", async () => {
+    const sockets = await Promise.all(Array.from({ length: 3 * CAPACITY }, () => server.socket()));
+    const closed = sockets.map((socket) => {
+      socket.on("error", () => undefined);
+      socket.resume();
+      return new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    });
+    sockets.forEach((socket, i) => {
+      if (i % 3 === 1) socket.write("POST /v1/indexes HTTP/1.1\r\nhost: x\r\n"); // half a head
+      if (i % 3 === 2 && i < CAPACITY) socket.write(`${requestHead("POST", PATH, 100)}{"q": "th`); // half a body
+    });
+    await sleep(100);
+    expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
+    const cut = closed.filter((_, i) => i % 3 === 1 || (i % 3 === 2 && i < CAPACITY));
+    await Promise.race([
+      Promise.all(cut),
+      sleep(60_000).then(() => {
+        throw new Error("slow clients are still connected");
+      }),
+    ]);
+    expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
+    for (const socket of sockets) socket.destroy();
+  });
+});

@@ -1,0 +1,332 @@
+// The `skein` command as people and scripts use it: the compiled program in a process of its own against a
+// running server. Checks what is printed where, exit codes, and that the documents arrived.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ADMIN_KEY, TestServer } from "../world/harness.js";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+const CLI = join(ROOT, "dist/server/cli/main.js");
+
+interface Run {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+let server: TestServer;
+let folder: string;
+
+beforeAll(async () => {
+  server = await TestServer.start();
+  folder = mkdtempSync(join(tmpdir(), "skein-cli-"));
+});
+
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function execute(
+  file: string,
+  args: string[],
+  env: Record<string, string>,
+  input?: Uint8Array,
+): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [file, ...args], {
+      cwd: folder,
+      env: { ...cleanEnvironment(), ...env },
+    });
+    const run: Run = { code: null, out: "", err: "" };
+    child.stdout.on("data", (chunk) => (run.out += chunk));
+    child.stderr.on("data", (chunk) => (run.err += chunk));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ ...run, code }));
+    child.stdin.end(input);
+  });
+}
+
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_")));
+}
+
+function skein(args: string[], input?: Uint8Array): Promise<Run> {
+  return execute(CLI, args, { SKEIN_URL: server.url, SKEIN_API_KEY: ADMIN_KEY }, input);
+}
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const SHOES = Array.from({ length: 60 }, (_, i) => ({
+  id: i % 2 === 0 ? `shoe-${i}` : i,
+  title: `${["Trail", "Road", "Track"][i % 3]} running shoe model ${i}`,
+  brand: ["Norrvane", "Tarnwick"][i % 2],
+  price: 40 + i + (i % 4 === 0 ? 0.5 : 0),
+  barcode: 9007199254740993n + BigInt(i),
+}));
+const toJson = (value: unknown) =>
+  JSON.stringify(value, (_, v) => (typeof v === "bigint" ? `#${v}#` : v)).replace(/"#(\d+)#"/g, "$1");
+
+describe("import", () => {
+  test("JSON lines into a new index: shows the schema it made, and the documents can be searched", async () => {
+    const path = file("shoes.jsonl", SHOES.map(toJson).join("\n"));
+    const run = await skein(["import", path, "--index", "shoes", "--batch-size", "7", "--parallel", "3"]);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    expect(run.out).toMatch(/^Created index shoes/);
+    expect(run.out).toMatch(/^brand +string +yes/m);
+    expect(run.out).toMatch(/^price +float +yes/m);
+    expect(run.out).toMatch(/^barcode +int64 +yes/m);
+    expect(run.out).toMatch(/60 documents in shoes, none rejected/);
+    const reply = await server.query("shoes", {
+      q: "trail",
+      filter_by: "barcode:=9007199254740996",
+      facets: ["brand"],
+    });
+    expect(reply.json.found).toBe(1);
+    expect(reply.text).toContain('"barcode":9007199254740996');
+    expect(reply.json.hits[0]!.document.id).toBe("3");
+  });
+
+  test("a JSON array, gzipped, on standard input, and a summary for programs", async () => {
+    const bytes = gzipSync(`[\n${SHOES.map(toJson).join(",\n")}\n]`);
+    const run = await skein(["import", "-", "--index", "piped", "--json"], bytes);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse(run.out)).toMatchObject({ index: "piped", format: "json", succeeded: 60, rejected: 0 });
+    expect((await server.query("piped", { q: "*" })).json.found).toBe(60);
+  });
+
+  test("CSV with an id column; what is wrong is listed, the rest arrives, the exit code says so", async () => {
+    const rows = Array.from({ length: 50 }, (_, i) => `A-${i}/1;Lamp ${i};${i},yes`.replace(",", ";"));
+    rows.splice(10, 0, "B-1/1;Lamp;not a number;yes", "B-2/1;too few");
+    const path = file("lamps.csv", `sku;name;stock;dimmable\n${rows.join("\n")}\n`);
+    const schema = file(
+      "lamps.json",
+      JSON.stringify({
+        fields: [
+          { name: "name", type: "string" },
+          { name: "stock", type: "int32" },
+        ],
+      }),
+    );
+    const rejected = join(folder, "rejected.jsonl");
+    const run = await skein([
+      "import",
+      path,
+      "--index",
+      "lamps",
+      "--id",
+      "sku",
+      "--schema",
+      schema,
+      "--rejected",
+      rejected,
+    ]);
+    expect(run.code).toBe(1);
+    expect(run.out).toMatch(/50 documents in lamps, 2 rejected/);
+    expect(run.err).toMatch(/^rejected: line 13: 2 cells where the header has 4$/m);
+    expect(run.err).toMatch(/^rejected: line 12, id B-1\/1: .*stock/m);
+    const written = readFileSync(rejected, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { at: number });
+    expect(written.map((entry) => entry.at).sort()).toEqual([12, 13]);
+    expect((await server.get("/v1/indexes/lamps/documents/A-7%2F1")).json.data).toMatchObject({
+      id: "A-7/1",
+      stock: 7,
+    });
+  });
+
+  test("a broken line in the middle of a batch costs only itself", async () => {
+    const lines = SHOES.map(toJson);
+    lines[20] = '{"id":"x","title":tru}';
+    lines[40] = '{"id":"y"';
+    lines[41] = `{"title":"no id"}`;
+    const run = await skein([
+      "import",
+      file("broken.jsonl", lines.join("\n")),
+      "--index",
+      "broken",
+      "--json",
+    ]);
+    expect(run.code).toBe(1);
+    const summary = JSON.parse(run.out) as { succeeded: number; rejections: { at: number }[] };
+    expect(summary.succeeded).toBe(57);
+    expect(summary.rejections.map((rejection) => rejection.at).sort()).toEqual([21, 41, 42]);
+  });
+
+  test("an existing index keeps its schema; an inferred one can be looked at first", async () => {
+    const path = file("more.csv", "id,title,price\nnew-1,Another shoe,55\n");
+    const dry = await skein(["import", path, "--index", "shoes", "--dry-run", "--json"]);
+    expect(JSON.parse(dry.out)).toEqual({
+      fields: [
+        { name: "title", type: "string" },
+        { name: "price", type: "float" },
+      ],
+    });
+    const run = await skein(["import", path, "--index", "shoes"]);
+    expect(run.code).toBe(0);
+    expect(run.out).toContain("Index shoes exists with 60 documents");
+    expect((await server.query("shoes", { q: "another" })).json.found).toBe(1);
+  });
+});
+
+describe("search, indexes, keys", () => {
+  test("a readable table with facets and the count", async () => {
+    const run = await skein([
+      "search",
+      "piped",
+      "trial",
+      "running",
+      "--filter",
+      "price:<60",
+      "--facets",
+      "brand",
+      "--sort",
+      "price:asc",
+    ]);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    const lines = run.out.trim().split("\n");
+    expect(lines[0]).toMatch(/^id +title +/);
+    expect(lines[2]).toMatch(/^shoe-0 +Trail running shoe model 0/);
+    expect(run.out).toMatch(/^brand: \w+ \(\d+\)/m);
+    expect(lines.at(-1)).toMatch(/^\d+ found.*, \d+ ms$/);
+    expect(run.out).toContain("9007199254740993");
+  });
+
+  test("the whole answer for programs; global options may stand anywhere", async () => {
+    const run = await skein(["--json", "search", "piped", "trail", "--per-page", "1"]);
+    expect(JSON.parse(run.out)).toMatchObject({ found: 20, per_page: 1 });
+    const listed = await skein(["indexes", "--json"]);
+    const names = (JSON.parse(listed.out) as { data: { name: string }[] }).data.map((entry) => entry.name);
+    expect(names).toContain("piped");
+    expect((await skein(["indexes"])).out).toMatch(/^piped +60 /m);
+  });
+
+  test("a key is shown once, works for what it is for, and stops working when deleted", async () => {
+    const made = await skein(["keys", "create", "web", "--scopes", "search", "--indexes", "piped"]);
+    expect(made.code).toBe(0);
+    const key = made.out.trim();
+    expect((await skein(["search", "piped", "trail", "--key", key])).code).toBe(0);
+    expect((await skein(["indexes", "--key", key])).code).toBe(2);
+    const listed = await skein(["keys", "list", "--json"]);
+    const { id } = (JSON.parse(listed.out) as { data: { id: number; name: string }[] }).data.find(
+      (k) => k.name === "web",
+    )!;
+    expect(listed.out).not.toContain(key);
+    expect((await skein(["keys", "list"])).out).toMatch(/web/);
+    expect((await skein(["keys", "delete", String(id)])).code).toBe(0);
+    expect(await skein(["search", "piped", "trail", "--key", key])).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("what goes wrong is one line on standard error", () => {
+  const oneLine = /^skein: [^\n]+\n$/;
+
+  test.each([
+    [["search", "no-such-index", "x"], /index .*does not exist/],
+    [["search", "piped", "x", "--filter", "price:<"], /filter/],
+    [["search", "piped", "x", "--per-page", "many"], /whole number/],
+    [["import", "no-such-file.csv", "--index", "x"], /there is no file/],
+    [["import", "no-such-file.csv"], /--index/],
+    [["import", "no-such-file.csv", "--index", "x", "--action", "replace"], /upsert/],
+    [["serch", "piped"], /search/],
+    [["search", "piped", "--url", "ftp://x"], /--url/],
+    [["search", "piped", "--url", "http://127.0.0.1:1"], /no server answers/],
+    [["search", "piped", "--key", "wrong-key-wrong"], /key/],
+    [["serve", "--port", "many"], /--port/],
+  ])("%j", async (args, text) => {
+    const run = await skein(args);
+    expect(run).toMatchObject({ code: 2, out: "" });
+    expect(run.err).toMatch(oneLine);
+    expect(run.err).toMatch(text);
+  });
+
+  test("help explains with examples and is no error", async () => {
+    for (const args of [
+      ["--help"],
+      ["import", "--help"],
+      ["search", "--help"],
+      ["serve", "--help"],
+      ["keys", "--help"],
+    ]) {
+      const run = await skein(args);
+      expect(run).toMatchObject({ code: 0, err: "" });
+      expect(run.out).toMatch(/Examples:\n/);
+    }
+    expect((await skein(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+test("rules and synonyms are listed, groups are added from a file", async () => {
+  await server.createIndex("curated", { fields: [{ name: "title", type: "string" }] });
+  expect((await skein(["rules", "curated"])).out).toBe("The index has no ranking rules.\n");
+  expect((await skein(["synonyms", "curated"])).out).toBe("The index has no synonym groups.\n");
+  const rule = { type: "boost", name: "shoes", effect: { weight: 5, filter_by: "title:shoe" } };
+  await server.post("/v1/indexes/curated/ranking-rules", rule);
+  expect((await skein(["rules", "curated"])).out).toMatch(/shoes +boost 5 +always +title:shoe +0 +on\n/);
+  const lines = ['{"synonyms": ["tv", "telly"]}', '{"synonyms": ["alone"]}', "", "{oops"];
+  const root = '{"type": "one_way", "root": "shoe", "synonyms": ["boot"]}';
+  const added = await skein([
+    "synonyms",
+    "curated",
+    "--import",
+    file("groups.jsonl", [...lines, root].join("\n")),
+  ]);
+  expect(added).toMatchObject({ code: 1, out: "2 groups added, 2 refused\n" });
+  expect(added.err).toMatch(/^skein: group 2: synonyms must have at least 2 .*\nskein: group 4: .*JSON.*\n$/);
+  const listed = (await skein(["synonyms", "curated"])).out;
+  expect(listed).toMatch(/multi_way +tv = telly +on\n.*one_way +shoe -> boot +on\n/);
+  const array = Buffer.from('[{"synonyms": ["sofa", "couch"]}]');
+  const piped = await skein(["synonyms", "curated", "--import", "-", "--json"], array);
+  expect(piped).toMatchObject({ code: 0, out: '{"added":1,"refused":0}\n', err: "" });
+  expect(await skein(["synonyms", "none", "--import", file("one.jsonl", root)])).toMatchObject({ code: 2 });
+  await server.delete("/v1/indexes/curated");
+});
+
+test("the demo fills a server, searches it and, when told to, ends", async () => {
+  const run = await execute(join(ROOT, "dist/server/cli/demo/main.js"), ["--port", "0"], {
+    SKEIN_DEMO_EXIT: "1",
+  });
+  expect(run).toMatchObject({ code: 0, err: "" });
+  const samples = run.out.split("\n$ skein search products ").slice(1);
+  expect(samples.length).toBeGreaterThanOrEqual(5);
+  for (const sample of samples) expect(sample, sample).toMatch(/^[1-9]\d* found/m);
+});
+
+test("the load benchmark runs and writes its result", async () => {
+  const args = [
+    "--workload",
+    join(ROOT, "bench/workloads/smoke.json"),
+    "--server",
+    CLI,
+    "--out",
+    folder,
+    "--durability",
+    "os",
+  ];
+  const run = await execute(join(ROOT, "dist/bench/http.js"), args, {});
+  expect(run.code, run.err).toBe(0);
+  const result = JSON.parse(readFileSync(join(folder, "smoke.json"), "utf8")) as {
+    alone: { failed: number; usage: { queries: number } }[];
+    mixed: { failed: number; usage: { queries: number } }[];
+    import: { documents: number; rejected: number };
+    index: { rows: number; postings: number; bytes: number };
+  };
+  expect(result.import).toMatchObject({ documents: 2000, rejected: 0 });
+  expect(result.alone).toHaveLength(5);
+  for (const load of [...result.alone, ...result.mixed]) {
+    expect(load.failed).toBe(0);
+    expect(load.usage.queries).toBeGreaterThan(0);
+  }
+  expect(result.index.rows).toBe(2000);
+  expect(result.index.postings).toBeGreaterThan(2000 * 10);
+  expect(readFileSync(join(folder, "smoke.md"), "utf8")).toContain("| restart to first answer |");
+});

@@ -1,0 +1,198 @@
+// Several searches in one request: each slot is what the same query alone would have been, or its own failure.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BROKEN_BODIES, WRONG_PARAMETERS } from "../http/bad-input-cases.js";
+import { expectStatus, TestServer } from "../world/harness.js";
+import type { Reply, ReplyBody } from "../world/reply.js";
+import { PRODUCTS, SCHEMA } from "../world/shop.js";
+
+describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
+  let server: TestServer;
+  const directory = mkdtempSync(join(tmpdir(), "skein-multi-"));
+
+  const post = (searches: unknown, key?: string): Promise<Reply> =>
+    server.post("/v1/multi-search", { searches }, key === undefined ? {} : { key });
+
+  async function results(searches: unknown, key?: string): Promise<ReplyBody[]> {
+    const reply = await post(searches, key);
+    expectStatus(reply, 200);
+    return reply.json.data.results as ReplyBody[];
+  }
+
+  async function makeKey(body: object): Promise<string> {
+    const reply = await server.post("/v1/keys", { name: "test", ...body });
+    expectStatus(reply, 201);
+    return reply.json.data.key;
+  }
+
+  beforeAll(async () => {
+    const config = join(directory, "skein.config.json");
+    const plans = [{ name: "small", searches_per_month: 3 }];
+    writeFileSync(
+      config,
+      JSON.stringify({ plans, limits: { multiSearchReplyBytesMax: 200_000, replyBytesMax: 150_000 } }),
+    );
+    server = await TestServer.start({ shards: 2, http, flags: ["--config", config] });
+    await server.createIndex("shop", SCHEMA, PRODUCTS);
+    await server.createIndex("letters", { fields: [{ name: "body", type: "string" }] }, [
+      { id: "1", body: "mouse and mice" },
+      { id: "2", body: `big ${"b".repeat(60_000)}` },
+    ]);
+  });
+
+  afterAll(async () => {
+    expect(server.log.filter((entry) => entry.level === "error")).toEqual([]);
+    await server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  test("each slot is the complete answer of its query, in order", async () => {
+    const searches = [
+      { index: "shop", q: "mouse", facets: ["brand"], highlight_fields: "name" },
+      { index: "letters", q: "mouse" },
+      { index: "shop", q: "*", per_page: 2, page: 2, sort_by: "price:asc" },
+      { index: "shop", q: "nothing of the kind", num_typos: 0 },
+      { index: "shop", q: "mouse", facets: ["brand"], highlight_fields: "name" },
+    ];
+    const list = await results(searches);
+    expect(list).toHaveLength(5);
+    for (const [i, { index, ...query }] of searches.entries()) {
+      const alone = (await server.query(index, query)).json;
+      const own = { query_id: expect.any(String), search_time_ms: expect.any(Number) };
+      expect(list[i]).toEqual({ ...alone, ...own });
+    }
+    expect(new Set(list.map((answer) => answer.query_id)).size).toBe(5);
+  });
+
+  test("a slot that fails leaves the others alone", async () => {
+    const list = await results([
+      { index: "shop", q: "mouse" },
+      { index: "none", q: "mouse" },
+      { index: "shop", q: "mouse", filter_by: "price:>" },
+      { index: "shop" },
+      { q: "mouse" },
+      { index: 7, q: "mouse" },
+      { index: "__proto__", q: "mouse" },
+      { index: "x".repeat(10_000), q: "mouse" },
+      null,
+      "mouse",
+      [],
+      { index: "letters", q: "mouse" },
+    ]);
+    expect(list.map((answer) => answer.code ?? answer.found)).toEqual([
+      2,
+      "SK-SE-404",
+      ...new Array(4).fill("SK-SE-400"),
+      "SK-SE-404",
+      "SK-SE-404",
+      ...new Array(3).fill("SK-SE-400"),
+      1,
+    ]);
+    for (const failed of list.slice(1, -1))
+      expect(failed).toMatchObject({ error: expect.stringMatching(/.+/) });
+    expect(list[2]!.details).toMatchObject({ position: expect.any(Number) });
+    expect(list[4]!.error).toContain("searches[4].index");
+  });
+
+  test.each(WRONG_PARAMETERS)("%s = %j fails in its slot", async (name, value) => {
+    const [good, bad] = await results([
+      { index: "shop", q: "mouse" },
+      { index: "shop", q: "mouse", [name]: value },
+    ]);
+    expect(good!.found).toBe(2);
+    // Some of the values are only wrong for the fields of another index.
+    if (bad!.code !== undefined) expect(bad!.code).toBe("SK-SE-400");
+  });
+
+  test("none is an empty list, more than fifty are refused", async () => {
+    expect(await results([])).toEqual([]);
+    expect(await results(new Array(50).fill({ index: "shop", q: "mouse" }))).toHaveLength(50);
+    for (const wrong of [new Array(51).fill({ index: "shop", q: "x" }), undefined, null, {}, "x", 5]) {
+      const reply = await post(wrong);
+      expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
+      expect(reply.json.error).toContain("searches");
+    }
+  });
+
+  test.each(BROKEN_BODIES)("a body that is %s", async (_name, body) => {
+    const reply = await server.raw("POST", "/v1/multi-search", { body });
+    expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
+  });
+
+  test("a body beyond the limit", async () => {
+    const body = JSON.stringify({ searches: [{ index: "shop", q: "x".repeat(1024 * 1024) }] });
+    expect((await server.raw("POST", "/v1/multi-search", { body })).json.code).toBe("SK-SYS-413");
+    expect((await server.raw("GET", "/v1/multi-search")).status).toBe(405);
+  });
+
+  test("answers beyond the limit of a reply", async () => {
+    const list = await results([
+      { index: "letters", q: "big" },
+      { index: "letters", q: "big" },
+      { index: "letters", q: "mouse" },
+    ]);
+    expect(list.map((answer) => answer.code ?? answer.found)).toEqual([1, "SK-SE-413", "SK-SE-413"]);
+  });
+
+  test("a query beyond the limit of a reply: fewer documents or fields fit, one document always does", async () => {
+    const long = "l".repeat(30_000);
+    const documents = Array.from({ length: 80 }, (_, i) => ({
+      id: `${i}`,
+      body: `long word${i} ${long}`,
+      n: i,
+    }));
+    documents.push({ id: "huge", body: `unique ${"h".repeat(300_000)}`, n: 80 });
+    await server.createIndex("long", { fields: [{ name: "body", type: "string" }] }, documents);
+    for (const per_page of [3, 30, 80]) {
+      const reply = await server.query("long", { q: "long", per_page });
+      expect([reply.status, reply.json.code]).toEqual([413, "SK-SE-413"]);
+      expect(reply.json.error).toContain("fewer documents");
+      const lean = await server.query("long", { q: "long", per_page, fields: ["n"] });
+      expect(lean.json.hits).toHaveLength(per_page);
+    }
+    expect((await server.query("long", { q: "long", per_page: 2 })).json.hits).toHaveLength(2);
+    // The related documents of "unique long" have no room beside a page that is as large as it may be.
+    const huge = await server.query("long", { q: "unique" });
+    expect(huge.json.hits.map(({ document }: { document: { id: string } }) => document.id)).toEqual(["huge"]);
+    expect(huge.text.length).toBeGreaterThan(600_000);
+    const list = await results([
+      { index: "long", q: "long", per_page: 2 },
+      { index: "long", q: "long", per_page: 3 },
+      { index: "shop", q: "mouse" },
+    ]);
+    expect(list.map((answer) => answer.code ?? answer.hits.length)).toEqual([2, "SK-SE-413", "SK-SE-413"]);
+  });
+
+  test("the key's indexes count per slot, its scope for the whole", async () => {
+    const both = [
+      { index: "shop", q: "mouse" },
+      { index: "letters", q: "mouse" },
+      { index: "none", q: "mouse" },
+    ];
+    const narrow = await results(both, await makeKey({ scopes: ["search"], indexes: ["shop*"] }));
+    expect(narrow.map((answer) => answer.code ?? answer.found)).toEqual([2, "SK-SYS-403", "SK-SYS-403"]);
+    expect((await post(both, await makeKey({ scopes: ["documents"] }))).json.code).toBe("SK-SYS-403");
+    expect((await server.post("/v1/multi-search", { searches: both }, { key: null })).status).toBe(401);
+  });
+
+  test("each slot is a search of the month; another tenant's index does not exist", async () => {
+    const made = await server.post("/v1/tenants", { name: "tiny", plan: "small" });
+    const { key } = made.json.data.admin_key as { key: string };
+    expectStatus(await server.post("/v1/indexes", { name: "mine", schema: SCHEMA }, { key }), 201);
+    const mine = { index: "mine", q: "*" };
+    const list = await results([mine, { index: "shop", q: "*" }, mine, mine, mine, mine], key);
+    expect(list.map((answer) => answer.code ?? answer.found)).toEqual([
+      0,
+      "SK-SE-404",
+      0,
+      0,
+      "SK-SYS-429",
+      "SK-SYS-429",
+    ]);
+    expect((await server.post("/v1/indexes/mine/query", { q: "*" }, { key })).status).toBe(429);
+    const typed = await server.post("/v1/indexes/mine/suggest", { q: "a", suggest_by: "name" }, { key });
+    expectStatus(typed, 200);
+  });
+});

@@ -1,0 +1,308 @@
+// Starts the built server as a real process, talks HTTP to it and holds every JSON exchange against the
+// server's own /openapi.json. Shared by all tests that need a running server; knows nothing of its insides.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { OpenApiContract } from "./openapi-contract.js";
+import type { Reply, ReplyBody } from "./reply.js";
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+/** From the sources, or compiled in dist/ beside the server. */
+const MAIN = join(ROOT, existsSync(join(ROOT, "dist")) ? "dist" : "", "server/cli/main.js");
+const START_MS_MAX = 60_000;
+const STOP_MS_MAX = 60_000;
+/** Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy test. */
+const IDLE_MS_MAX = 3_000;
+export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
+
+export interface StartOptions {
+  shards?: number;
+  /** Kept by `stop`, removed by `close`; a fresh temporary directory when left out. */
+  dataDir?: string;
+  http?: "uws" | "node";
+  logLevel?: string;
+  flags?: string[];
+  env?: Record<string, string>;
+}
+
+export interface CallOptions {
+  /** Text and bytes go out as they are, anything else as JSON. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** null sends no Authorization header. */
+  key?: string | null;
+}
+
+/** Servers that must not outlive the tests, however these end. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+export class TestServer {
+  readonly dataDir: string;
+  /** Parsed log lines of all runs, oldest first. */
+  readonly log: Record<string, unknown>[] = [];
+  url = "";
+  private process: ChildProcess | undefined;
+  private contract: OpenApiContract | undefined;
+  private agent = newAgent();
+  private usedMs = 0;
+
+  private constructor(private readonly options: StartOptions) {
+    this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
+  }
+
+  /** A running server that answers; throws with its log when it does not come up. */
+  static async start(options: StartOptions = {}): Promise<TestServer> {
+    if (!existsSync(MAIN)) throw new Error("dist/ is missing: run `npm run build` before these tests");
+    const server = new TestServer(options);
+    await server.launch();
+    return server;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  get pid(): number {
+    return this.process?.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.process !== undefined && this.process.exitCode === null && this.process.signalCode === null;
+  }
+
+  /** Starts the process again on the same data directory. Requires that it is not running. */
+  async launch(): Promise<void> {
+    const { shards = 2, http = "uws", logLevel = "info", flags = [], env = {} } = this.options;
+    const args = ["--port", "0", "--data-dir", this.dataDir, "--shards", String(shards)];
+    const child = spawn(
+      process.execPath,
+      [MAIN, "serve", ...args, "--admin-key", ADMIN_KEY, "--log-level", logLevel, ...flags],
+      { cwd: tmpdir(), env: cleanEnvironment(http, env), stdio: ["ignore", "pipe", "pipe"] },
+    );
+    this.process = child;
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    this.url = await this.listeningUrl(child);
+    await eventually(
+      async () => (await this.raw("GET", "/health/ready")).status === 200,
+      "the server is ready",
+    );
+    this.contract ??= new OpenApiContract(JSON.parse((await this.raw("GET", "/openapi.json")).text));
+  }
+
+  private listeningUrl(child: ChildProcess): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let output = "";
+      const fail = (why: string): void => reject(new Error(`the server did not start (${why}):\n${output}`));
+      const timer = setTimeout(() => fail(`no answer in ${START_MS_MAX} ms`), START_MS_MAX);
+      child.once("exit", (code, signal) => fail(`exit ${code ?? signal}`));
+      child.stderr!.on("data", (chunk) => {
+        output += chunk;
+      });
+      onLines(child.stdout!, (line) => {
+        output += `${line}\n`;
+        if (!line.startsWith("{")) return;
+        const entry = JSON.parse(line) as Record<string, unknown>;
+        this.log.push(entry);
+        if (typeof entry.url === "string" && entry.url.startsWith("http")) {
+          clearTimeout(timer);
+          resolve(entry.url);
+        }
+      });
+    });
+  }
+
+  /** One HTTP exchange, checked against the OpenAPI document. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+    const reply = await this.raw(method, path, options);
+    this.contract!.check(method, path, options.body, reply);
+    return reply;
+  }
+
+  get(path: string, options?: CallOptions): Promise<Reply> {
+    return this.call("GET", path, options);
+  }
+
+  post(path: string, body?: unknown, options?: CallOptions): Promise<Reply> {
+    return this.call("POST", path, { ...options, body });
+  }
+
+  patch(path: string, body?: unknown, options?: CallOptions): Promise<Reply> {
+    return this.call("PATCH", path, { ...options, body });
+  }
+
+  delete(path: string, options?: CallOptions): Promise<Reply> {
+    return this.call("DELETE", path, options);
+  }
+
+  /** One HTTP exchange without any check. */
+  async raw(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
+    const { body, headers = {}, key = ADMIN_KEY } = options;
+    const bytes = bodyBytes(body);
+    const [response, text] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
+      const request = httpRequest(`${this.url}${path}`, {
+        method,
+        agent: this.connections(),
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(bytes === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": bytes.length }),
+          ...headers,
+        },
+      });
+      request.on("error", reject);
+      request.on("response", (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => resolve([response, Buffer.concat(chunks).toString("utf8")]));
+      });
+      request.end(bytes);
+    });
+    const isJson = response.headers["content-type"]?.startsWith("application/json") ?? false;
+    const json = (isJson && text !== "" ? JSON.parse(text) : {}) as ReplyBody;
+    return { status: response.statusCode!, headers: response.headers, text, json, isJson };
+  }
+
+  private connections(): Agent {
+    const now = performance.now();
+    if (now - this.usedMs > IDLE_MS_MAX) this.agent = newAgent();
+    this.usedMs = now;
+    return this.agent;
+  }
+
+  /** A plain TCP connection to the server, for requests that no HTTP client would send. */
+  socket(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.port, "127.0.0.1", () => resolve(socket));
+      socket.once("error", reject);
+    });
+  }
+
+  /** Creates an index, sends the documents and expects all of it to succeed. */
+  async createIndex(name: string, schema: unknown, documents: unknown[] = []): Promise<void> {
+    expectStatus(await this.post("/v1/indexes", { name, schema }), 201);
+    if (documents.length > 0) {
+      const reply = await this.post(`/v1/indexes/${name}/documents/batch`, { documents });
+      expectStatus(reply, 200);
+      if (reply.json.data.failed !== 0) throw new Error(`documents were refused: ${reply.text}`);
+    }
+  }
+
+  query(index: string, body: unknown): Promise<Reply> {
+    return this.post(`/v1/indexes/${index}/query`, body);
+  }
+
+  /** Waits until the server holds so many unanswered requests. */
+  holds(requests: number): Promise<void> {
+    const line = `skein_http_requests_in_flight ${requests + 1}`; // with the one that asks
+    const held = async () => (await this.raw("GET", "/metrics")).text.split("\n").includes(line);
+    return eventually(held, `${requests} requests are inside`);
+  }
+
+  /** Resident memory of the server process in MiB (Linux), or null. */
+  residentMiB(): number | null {
+    const file = `/proc/${this.pid}/status`;
+    if (!existsSync(file)) return null;
+    const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(file, "utf8"))?.[1];
+    return kib === undefined ? null : Number(kib) / 1024;
+  }
+
+  /** Seconds of processor time that the server process has used (Linux), or 0. */
+  cpuSeconds(): number {
+    const file = `/proc/${this.pid}/stat`;
+    if (!existsSync(file)) return 0;
+    const [user, system] = readFileSync(file, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
+    return (Number(user) + Number(system)) / 100;
+  }
+
+  /** Ends the process with the signal and waits until it is gone; the data directory stays. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    const child = this.process;
+    this.process = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null)
+      return child?.exitCode ?? null;
+    const gone = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
+    const code = await gone;
+    clearTimeout(timer);
+    return code;
+  }
+
+  /** Ends the process and removes its data. */
+  async close(): Promise<void> {
+    this.agent.destroy();
+    await this.stop();
+    if (this.options.dataDir === undefined) rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Throws with the whole reply when the status is another. */
+export function expectStatus(reply: Reply, status: number): void {
+  if (reply.status !== status)
+    throw new Error(`expected ${status}, got ${reply.status}: ${reply.text.slice(0, 2000)}`);
+}
+
+/** Polls until `check` is true; the limit is for machines that are busy with much else. */
+export async function eventually(check: () => Promise<boolean>, what: string, msMax = 60_000): Promise<void> {
+  const end = Date.now() + msMax;
+  while (!(await check())) {
+    if (Date.now() > end) throw new Error(`did not happen within ${msMax} ms: ${what}`);
+    await sleep(20);
+  }
+}
+
+/** Each client takes its turn again and again while `work` is done. Throws the first error of any when all have ended. */
+export async function meanwhile(
+  clients: readonly (() => Promise<unknown>)[],
+  work: () => Promise<void>,
+): Promise<void> {
+  let working = true;
+  const worked = work().finally(() => {
+    working = false;
+  });
+  const asked = clients.map(async (turn) => {
+    while (working) await turn();
+  });
+  const failed = (await Promise.allSettled([worked, ...asked])).find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function newAgent(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 64 });
+}
+
+/** The environment without settings of the machine at hand. "uws" takes what the platform offers. */
+function cleanEnvironment(http: "uws" | "node", extra: Record<string, string>): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
+  return { ...Object.fromEntries(inherited), SKEIN_HTTP: http === "node" ? "node" : "auto", ...extra };
+}
+
+function onLines(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
+  let rest = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) take(line);
+  });
+}
+
+function bodyBytes(body: unknown): Uint8Array | undefined {
+  if (body === undefined) return undefined;
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}

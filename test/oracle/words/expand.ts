@@ -1,0 +1,101 @@
+// What the dictionary knows of a word, counted document by document: how many have it, its prefix range, its
+// typos. Distances by the full matrix of optimal string alignment.
+
+import { compareBytes, type Row } from "../segments/rows.js";
+import { isMarker } from "./markers.js";
+
+/** Terms of a prefix that are listed one by one; more than these are only counted. */
+const PREFIX_TERMS_LISTED = 64;
+
+export interface Typo {
+  term: string;
+  distance: number;
+  /** Only a prefix of the term is within the distance. */
+  isPrefix: boolean;
+  /** Documents per field. */
+  frequencies: number[];
+}
+
+export interface Expansion {
+  exact: number[];
+  /** Terms that start with the word, without itself. */
+  prefixTerms: string[];
+  prefixListed: boolean;
+  prefixFrequencies: number[];
+}
+
+/** Documents per field that have each term. */
+export type Dictionary = Map<string, number[]>;
+
+export function makeDictionary(rows: Row[], fields: string[]): Dictionary {
+  const dictionary: Dictionary = new Map();
+  for (const row of rows) {
+    fields.forEach((name, i) => {
+      for (const term of row.texts.get(name)?.positions.keys() ?? []) {
+        const counts = dictionary.get(term) ?? fields.map(() => 0);
+        counts[i]!++;
+        dictionary.set(term, counts);
+      }
+    });
+  }
+  return dictionary;
+}
+
+/** Average of the lengths of the documents that have the field; 0 when there are none. */
+export function averageLengths(rows: Row[], fields: string[]): number[] {
+  return fields.map((name) => {
+    const lengths = rows.flatMap((row) => row.texts.get(name)?.length ?? []);
+    return lengths.length === 0 ? 0 : lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  });
+}
+
+export function expandWord(dictionary: Dictionary, word: string, fieldCount: number): Expansion {
+  const zeros = Array.from({ length: fieldCount }, () => 0);
+  const prefixTerms = [...dictionary.keys()]
+    .filter((term) => term !== word && term.startsWith(word))
+    .sort(compareBytes);
+  const prefixFrequencies = zeros.map((_, i) =>
+    prefixTerms.reduce((sum, term) => sum + dictionary.get(term)![i]!, 0),
+  );
+  const prefixListed = prefixTerms.length <= PREFIX_TERMS_LISTED;
+  return { exact: dictionary.get(word) ?? zeros, prefixTerms, prefixListed, prefixFrequencies };
+}
+
+/** Terms within 1..distanceMax of the word; with `prefixes` also those of which a prefix is. */
+export function typosOf(
+  dictionary: Dictionary,
+  word: string,
+  distanceMax: number,
+  prefixes: boolean,
+): Typo[] {
+  const typos: Typo[] = [];
+  for (const [term, frequencies] of dictionary) {
+    if (isMarker(term) || term === word || (prefixes && term.startsWith(word))) continue;
+    const distances = prefixDistances(word, term);
+    const whole = distances.at(-1)!;
+    const best = prefixes ? Math.min(...distances) : whole;
+    if (best > distanceMax) continue;
+    const isPrefix = whole > distanceMax;
+    typos.push({ term, distance: isPrefix ? best : whole, isPrefix, frequencies });
+  }
+  return typos.sort((a, b) => compareBytes(a.term, b.term));
+}
+
+/** Optimal string alignment distance of `word` to every prefix of `term`, in code points; the last is the whole. */
+function prefixDistances(word: string, term: string): number[] {
+  const a = [...word];
+  const b = [...term];
+  const d = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_, j) => i + j),
+  );
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = d[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      d[i]![j] = Math.min(d[i - 1]![j]! + 1, d[i]![j - 1]! + 1, substitution);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        d[i]![j] = Math.min(d[i]![j]!, d[i - 2]![j - 2]! + 1);
+      }
+    }
+  }
+  return d[a.length]!;
+}

@@ -1,0 +1,197 @@
+// What a query's text says, after docs/ranking.md: words, stretches, words typed as one, phrases and exclusions.
+
+import type { Analysis } from "../segments/values.js";
+import { analyse, type OracleToken, words as wordsOf } from "./analyse.js";
+
+export interface QueryWord {
+  /** One term, or the characters of a word in a script without spaces. */
+  terms: string[];
+  prefix: boolean;
+  typosMax: number;
+  /** As many when no document has it in any form. */
+  typosAtLast: number;
+  /** It stands in quotes only: matched as it is. */
+  quoted: boolean;
+  /** How often the query has it. */
+  count: number;
+}
+
+/** An occurrence of a word. */
+type Occurrence = Omit<QueryWord, "count">;
+
+/** A token of a stretch; its word is -1 when that was left out. */
+export interface QueryToken {
+  term: string;
+  word: number;
+}
+
+/** Several words typed as one. */
+export interface Compound {
+  term: string;
+  covers: number[];
+  prefix: boolean;
+}
+
+export interface QueryText {
+  words: QueryWord[];
+  /** Stretches of plain words between quotes and exclusions. */
+  runs: QueryToken[][];
+  compounds: Compound[];
+  phrases: string[][];
+  excludes: string[][];
+  /** All terms but the excluded. */
+  terms: string[];
+}
+
+export interface TextRules {
+  prefix: boolean;
+  num_typos: number;
+  min_len_1typo: number;
+  min_len_2typo: number;
+  typo_on_numbers: boolean;
+  /** As they are written. */
+  stop_words: string[];
+}
+
+const WORDS_MAX = 64;
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+
+/** `plain words "a phrase" -excluded -"excluded phrase"`; the last part may be an unfinished word. */
+export function readText(q: string, rules: TextRules, analysis: Analysis): QueryText {
+  const text: QueryText = { words: [], runs: [[]], compounds: [], phrases: [], excludes: [], terms: [] };
+  const parts = q.trim() === "*" ? [] : partsOf(q, analysis);
+  const occurrences: Occurrence[] = []; // `word` and `covers` number these at first
+  for (const [i, { minus, quoted, source, tokens }] of parts.entries()) {
+    const plain = tokens.filter((token) => token.parts === 1);
+    const terms = plain.map((token) => token.term);
+    if (minus) text.excludes.push(terms);
+    else text.terms.push(...terms);
+    if (minus || quoted) text.runs.push([]);
+    if (minus) continue;
+    if (quoted) {
+      text.phrases.push(terms);
+      for (const term of terms)
+        occurrences.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
+      continue;
+    }
+    const isLast = i === parts.length - 1;
+    const occurrenceAt: number[] = [];
+    const groups = cutIntoWords(source, plain);
+    for (const [j, group] of groups.entries()) {
+      const unfinished = (isLast && j === groups.length - 1) || /\p{Script=Hangul}/u.test(group[0]!.term);
+      for (const { term, position } of group) {
+        occurrenceAt[position] = occurrences.length;
+        text.runs.at(-1)!.push({ term, word: occurrences.length });
+      }
+      const single = group.length === 1;
+      occurrences.push({
+        terms: group.map(({ term }) => term),
+        prefix: rules.prefix && single && unfinished,
+        typosMax: single ? typosAllowed(group[0]!.term, rules) : 0,
+        typosAtLast: single ? typosAtLast(group[0]!.term, rules) : 0,
+        quoted: false,
+      });
+    }
+    for (const { term, position, parts: count } of tokens) {
+      if (count === 1) continue;
+      const covers = occurrenceAt.slice(position, position + count);
+      text.compounds.push({
+        term,
+        covers,
+        prefix: rules.prefix && isLast && position + count === plain.length,
+      });
+    }
+  }
+  return withWords(text, occurrences, rules, analysis);
+}
+
+interface Part {
+  minus: boolean;
+  quoted: boolean;
+  source: string;
+  tokens: OracleToken[];
+}
+
+function partsOf(q: string, analysis: Analysis): Part[] {
+  return [...q.matchAll(/(-(?=\S))?(?:"([^"]*)"|(\S+))/g)]
+    .map(([, minus, quoted, bare]) => {
+      const source = quoted ?? bare!;
+      return {
+        minus: minus !== undefined,
+        quoted: quoted !== undefined,
+        source,
+        tokens: analyse(source, analysis),
+      };
+    })
+    .filter(({ tokens }) => tokens.length > 0);
+}
+
+/** Tokens that touch each other are cut by dictionary, all others are words of their own. */
+function cutIntoWords(source: string, tokens: OracleToken[]): OracleToken[][] {
+  const bytes = Buffer.from(source);
+  const groups: OracleToken[][] = [];
+  for (const token of tokens) {
+    if (groups.at(-1)?.at(-1)?.end === token.start) groups.at(-1)!.push(token);
+    else groups.push([token]);
+  }
+  return groups.flatMap((group) => {
+    const first = group[0]!.start;
+    const segments = [...segmenter.segment(bytes.toString("utf8", first, group.at(-1)!.end))];
+    const ends = segments.map(
+      ({ input, index, segment }) => first + Buffer.byteLength(input.slice(0, index) + segment),
+    );
+    const words = ends.map((end, i) =>
+      group.filter(({ start }) => start < end && (i === 0 || start >= ends[i - 1]!)),
+    );
+    return group.length === 1 ? [group] : words.filter((word) => word.length > 0);
+  });
+}
+
+/** Stop words go unless nothing else remains; a repeated word counts once, with its most tolerant reading. */
+function withWords(
+  text: QueryText,
+  occurrences: Occurrence[],
+  rules: TextRules,
+  analysis: Analysis,
+): QueryText {
+  const stopWords = new Set(
+    rules.stop_words.flatMap((stop) => wordsOf(stop, analysis)).map(({ term }) => term),
+  );
+  const key = ({ terms }: Occurrence): string => terms.join(" ");
+  const inQuotes = occurrences.filter(({ quoted }) => quoted).map(key);
+  const stays = (word: Occurrence): boolean => !stopWords.has(key(word)) || inQuotes.includes(key(word));
+  const kept = occurrences.some(stays) ? occurrences.filter(stays) : occurrences;
+  const keys = [...new Set(kept.map(key))].slice(0, WORDS_MAX);
+  const wordOf = (occurrence: number): number => keys.indexOf(key(occurrences[occurrence]!));
+  return {
+    ...text,
+    words: keys.map((one) => {
+      const same = kept.filter((word) => key(word) === one);
+      return {
+        terms: same[0]!.terms,
+        prefix: same.some(({ prefix }) => prefix),
+        typosMax: Math.max(...same.map(({ typosMax }) => typosMax)),
+        typosAtLast: Math.max(...same.map(({ typosAtLast }) => typosAtLast)),
+        quoted: same.every(({ quoted }) => quoted),
+        count: same.length,
+      };
+    }),
+    runs: text.runs.map((run) => run.map(({ term, word }) => ({ term, word: wordOf(word) }))),
+    compounds: text.compounds.map((one) => ({ ...one, covers: [...new Set(one.covers.map(wordOf))] })),
+  };
+}
+
+function typosAllowed(term: string, rules: TextRules): number {
+  if (!rules.typo_on_numbers && /\p{N}/u.test(term)) return 0;
+  const length = [...term].length;
+  if (length < rules.min_len_1typo) return 0;
+  const allowed = length < rules.min_len_2typo ? 1 : length < 12 ? 2 : length < 16 ? 3 : 4;
+  return Math.min(allowed, rules.num_typos);
+}
+
+/** A word that may have one has two if it has five letters and is at most three too short for them. */
+function typosAtLast(term: string, rules: TextRules): number {
+  const allowed = typosAllowed(term, rules);
+  if (allowed !== 1) return allowed;
+  return typosAllowed(term, { ...rules, min_len_2typo: Math.max(5, rules.min_len_2typo - 3) });
+}

@@ -1,0 +1,74 @@
+// Which names a file offers and which it takes from other files.
+import ts from "typescript";
+import { resolveImport, type Source } from "./tree.js";
+
+/** "path#name" for every name taken from a file of the repository; "path#*" for a whole namespace. */
+export function importedNames(source: Source): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier) {
+      const specifier = (node.moduleSpecifier as ts.StringLiteral).text;
+      if (!specifier.startsWith(".")) return;
+      const target = resolveImport(source.path, specifier);
+      const bindings = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : node.exportClause;
+      if (ts.isImportDeclaration(node) && node.importClause?.name) names.push(`${target}#default`);
+      if (bindings && (ts.isNamedImports(bindings) || ts.isNamedExports(bindings))) {
+        for (const element of bindings.elements) {
+          names.push(`${target}#${(element.propertyName ?? element.name).text}`);
+        }
+      } else if (bindings || ts.isExportDeclaration(node)) names.push(`${target}#*`);
+    }
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const argument = node.arguments[0];
+      if (argument && ts.isStringLiteral(argument))
+        names.push(`${resolveImport(source.path, argument.text)}#*`);
+    }
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      const literal = node.argument.literal as ts.StringLiteral;
+      names.push(`${resolveImport(source.path, literal.text)}#*`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(parse(source));
+  return names;
+}
+
+/**
+ * Names that a file offers. Left out: default exports (workers started by URL), the numbers of layout.ts (the
+ * whole set is the format), and types that the same file uses elsewhere: they name parts of a signature.
+ */
+export function exportedNames(source: Source): string[] {
+  if (source.path === "engine-wasm/assembly/layout.ts") return [];
+  const names: string[] = [];
+  for (const statement of parse(source).statements) {
+    if (
+      ts.isExportDeclaration(statement) &&
+      statement.exportClause &&
+      ts.isNamedExports(statement.exportClause)
+    ) {
+      names.push(...statement.exportClause.elements.map((element) => element.name.text));
+    }
+    const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+    const has = (kind: ts.SyntaxKind): boolean =>
+      modifiers?.some((modifier) => modifier.kind === kind) ?? false;
+    if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) continue;
+    if (ts.isVariableStatement(statement)) {
+      for (const declaration of statement.declarationList.declarations)
+        names.push(declaration.name.getText());
+    } else if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) {
+      const mentions = source.text.match(new RegExp(`\\b${statement.name.text}\\b`, "g"))?.length ?? 0;
+      if (mentions === 1) names.push(statement.name.text);
+    } else if (
+      ts.isFunctionDeclaration(statement) ||
+      ts.isClassDeclaration(statement) ||
+      ts.isEnumDeclaration(statement)
+    ) {
+      if (statement.name) names.push(statement.name.text);
+    }
+  }
+  return names;
+}
+
+function parse(source: Source): ts.SourceFile {
+  return ts.createSourceFile(source.path, source.text, ts.ScriptTarget.ES2023, true);
+}

@@ -1,0 +1,287 @@
+// Rules about the repository itself that neither compiler nor linter know: which folder may import which,
+// where a foreign engine may be touched, what a file must not contain. Every rule's failure says why the
+// rule exists. Reads source text only; nothing is imported or run.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { exportedNames, importedNames } from "./names.js";
+import { everything, product, ROOT, type Source, tools } from "./tree.js";
+
+const LINES_MAX = 400;
+
+/** Fails with the rule's reason and one line per violation. */
+function expectNone(violations: string[], why: string): void {
+  expect(violations.length, `${why}\n  ${violations.join("\n  ")}`).toBe(0);
+}
+
+const FOLDERS = new Set(product.map((source) => dirname(source.path)));
+
+/** The room of a file: its folder, or the file itself where the folder only leads to rooms (main.ts, cluster.ts). */
+function room(path: string): string {
+  const folder = dirname(path);
+  const isHall = [...FOLDERS].some((other) => other.startsWith(`${folder}/`));
+  return isHall ? path : folder;
+}
+
+const SHARD_DOORS = ["shards/protocol", "shards/analysis", "shards/storage"];
+
+function engineDoor(target: string): boolean {
+  return target.startsWith("engine-wasm/host/") || target === "engine-wasm/assembly/layout.ts";
+}
+
+function mayImport(from: string, target: string): boolean {
+  if (from.startsWith("server/")) {
+    return target.startsWith("server/") || SHARD_DOORS.includes(floor(target)) || engineDoor(target);
+  }
+  if (from.startsWith("shards/")) return target.startsWith("shards/") || engineDoor(target);
+  if (from.startsWith("engine-wasm/host/")) return engineDoor(target);
+  return target.startsWith("engine-wasm/assembly/");
+}
+
+/** "server/http/routes/keys.ts" -> "server/http" */
+function floor(path: string): string {
+  return path.split("/").slice(0, 2).join("/");
+}
+
+const ROOM_FILES_MAX = 16;
+
+/** What one room must not know although no circle would show it: the reason stands beside it. */
+const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
+  {
+    from: /^server\/(?!http\/|cli\/|main\.ts)/,
+    to: /^server\/(http|cli)\/|^server\/main\.ts/,
+    why: "what answers a request does not know how it arrived",
+  },
+  {
+    from: /^server\/catalog\//,
+    to: /^server\/(cluster|threads|search|suggest|ingest)\//,
+    why: "the catalog is applied by one function and asks nobody",
+  },
+  {
+    from: /^server\/(cluster|threads|search|suggest|words|filter|request|curate|schema)\//,
+    to: /^server\/ingest\//,
+    why: "reads do not know how documents come in",
+  },
+  {
+    from: /^server\/(words|filter|request|curate|schema|formats|metrics|tenants)\//,
+    to: /^server\/(cluster|threads|search|suggest)\//,
+    why: "what only computes can be tested without a shard",
+  },
+  {
+    from: /^server\/threads\//,
+    to: /^server\/(cluster|search|catalog|tenants)\//,
+    why: "threads carry messages and know nothing of indexes",
+  },
+  { from: /^server\/(errors|limits|log)\.ts/, to: /^server\/[a-z-]+\//, why: "everybody stands on them" },
+  {
+    from: /^shards\/storage\//,
+    to: /^shards\/(query|segments|protocol|analysis|index)\//,
+    why: "a store knows keys and bytes",
+  },
+  { from: /^shards\/(segments|protocol|query)\//, to: /^shards\/index\//, why: "an index is made of them" },
+  {
+    from: /^shards\/(protocol|analysis)\//,
+    to: /^shards\/(query|segments|storage)\//,
+    why: "messages are bytes and names",
+  },
+  {
+    from: /^engine-wasm\/assembly\/(memory|text|json|segment|columns)\//,
+    to: /^engine-wasm\/assembly\/(program|match|filter|rank|score|search|expand|build|merge)\//,
+    why: "what a segment is does not depend on who reads it",
+  },
+];
+
+/** A thread pool has two ends: the file that owns the threads and the file that runs in them. */
+const FOREIGN_ENGINES: Record<string, string[]> = {
+  "uWebSockets.js": ["server/http/app.ts", "bench/load/baseline-server.ts"],
+  piscina: [
+    "server/threads/shard-life.ts",
+    "shards/worker.ts",
+    "server/ingest/intake-pool.ts",
+    "server/ingest/intake-worker.ts",
+  ],
+  "classic-level": ["shards/storage/level-store.ts"],
+  pino: ["server/log.ts"],
+  "prom-client": ["server/metrics/exposition.ts"],
+};
+
+describe("imports", () => {
+  test("run server -> shards (three doors) -> engine-wasm (host, layout), never back", () => {
+    const wrong = product.flatMap((source) =>
+      source.imports
+        .filter((target) => !mayImport(source.path, target))
+        .map((target) => `${source.path} imports ${target}`),
+    );
+    expectNone(
+      wrong,
+      "A shard must run without a server and the engine without both; the doors are the only contact.",
+    );
+  });
+
+  test("keep shut doors shut", () => {
+    const wrong = product.flatMap((source) =>
+      SHUT_DOORS.filter((door) => door.from.test(source.path)).flatMap((door) =>
+        source.imports
+          .filter((target) => door.to.test(target))
+          .map((target) => `${source.path} imports ${target}: ${door.why}`),
+      ),
+    );
+    expectNone(wrong, "A lower room that knows an upper one cannot be understood or tested alone.");
+  });
+
+  test("form no circle between rooms", () => {
+    const rooms = new Map<string, Set<string>>();
+    for (const source of product) {
+      const own = room(source.path);
+      const others = rooms.get(own) ?? new Set();
+      for (const target of source.imports) if (room(target) !== own) others.add(room(target));
+      rooms.set(own, others);
+    }
+    expectNone(
+      circles(rooms),
+      "Rooms in a circle are one room with walls in the way; move what both need to a third.",
+    );
+  });
+
+  test("resolve to files, and the product imports neither tests nor benchmarks nor scripts", () => {
+    const wrong = everything.flatMap((source) =>
+      source.imports
+        .filter((target) => !existsSync(join(ROOT, target)) && !target.startsWith("dist/"))
+        .map((target) => `${source.path} imports ${target}, which does not exist`),
+    );
+    expectNone(wrong, "An import that resolves to nothing only works by accident.");
+  });
+
+  test("form no circle between files", () => {
+    const files = new Map(everything.map((source) => [source.path, new Set(source.imports)]));
+    expectNone(
+      circles(files),
+      "Files in a circle can only be understood together, and their load order is an accident.",
+    );
+  });
+
+  test("touch each foreign engine in one file only", () => {
+    const wrong = [...product, ...tools].flatMap((source) =>
+      source.packages
+        .filter((name) => FOREIGN_ENGINES[name] !== undefined && !FOREIGN_ENGINES[name].includes(source.path))
+        .map((name) => `${source.path} imports ${name}; allowed in ${FOREIGN_ENGINES[name]!.join(", ")}`),
+    );
+    expectNone(wrong, "Each foreign engine has rules of its own; one file knows them and can be replaced.");
+  });
+
+  test("name only declared packages, and every declared package is used", () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      dependencies: Record<string, string>;
+      devDependencies: Record<string, string>;
+    };
+    const runtime = Object.keys(manifest.dependencies);
+    const all = [...runtime, ...Object.keys(manifest.devDependencies)];
+    const undeclared = everything.flatMap((source) =>
+      source.packages
+        .filter((name) => !(product.includes(source) ? runtime : all).includes(name))
+        .map((name) => `${source.path} imports ${name}, which package.json does not declare`),
+    );
+    const used = new Set(product.flatMap((source) => source.packages));
+    const unused = runtime
+      .filter((name) => !used.has(name))
+      .map((name) => `${name} is declared but not used`);
+    expectNone(
+      [...undeclared, ...unused],
+      "Undeclared packages break a fresh install; unused ones are only risk.",
+    );
+  });
+});
+
+/** Every circle of a graph once, as "a -> b -> a". */
+function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const found: string[] = [];
+  const finished = new Set<string>();
+  const visit = (path: string, trail: string[]): void => {
+    const seenAt = trail.indexOf(path);
+    if (seenAt >= 0) {
+      found.push([...trail.slice(seenAt), path].join(" -> "));
+      return;
+    }
+    if (finished.has(path)) return;
+    for (const target of graph.get(path) ?? []) visit(target, [...trail, path]);
+    finished.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  return found;
+}
+
+describe("exports", () => {
+  test("are all used by another file", () => {
+    const used = new Set(everything.flatMap(importedNames));
+    const dead = product
+      .filter((source) => source.path !== "engine-wasm/assembly/index.ts")
+      .flatMap((source) => exportedNames(source).map((name) => ({ source, name })))
+      .filter(({ source, name }) => !used.has(`${source.path}#${name}`) && !used.has(`${source.path}#*`))
+      .map(({ source, name }) => `${source.path} exports ${name}, which nobody imports`);
+    expectNone(dead, "What is exported is promised to others; a promise to nobody hides dead code.");
+  });
+});
+
+describe("files", () => {
+  test("touch linear memory only through mem.ts", () => {
+    const raw = /\b(load|store)<|\bv128\.(load|store)\w*[(<]|\bmemory\.(copy|fill)\(/;
+    const wrong = product
+      .filter(
+        (source) =>
+          source.path.startsWith("engine-wasm/assembly/") &&
+          source.path !== "engine-wasm/assembly/memory/mem.ts",
+      )
+      .flatMap((source) => linesMatching(source, raw));
+    expectNone(
+      wrong,
+      "Unchecked memory access is fenced into one file, so that a reviewer knows where to look.",
+    );
+  });
+
+  test(`have at most ${LINES_MAX} lines`, () => {
+    const long = everything
+      .map((source) => ({ path: source.path, lines: source.text.split("\n").length - 1 }))
+      .filter(({ lines }) => lines > LINES_MAX)
+      .map(({ path, lines }) => `${path} has ${lines} lines`);
+    expectNone(long, "A file that does not fit in the head is two files.");
+  });
+
+  test(`share a room with at most ${ROOM_FILES_MAX - 1} others`, () => {
+    const counts = new Map<string, number>();
+    for (const { path } of everything) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    const crowded = [...counts]
+      .filter(([, files]) => files > ROOM_FILES_MAX)
+      .map(([folder, files]) => `${folder} has ${files} files`);
+    expectNone(crowded, "A room that cannot be seen at a glance needs a wall.");
+  });
+
+  test("open with a comment that says what they own", () => {
+    const silent = everything
+      .filter((source) => !/^(#!.*\n)?\/[/*]/.test(source.text))
+      .map((source) => source.path);
+    expectNone(silent, "The first lines tell a newcomer whether to read on.");
+  });
+
+  test("hold no loose ends", () => {
+    const loose =
+      /\b(TO[D]O|FIX[M]E|X[X]X)\b|@ts-(ig[n]ore|noch[e]ck)|\bas an[y]\b|\b(test|it|describe)\.(on[l]y|ski[p])\(|not implemente[d]/;
+    const wrong = everything.flatMap((source) => linesMatching(source, loose));
+    expectNone(wrong, "What is left for later is never found again; do it, or open an issue.");
+  });
+
+  test("live in rooms named after what they do", () => {
+    const wrong = everything.filter((source) =>
+      /(^|\/)(utils?|common|helpers?|misc)(\/|\.ts$)/.test(source.path),
+    );
+    expectNone(
+      wrong.map((source) => source.path),
+      "A drawer for everything grows without end; a helper lives with its one owner.",
+    );
+  });
+});
+
+function linesMatching(source: Source, pattern: RegExp): string[] {
+  return source.text
+    .split("\n")
+    .flatMap((line, index) => (pattern.test(line) ? [`${source.path}:${index + 1} ${line.trim()}`] : []));
+}

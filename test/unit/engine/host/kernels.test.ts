@@ -1,0 +1,25 @@
+// The host's idea of the kernels is the compiler's: every call in host/kernels.ts has the arguments and the kind
+// of result that asc wrote into dist/engine/engine.d.ts, and no kernel is exported that the host does not know.
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+
+/** name -> "argument count, result" */
+async function signatures(file: string, line: RegExp): Promise<Map<string, string>> {
+  const text = await readFile(new URL(`../../../../${file}`, import.meta.url), "utf8");
+  const found = new Map<string, string>();
+  for (const [, name, parameters, result] of text.matchAll(line)) {
+    const count = parameters!.split(",").filter((parameter) => parameter.trim() !== "").length;
+    found.set(name!, `${count} ${result!.replace("Address", "number")}`);
+  }
+  return found;
+}
+
+test("host/kernels.ts has the kernels that asc exports", async () => {
+  const host = await signatures("engine-wasm/host/instance/kernels.ts", /^ {2}(\w+)\(([^)]*)\): (\w+);/gm);
+  const engine = await signatures(
+    "dist/engine/engine.d.ts",
+    /^ {2}export function (\w+)\(([^)]*)\): (\w+);/gm,
+  );
+  expect(engine.size).toBeGreaterThan(10);
+  expect(Object.fromEntries(host)).toEqual(Object.fromEntries(engine));
+});

@@ -1,0 +1,52 @@
+// Compiles a few lines of AssemblyScript beside the engine's own files, so that a test can reach functions that
+// are no kernels.
+import { readFile } from "node:fs/promises";
+import asc from "assemblyscript/asc";
+
+const FOLDER = new URL("../../../../engine-wasm/assembly/", import.meta.url);
+const ENTRY = "parts-entry.ts";
+
+export interface Parts {
+  memory: WebAssembly.Memory;
+  exports: Record<string, (...numbers: (number | bigint)[]) => number & bigint>;
+}
+
+/** `source` may import from "./json/json" and so on. Throws with the compiler's messages. */
+export async function compileParts(source: string): Promise<Parts> {
+  let wasm: Uint8Array<ArrayBuffer> | null = null;
+  const options =
+    "--runtime stub --importMemory --initialMemory 2 --maximumMemory 65536 --enable simd -O2 -o out.wasm";
+  const { error, stderr } = await asc.main([ENTRY, ...options.split(" ")], {
+    readFile: (name) => (name === ENTRY ? source : readEngineFile(name)),
+    writeFile: (name, contents) => {
+      if (name === "out.wasm" && typeof contents !== "string") wasm = new Uint8Array(contents);
+    },
+    listFiles: () => [],
+  });
+  if (error !== null || wasm === null) throw new Error(`${error?.message}\n${stderr.toString()}`);
+  const memory = new WebAssembly.Memory({ initial: 2, maximum: 65536, shared: false });
+  const parseNumber = (p: number, bytes: number): number =>
+    Number(Buffer.from(memory.buffer, p, bytes).toString("latin1"));
+  const outOfMemory = (): never => {
+    throw new Error("out of memory");
+  };
+  const imports = {
+    env: {
+      memory,
+      parseNumber,
+      abort: (): undefined => undefined,
+      outOfMemory,
+      checkDeadline: (): undefined => undefined,
+    },
+  };
+  const instance = new WebAssembly.Instance(await WebAssembly.compile(wasm), imports);
+  return { memory, exports: instance.exports as Parts["exports"] };
+}
+
+async function readEngineFile(name: string): Promise<string | null> {
+  try {
+    return await readFile(new URL(name, FOLDER), "utf8");
+  } catch {
+    return null; // the compiler tries several places for one import
+  }
+}

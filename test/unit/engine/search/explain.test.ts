@@ -1,0 +1,142 @@
+// The explain kernel accounts for what the search kernel answered: the same numbers to the bit, made of parts that
+// the documents really have.
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { encodeExplain } from "../../../../engine-wasm/host/programs/explain-program.js";
+import {
+  decodeExplainResult,
+  type ExplainedRow,
+  type ExplainedWord,
+} from "../../../../engine-wasm/host/programs/explain-result.js";
+import {
+  ALL_ROWS,
+  encodeSearch,
+  type SearchProgram,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import type { Row } from "../../../oracle/segments/rows.js";
+import { loadEngine } from "../load-engine.js";
+import {
+  type Catalogue,
+  FIELDS,
+  groupsOf,
+  makeCatalogue,
+  picker,
+  randomDocument,
+} from "../segments/catalogue.js";
+import { randomProgram } from "./random-program.js";
+
+let module: EngineModule;
+let bench: Workbench;
+
+beforeAll(async () => {
+  module = await loadEngine();
+  bench = module.workbench();
+});
+
+function explain(
+  { engine, snapshot }: Catalogue,
+  program: SearchProgram,
+  seqs: number[],
+): (ExplainedRow | null)[] {
+  return decodeExplainResult(engine.explain(snapshot, encodeExplain(program, seqs)), program, seqs);
+}
+
+/** The text match that the parts give. */
+function textMatchOf(row: ExplainedRow, program: SearchProgram): number {
+  const present = row.words.filter((word) => word.alternative >= 0);
+  if (!row.matched || present.length === 0) return 0;
+  let relevance = 0;
+  for (const word of present) relevance += word.score;
+  if (present.length > 1) relevance += program.proximityWeight * row.closeness;
+  const steps = Math.min(Math.floor(relevance * 2 ** 24), 2 ** 46 - 1);
+  if (present.length < row.words.length) return steps;
+  const typos = present.reduce((sum, word) => sum + word.typos, 0);
+  const exact = present.every((word) => word.exact);
+  return 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
+}
+
+function checkParts(word: ExplainedWord, row: Row, program: SearchProgram, i: number): void {
+  if (word.alternative < 0) return;
+  const alternative = program.words[i]!.alternatives[word.alternative]!;
+  expect(word.parts.length).toBeGreaterThan(0);
+  let sum = 0;
+  for (const { slot, term, frequency } of word.parts) {
+    const text = row.texts.get(FIELDS[slot]!.name)!;
+    const terms = alternative.sequence ? term.split(" ") : [term];
+    const places = text.positions
+      .get(terms[0]!)!
+      .filter((start) => terms.every((one, at) => text.positions.get(one)?.includes(start + at)));
+    expect(places.length).toBe(frequency);
+    const { weight, averageLength } = program.slots.find((one) => one.slot === slot)!;
+    const ratio = averageLength === 0 ? program.b : (program.b * text.length) / averageLength;
+    sum += (weight * frequency) / (1 - program.b + ratio);
+  }
+  expect(word.score).toBe((alternative.boost * sum) / (sum + program.k1));
+}
+
+test("explanations add up to the result", () => {
+  const seen = { starts: 0, whole: 0, sequences: 0, termBonuses: 0, pinnedOnly: 0, boosted: 0, buried: 0 };
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 80 }), fc.integer(), (count, seed) => {
+      const pick = picker(seed);
+      const documents = Array.from({ length: count }, (_, i) => randomDocument(i, pick));
+      const catalogue = makeCatalogue(module, bench, groupsOf(documents, [30, 1]), (i) => i % 11 === 4);
+      for (let i = 0; i < 10; i++) {
+        const program: SearchProgram = {
+          ...randomProgram(bench, pick),
+          k: ALL_ROWS,
+          sort: [
+            { by: "class", descending: true },
+            { by: "relevance", descending: true },
+          ],
+        };
+        const bytes = catalogue.engine.search(catalogue.snapshot, encodeSearch(program));
+        const { rows } = decodeSearchResult(bytes, program);
+        const found = new Set(rows.map(({ seq }) => seq));
+        const absent = [...catalogue.rows.map(({ seq }) => seq), 2 ** 50].filter((seq) => !found.has(seq));
+        expect(explain(catalogue, program, absent)).toEqual(absent.map(() => null));
+        for (const [at, one] of explain(catalogue, program, [...found]).entries()) {
+          const row = rows[at]!;
+          const { textMatch, matched, pinned, rowClass, relevance } = one!;
+          expect({ textMatch, matched, pinned, keys: [rowClass, relevance] }).toEqual({
+            textMatch: row.textMatch,
+            matched: row.matched,
+            pinned: row.pinned,
+            keys: row.keys,
+          });
+          expect(textMatchOf(one!, program)).toBe(row.textMatch);
+          expect(one!.termBonuses.reduce((sum, { bonus }) => sum + bonus, one!.placeBonus)).toBe(row.bonus);
+          const document = catalogue.rows.find(({ seq }) => seq === row.seq)!;
+          for (const [w, word] of one!.words.entries()) {
+            checkParts(word, document, program, w);
+            if (program.words[w]!.alternatives[word.alternative]?.sequence === true) seen.sequences++;
+          }
+          if (one!.place !== null) seen[one!.place]++;
+          seen.termBonuses += one!.termBonuses.length;
+          seen.pinnedOnly += matched ? 0 : 1;
+          seen.boosted += one!.boosts > 0 ? 1 : 0;
+          seen.buried += rowClass === 0n ? 1 : 0;
+        }
+      }
+    }),
+    { numRuns: 120 },
+  );
+  for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
+});
+
+test("questions that make no sense are refused", () => {
+  const pick = picker(3);
+  const catalogue = makeCatalogue(module, bench, [[randomDocument(0, pick)]], () => false);
+  const question = encodeExplain(randomProgram(bench, pick), [5, 9, 1007]);
+  const ask = (bytes: Uint8Array) => () => catalogue.engine.explain(catalogue.snapshot, bytes);
+  expect(ask(question)).not.toThrow();
+  for (let end = 0; end < question.length; end++) expect(ask(question.subarray(0, end))).toThrow(/program/i);
+  for (const seq of [Number.NaN, -1, 5, 9, 2 ** 60, Number.POSITIVE_INFINITY]) {
+    const bent = Buffer.from(question);
+    bent.writeDoubleLE(seq, 4 + 8 + (seq === 9 ? 8 : 0));
+    expect(ask(bent)).toThrow(/program/i);
+  }
+});

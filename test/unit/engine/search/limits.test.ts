@@ -1,0 +1,117 @@
+// What ends a kernel early, the end of its memory or of its time, leaves the instance as good as before.
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { FLAG_FACET, FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
+import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
+import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
+import {
+  encodeSearch,
+  PLAIN_RANKING,
+  type SearchProgram,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import { loadEngine } from "../load-engine.js";
+
+const MIB = 1024 * 1024;
+const ROWS = 20_000;
+const BROWSE: SearchProgram = {
+  mode: "all",
+  k: 10,
+  k1: 1.2,
+  b: 0.75,
+  proximityWeight: 0,
+  slots: [],
+  words: [],
+  phrases: [],
+  excludes: [],
+  filter: [],
+  sort: [],
+  facets: [],
+  ...PLAIN_RANKING,
+};
+
+let module: EngineModule;
+let segment: Uint8Array;
+
+beforeAll(async () => {
+  const unlimited = await loadEngine();
+  module = new EngineModule({ ...unlimited.parts, memoryBytesMax: 8 * MIB });
+  const documents = Array.from({ length: ROWS }, (_, i) => ({
+    seq: i + 1,
+    raw: Buffer.from(JSON.stringify({ id: `d${i}`, title: `word${i % 100}` })),
+  }));
+  const fields = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET, language: 0 }];
+  segment = unlimited.workbench().build({ fields, analysis: PLAIN_ANALYSIS }, documents).segment!;
+});
+
+/** An engine with the rows attached, and a search of it. */
+function opened(): { engine: Engine; ask: (program: SearchProgram, deadline?: number) => Uint8Array } {
+  const engine = module.engine();
+  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment), live: 0 }]);
+  return { engine, ask: (program, deadline) => engine.search(snapshot, encodeSearch(program), deadline) };
+}
+
+describe("the end of the memory", () => {
+  test("refuses a segment that does not fit and keeps what is there", () => {
+    const { engine, ask } = opened();
+    const before = ask(BROWSE);
+    expect(() => {
+      for (let i = 0; i < 100; i++) engine.attach(segment);
+    }).toThrow(expect.objectContaining({ code: "memory" }));
+    expect(engine.usable).toBe(true);
+    expect(ask(BROWSE)).toEqual(before);
+    expect(engine.memoryBytes()).toBeLessThanOrEqual(8 * MIB);
+  });
+
+  test("refuses a search that needs too much, and the next one works", () => {
+    const { engine, ask } = opened();
+    const before = ask(BROWSE);
+    expect(() => {
+      for (;;) engine.liveFrom(new Uint8Array(64 * 1024));
+    }).toThrow(expect.objectContaining({ code: "memory" }));
+    expect(() => ask({ ...BROWSE, k: ROWS })).toThrow(expect.objectContaining({ code: "memory" }));
+    expect(engine.usable).toBe(true);
+    expect(ask(BROWSE)).toEqual(before);
+  });
+
+  test("ends a merge, which gives its memory back", () => {
+    const engine = module.engine();
+    const handles: number[] = [];
+    try {
+      for (;;) handles.push(engine.attach(segment));
+    } catch {
+      engine.detach(handles.pop()!);
+    }
+    const used = engine.usedBytes();
+    const entries = handles.slice(0, 1).map((handle) => ({ segment: handle, live: 0 }));
+    const both = [...entries, { segment: handles[1]!, live: 0 }];
+    expect(() => {
+      const merge = engine.beginMerge(both);
+      while (!merge.step(100_000));
+    }).toThrow(expect.objectContaining({ code: "memory" }));
+    expect(engine.usable).toBe(true);
+    expect(engine.usedBytes() - used).toBeLessThan(MIB);
+  });
+});
+
+describe("the end of the time", () => {
+  test("a search whose time is up before it begins does nothing", () => {
+    const { ask } = opened();
+    expect(() => ask(BROWSE, Date.now() - 1)).toThrow(expect.objectContaining({ code: "late" }));
+  });
+
+  test("ends a search in the middle, and the next one works", () => {
+    const { engine, ask } = opened();
+    const before = ask(BROWSE);
+    const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
+    let clock = 0;
+    const now = vi.spyOn(Date, "now").mockImplementation(() => clock++);
+    expect(() => ask({ ...BROWSE, filter }, 50)).toThrow(expect.objectContaining({ code: "late" }));
+    expect(clock).toBe(52); // one more than the 51 looks that were in time
+    clock = 0;
+    expect(ask({ ...BROWSE, filter }, 500)).toEqual(before);
+    expect(clock).toBeGreaterThan(100);
+    now.mockRestore();
+    expect(engine.usable).toBe(true);
+    expect(ask(BROWSE)).toEqual(before);
+  });
+});

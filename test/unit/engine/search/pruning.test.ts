@@ -1,0 +1,138 @@
+// Ranking that leaves rows out equals the naive twin that looks at all: many rows with equal scores, few different
+// lengths, words in every tier, bonuses of place and of terms, pages smaller and larger than the tiers, several
+// segments with deleted rows, every mode and order.
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import * as L from "../../../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import {
+  encodeSearch,
+  PLAIN_RANKING,
+  type SearchAlternative,
+  type SearchProgram,
+  type SearchWord,
+  type SortKey,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
+import type { Document } from "../../../oracle/segments/values.js";
+import { loadEngine } from "../load-engine.js";
+import { type Catalogue, groupsOf, makeCatalogue, type Pick, picker } from "../segments/catalogue.js";
+import { searchTwin } from "./search-twin.js";
+
+const TERMS = ["lamp", "lamps", "lump", "oak", "oaks", "red"];
+const NAMES = [
+  "lamp",
+  "oak lamp",
+  "lamp oak",
+  "red oak lamp",
+  "lamp lamp",
+  "lumps of oak",
+  "red",
+  "oaks red lamps",
+];
+const RELEVANCE: SortKey = { by: "relevance", descending: true };
+const PRICE: SortKey = { by: "field", descending: false, slot: 3, type: L.TYPE_FLOAT };
+
+let module: EngineModule;
+let bench: Workbench;
+
+beforeAll(async () => {
+  module = await loadEngine();
+  bench = module.workbench();
+});
+
+function document(id: number, pick: Pick): Document {
+  return {
+    id: `d${id}`,
+    title: pick(NAMES),
+    tags: [pick(["", "red", "oak", "lamp and oak"])],
+    brand: pick(["oak", "lamp oak", "x"]),
+    price: pick([1, 2, 3, 4]),
+  };
+}
+
+function alternative(pick: Pick): SearchAlternative {
+  const kind = pick([L.ALT_EXACT, L.ALT_EXACT, L.ALT_STEM, L.ALT_PREFIX, L.ALT_TYPO] as const);
+  const prefix = kind === L.ALT_PREFIX;
+  const term = pick(TERMS);
+  return {
+    kind,
+    typos: kind === L.ALT_TYPO ? pick([1, 2]) : 0,
+    exact: kind === L.ALT_EXACT,
+    sequence: false,
+    useForProximity: kind !== L.ALT_STEM,
+    boost: pick([2, 1, 0.5]),
+    terms: [{ term: prefix ? term.slice(0, pick([1, 2, 3])) : term, prefix }],
+  };
+}
+
+function word(pick: Pick): SearchWord {
+  return {
+    weight: pick([2, 1]),
+    alternatives: Array.from({ length: pick([1, 2, 3]) }, () => alternative(pick)),
+  };
+}
+
+function bonuses(pick: Pick): SearchProgram["bonuses"] {
+  const line = pick([2 ** 52, 2 ** 21, 2 ** 23]);
+  const named = [
+    { group: 0, slot: 2, term: { term: "oak", prefix: false }, bonus: line },
+    { group: 1, slot: 0, term: { term: "red", prefix: false }, bonus: 2 ** 20 },
+  ];
+  return { whole: pick([0, 2 ** 22]), starts: pick([0, 2 ** 20]), terms: pick([[], [], named]) };
+}
+
+function program(pick: Pick): SearchProgram {
+  const orders = [[RELEVANCE], [RELEVANCE, PRICE], [PRICE, RELEVANCE], [{ ...RELEVANCE, descending: false }]];
+  return {
+    mode: pick(["all", "any"]),
+    k: pick([1, 2, 10, 40, 1000]),
+    k1: K1,
+    b: B,
+    proximityWeight: PROXIMITY_WEIGHT,
+    slots: pick([[0], [0, 2], [2, 1, 0]]).map((slot) => ({ slot, weight: pick([1, 3]), averageLength: 2 })),
+    words: Array.from({ length: pick([1, 1, 2, 3]) }, () => word(pick)),
+    phrases: [],
+    excludes: pick([[], [], [["of"]]]),
+    filter: pick([
+      [],
+      [{ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }],
+    ]),
+    sort: pick([orders[0]!, ...orders]),
+    facets: [],
+    ...PLAIN_RANKING,
+    bonuses: bonuses(pick),
+  };
+}
+
+function check(catalogue: Catalogue, searched: SearchProgram): void {
+  const answer = catalogue.engine.search(catalogue.snapshot, encodeSearch(searched));
+  const twin = searchTwin(catalogue.rows, searched, (id) => bench.hash(id));
+  expect(decodeSearchResult(answer, searched)).toEqual(twin);
+}
+
+function catalogue(count: number, cuts: number[], pick: Pick): Catalogue {
+  const documents = Array.from({ length: count }, (_, i) => document(i, pick));
+  const dead = pick([1_000_000, 3, 7]);
+  return makeCatalogue(module, bench, groupsOf(documents, cuts), (i) => i % dead === 1);
+}
+
+test("no row that belongs among the best is left out", () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 0, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 600 }), sizes, fc.integer(), (count, cuts, seed) => {
+      const pick = picker(seed);
+      const made = catalogue(count, cuts, pick);
+      for (let i = 0; i < 12; i++) check(made, program(pick));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("rows of several ranges", () => {
+  const pick = picker(5);
+  const made = catalogue(34_000, [33_500], pick);
+  for (let i = 0; i < 8; i++) check(made, program(pick));
+});

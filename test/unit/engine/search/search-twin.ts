@@ -1,0 +1,233 @@
+// The naive twin of the search kernel: looks at every row, filters by the operations, scores with the oracle,
+// applies rules, pins and bonuses one row at a time, sorts and counts whole lists.
+import type {
+  FilterOp,
+  SearchProgram,
+  SearchRule,
+  SortKey,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import type {
+  FacetCount,
+  SearchResult,
+  SearchRow,
+  SortValue,
+} from "../../../../engine-wasm/host/programs/search-result.js";
+import { type Program, positionsOf, textMatch } from "../../../oracle/score.js";
+import type { Row } from "../../../oracle/segments/rows.js";
+import { type Value, valuesOf } from "../../../oracle/segments/values.js";
+import { foldValue, hasInOrder } from "../../../oracle/words/analyse.js";
+import { FIELDS } from "../segments/catalogue.js";
+
+interface Rated extends Omit<SearchRow, "keys"> {
+  row: Row;
+  rowClass: bigint;
+  boosts: number;
+}
+
+export function searchTwin(
+  rows: Row[],
+  program: SearchProgram,
+  hashOf: (id: string) => bigint,
+): SearchResult {
+  const scoring = toOracle(program);
+  const rulesOf = (row: Row, effect: SearchRule["effect"]): SearchRule[] =>
+    program.rules.filter(
+      (rule) => rule.effect === effect && rule.filter.length > 0 && passes(row, rule.filter, hashOf),
+    );
+  const applied = new Set<SearchRule>();
+  const rated = rows.flatMap((row): Rated[] => {
+    if (!passes(row, program.filter, hashOf)) return [];
+    const score = textMatch(row, scoring);
+    const pin = program.pins.indexOf(hashOf(row.document.id));
+    const hiding = rulesOf(row, "hide");
+    if (score !== null) for (const rule of hiding) applied.add(rule);
+    if (hiding.length > 0 || (score === null && pin < 0)) return [];
+    const burying = pin < 0 ? rulesOf(row, "bury") : [];
+    const boosting = rulesOf(row, "boost");
+    for (const rule of [...burying, ...boosting]) applied.add(rule);
+    const rowClass = pin >= 0 ? 2 + program.pins.length - pin : burying.length > 0 ? 0 : 1;
+    return [
+      {
+        row,
+        seq: row.seq,
+        textMatch: score ?? 0,
+        bonus: bonusOf(row, program, scoring, score ?? 0),
+        matched: score !== null,
+        pinned: pin >= 0,
+        rowClass: BigInt(rowClass),
+        boosts: boosting.reduce((sum, { weight }) => sum + weight, 0),
+      },
+    ];
+  });
+  const found = rated
+    .map(({ row, rowClass, boosts, ...rest }) => {
+      const own = { relevance: finalKey(rest, boosts, program), class: rowClass, seq: rest.seq };
+      return {
+        ...rest,
+        keys: program.sort.map((key) => (key.by === "field" ? sortValue(row, key) : own[key.by])),
+      };
+    })
+    .sort((a, b) => compareRows(a.keys, b.keys, program.sort) || b.seq - a.seq);
+  return {
+    found: found.length,
+    pinnedOnly: found.filter(({ matched }) => !matched).length,
+    rows: found.slice(0, program.k),
+    facets: program.facets.map(({ slot, limit }) =>
+      facetCounts(
+        rated.map(({ row }) => row),
+        slot,
+        limit,
+      ),
+    ),
+    facetBounds: program.facets.map(() => 0),
+    applied: program.rules.map((rule) => applied.has(rule)),
+    pinsApplied: rated.some(({ pinned }) => pinned),
+  };
+}
+
+/** Without words the text match is 0, which is not a full match. */
+function isFull(score: number): boolean {
+  return score >= 2 ** 51;
+}
+
+function bonusOf(row: Row, program: SearchProgram, scoring: Program, score: number): number {
+  const { whole, starts, terms } = program.bonuses;
+  const groups = new Map<number, number>();
+  for (const { group, slot, term, bonus } of terms) {
+    const present = [...(row.texts.get(FIELDS[slot]?.name ?? "")?.positions.keys() ?? [])];
+    const has = term.prefix ? present.some((one) => one.startsWith(term.term)) : present.includes(term.term);
+    if (has) groups.set(group, Math.max(groups.get(group) ?? 0, bonus));
+  }
+  const sum = [...groups.values()].reduce((total, bonus) => total + bonus, 0);
+  if (!isFull(score)) return sum;
+  const started = scoring.fields.filter(({ name }) =>
+    scoring.words.every((word, i) => positionsOf(row, name, word).includes(i)),
+  );
+  if (started.length === 0) return sum;
+  const isExact = Math.floor(score / 2 ** 46) % 2 === 1;
+  const isWhole = started.some(({ name }) => row.texts.get(name)!.length === program.words.length);
+  return sum + Math.max(starts, isExact && isWhole ? whole : 0);
+}
+
+/** docs/FORMATS.md draws the number. */
+function finalKey(row: { textMatch: number; bonus: number }, boosts: number, program: SearchProgram): bigint {
+  const full = isFull(row.textMatch);
+  const state = full ? BigInt(Math.floor((row.textMatch - 2 ** 51) / 2 ** 46)) : 0n;
+  let relevance = full ? row.textMatch % 2 ** 46 : row.textMatch;
+  relevance += Math.min(row.bonus % 2 ** 52, 2 ** 46 - 1);
+  if (program.words.length === 0) relevance += 2 ** 24;
+  const boosted = Math.floor((relevance * (10 + boosts)) / 10);
+  const least = boosted >= 2 ** 57 ? 2n ** 57n - 1n : BigInt(boosted);
+  const exact = state % 2n === 1n || boosts > 0;
+  return (
+    (row.bonus >= 2 ** 52 ? 2n ** 63n : 0n) +
+    (full ? 2n ** 62n + (state / 2n) * 2n ** 58n + (exact ? 2n ** 57n : 0n) : 0n) +
+    least
+  );
+}
+
+function toOracle(program: SearchProgram): Program {
+  return {
+    mode: program.mode,
+    fields: program.slots.map(({ slot, weight, averageLength }) => ({
+      name: FIELDS[slot]?.name ?? "",
+      weight,
+      averageLength,
+    })),
+    words: program.words.map((word) => ({
+      weight: word.weight,
+      alternatives: word.alternatives.map((one) => ({ ...one, terms: [...one.terms] })),
+    })),
+    phrases: program.phrases.map((phrase) => [...phrase]),
+    excludes: program.excludes.map((phrase) => [...phrase]),
+  };
+}
+
+function values(row: Row, slot: number): Value[] {
+  const field = FIELDS[slot];
+  return field === undefined ? [] : valuesOf(row.document, field);
+}
+
+function numbers(row: Row, slot: number): (number | bigint)[] {
+  return values(row, slot) as (number | bigint)[];
+}
+
+function passes(row: Row, filter: readonly FilterOp[], hashOf: (id: string) => bigint): boolean {
+  const stack: boolean[] = [];
+  for (const operation of filter) {
+    if (operation.op === "not") stack.push(!stack.pop()!);
+    else if (operation.op === "and" || operation.op === "or") {
+      const [b, a] = [stack.pop()!, stack.pop()!];
+      stack.push(operation.op === "and" ? a && b : a || b);
+    } else stack.push(passesLeaf(row, operation, hashOf));
+  }
+  return stack[0] ?? true;
+}
+
+function passesLeaf(row: Row, operation: FilterOp, hashOf: (id: string) => bigint): boolean {
+  switch (operation.op) {
+    case "intRange":
+      return numbers(row, operation.slot).some((value) => value >= operation.low && value <= operation.high);
+    case "floatRange":
+      return numbers(row, operation.slot).some((value) => {
+        const above = operation.lowExclusive ? value > operation.low : value >= operation.low;
+        return above && (operation.highExclusive ? value < operation.high : value <= operation.high);
+      });
+    case "equals":
+      return values(row, operation.slot).some((value) =>
+        Buffer.from(foldValue(value as string)).equals(operation.folded),
+      );
+    case "tokens":
+      return values(row, operation.slot).some((value) => hasInOrder(value as string, operation.terms));
+    case "ids":
+      return operation.hashes.includes(hashOf(row.document.id));
+    default:
+      return true;
+  }
+}
+
+function sortValue(row: Row, key: SortKey & { by: "field" }): SortValue {
+  const value = values(row, key.slot)[0];
+  if (value === undefined) return null;
+  if (typeof value === "string") return Buffer.from(foldValue(value));
+  return plainNumber(value, key.slot);
+}
+
+/** int64 as bigint, everything else as number; -0 as 0. */
+function plainNumber(value: Value, slot: number): number | bigint {
+  return FIELDS[slot]!.type === "int64" ? (value as bigint) : Number(value) + 0;
+}
+
+export function compareValues(a: SortValue, b: SortValue): number {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+  return a! < b! ? -1 : a! > b! ? 1 : 0;
+}
+
+function compareRows(a: readonly SortValue[], b: readonly SortValue[], keys: readonly SortKey[]): number {
+  for (const [i, key] of keys.entries()) {
+    const [x, y] = [a[i]!, b[i]!];
+    if (x === null && y === null) continue;
+    if (x === null || y === null) return x === null ? 1 : -1;
+    const order = compareValues(x, y);
+    if (order !== 0) return key.descending ? -order : order;
+  }
+  return 0;
+}
+
+function facetCounts(rows: Row[], slot: number, limit: number): FacetCount[] {
+  const counts = new Map<string | number | bigint, number>();
+  for (const row of rows) {
+    const distinct = new Set(
+      values(row, slot).map((value) => (typeof value === "string" ? value : plainNumber(value, slot))),
+    );
+    for (const value of distinct) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const bytes = (value: string | number | bigint): SortValue =>
+    typeof value === "string" ? Buffer.from(value) : value;
+  const folded = (value: string | number | bigint): SortValue =>
+    typeof value === "string" ? Buffer.from(foldValue(value)) : value;
+  const byValue = (a: FacetCount, b: FacetCount): number => compareValues(bytes(a.value), bytes(b.value));
+  const all = [...counts].map(([value, count]) => ({ value, count }));
+  if (limit > 0) return all.sort((a, b) => b.count - a.count || byValue(a, b)).slice(0, limit);
+  return all.sort((a, b) => compareValues(folded(a.value), folded(b.value)) || byValue(a, b));
+}

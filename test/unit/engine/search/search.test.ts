@@ -1,0 +1,134 @@
+// The search kernel equals its naive twin: matching, filters, text match to the bit, order, paging, facets, over
+// several segments with deleted rows.
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import * as L from "../../../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import {
+  ALL_ROWS,
+  encodeSearch,
+  PLAIN_RANKING,
+  type SearchAlternative,
+  type SearchProgram,
+  type SortKey,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import {
+  decodeSearchResult,
+  type SearchResult,
+} from "../../../../engine-wasm/host/programs/search-result.js";
+import { loadEngine } from "../load-engine.js";
+import {
+  type Catalogue,
+  groupsOf,
+  makeCatalogue,
+  type Pick,
+  picker,
+  randomDocument,
+  WORDS,
+} from "../segments/catalogue.js";
+import { randomFilter, randomProgram, randomWord } from "./random-program.js";
+import { searchTwin } from "./search-twin.js";
+
+let module: EngineModule;
+let bench: Workbench;
+
+beforeAll(async () => {
+  module = await loadEngine();
+  bench = module.workbench();
+});
+
+function run(catalogue: Catalogue, program: SearchProgram): SearchResult {
+  return decodeSearchResult(catalogue.engine.search(catalogue.snapshot, encodeSearch(program)), program);
+}
+
+function check(catalogue: Catalogue, program: SearchProgram): void {
+  expect(run(catalogue, program)).toEqual(searchTwin(catalogue.rows, program, (id) => bench.hash(id)));
+}
+
+test("random programs on random catalogues", () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 70 }), { minLength: 0, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 150 }), sizes, fc.integer(), (count, cuts, seed) => {
+      const pick = picker(seed);
+      const documents = Array.from({ length: count }, (_, i) => randomDocument(i, pick));
+      const deadShare = pick([0, 0, 3, 10]);
+      const dead = new Set(
+        documents.flatMap((_, i) => (deadShare > 0 && pick([...Array(deadShare).keys()]) === 0 ? [i] : [])),
+      );
+      const catalogue = makeCatalogue(module, bench, groupsOf(documents, cuts), (i) => dead.has(i));
+      for (let i = 0; i < 12; i++) check(catalogue, randomProgram(bench, pick));
+    }),
+    { numRuns: 60, examples: [[7, [], 15]] },
+  );
+});
+
+/** Thousands of rows: packed blocks, several windows, more lists than fit windows. */
+function largeDocument(id: number, pick: Pick): ReturnType<typeof randomDocument> {
+  const rare = Array.from({ length: pick([0, 0, 3]) }, () => `w${pick([...Array(700).keys()])}`);
+  return { ...randomDocument(id, pick), title: [`${pick(WORDS)} ${pick(WORDS)}`, ...rare].join(" ") };
+}
+
+test("long lists and wide prefixes", () => {
+  const pick = picker(42);
+  const documents = Array.from({ length: 6000 }, (_, i) => largeDocument(i, pick));
+  const isDead = (i: number): boolean => i % 97 === 5;
+  const catalogue = makeCatalogue(module, bench, groupsOf(documents, [4500, 1]), isDead);
+  const wide: SearchAlternative = {
+    kind: L.ALT_PREFIX,
+    typos: 0,
+    exact: false,
+    sequence: false,
+    useForProximity: true,
+    boost: 1.5,
+    terms: [{ term: "w", prefix: true }],
+  };
+  for (let i = 0; i < 10; i++) {
+    const program = {
+      ...randomProgram(bench, pick),
+      filter: i % 2 === 0 ? [] : randomFilter(bench, pick, 2),
+    };
+    check(catalogue, { ...program, mode: "any", words: [randomWord(bench, pick), randomWord(bench, pick)] });
+    check(catalogue, { ...program, words: [{ weight: 2, alternatives: [wide] }, randomWord(bench, pick)] });
+  }
+});
+
+test("pages of any size put together are the whole list", () => {
+  const pick = picker(7);
+  const documents = Array.from({ length: 300 }, (_, i) => randomDocument(i, pick));
+  const catalogue = makeCatalogue(module, bench, groupsOf(documents, [100, 150]), (i) => i % 9 === 0);
+  for (const sort of [
+    [],
+    [{ by: "field", descending: false, slot: 2, type: L.TYPE_STRING }],
+  ] as SortKey[][]) {
+    const program = {
+      ...randomProgram(bench, pick),
+      slots: [],
+      words: [],
+      phrases: [],
+      excludes: [],
+      filter: [],
+      ...PLAIN_RANKING,
+      sort,
+    };
+    const all = run(catalogue, { ...program, k: ALL_ROWS }).rows;
+    expect(all.length).toBe(catalogue.rows.length);
+    for (const k of [1, 2, 50, 199, 266, 267, 1000])
+      expect(run(catalogue, { ...program, k }).rows).toEqual(all.slice(0, k));
+  }
+});
+
+test("an empty snapshot answers", () => {
+  const engine = module.engine();
+  const program = { ...randomProgram(bench, picker(1)), k: 10 };
+  const answer = engine.search(engine.setSnapshot([]), encodeSearch(program));
+  expect(decodeSearchResult(answer, program)).toEqual({
+    found: 0,
+    pinnedOnly: 0,
+    rows: [],
+    facets: program.facets.map(() => []),
+    facetBounds: program.facets.map(() => 0),
+    applied: program.rules.map(() => false),
+    pinsApplied: false,
+  });
+});

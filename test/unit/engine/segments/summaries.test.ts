@@ -1,0 +1,135 @@
+// What an engine notes of a segment beyond its bytes: filters by codes and facets by sets of values equal the naive
+// twin, wherever a range begins and ends, and it can be made in steps, of which the last ones may be missing.
+import { beforeAll, expect, test } from "vitest";
+import * as L from "../../../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import {
+  ALL_ROWS,
+  encodeSearch,
+  type FilterOp,
+  PLAIN_RANKING,
+  type SearchProgram,
+  type SearchWord,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
+import type { Document } from "../../../oracle/segments/values.js";
+import { loadEngine } from "../load-engine.js";
+import { searchTwin } from "../search/search-twin.js";
+import { type Catalogue, FIELDS, groupsOf, makeCatalogue, type Pick, picker } from "./catalogue.js";
+
+const TAGS = 1;
+const BRAND = 2;
+const PRICE = 3;
+const STOCK = 4;
+const BIG = 5;
+const SIZES = 7;
+
+let module: EngineModule;
+let bench: Workbench;
+
+beforeAll(async () => {
+  module = await loadEngine();
+  bench = module.workbench();
+});
+
+function check({ engine, snapshot, rows }: Catalogue, changes: Partial<SearchProgram>): void {
+  const scoring = {
+    k1: K1,
+    b: B,
+    proximityWeight: PROXIMITY_WEIGHT,
+    slots: [],
+    words: [],
+    phrases: [],
+    excludes: [],
+  };
+  const program = {
+    mode: "all" as const,
+    k: 0,
+    ...scoring,
+    filter: [],
+    sort: [],
+    facets: [],
+    ...PLAIN_RANKING,
+  };
+  const asked: SearchProgram = { ...program, ...changes };
+  const answer = decodeSearchResult(engine.search(snapshot, encodeSearch(asked)), asked);
+  expect(answer).toEqual(searchTwin(rows, asked, (id) => bench.hash(id)));
+}
+
+/** Numbers from a few to very many different ones, close together at 0 and far apart elsewhere. */
+function uneven(pick: Pick, spread: number): number {
+  const magnitude = pick([0, 1, 2, 3, 4, 5]);
+  return pick([1, -1]) * Math.floor(pick([0.1, 0.3, 0.7, 0.9]) * spread ** magnitude);
+}
+
+function documentsOf(count: number, spread: number, pick: Pick): Document[] {
+  return Array.from({ length: count }, (_, i): Document => {
+    const value = uneven(pick, spread) + (i % spread);
+    const members: Omit<Document, "id"> = {
+      title: i % 90 < 2 ? "lamp rare" : i % 3 === 0 ? "lamp" : "oak",
+      price: pick([value / 8, -0, 0, value]),
+      stock: value,
+      big: BigInt(value) * 2n ** 33n,
+      brand: `b${pick([value, i % 7])}`,
+      tags: pick([[], ["x"], ["x", "y"], ["y", "x"], ["x", "x"], [`${i % 3}`, "z", `${i % 3}`]]),
+      sizes: [i % 5, i % 2],
+    };
+    return {
+      id: `d${i}`,
+      ...Object.fromEntries(Object.entries(members).filter(() => pick([1, 1, 1, 0]) === 1)),
+    };
+  });
+}
+
+function wordOf(term: string): SearchWord {
+  const kind = { kind: L.ALT_EXACT, typos: 0, exact: true, sequence: false, useForProximity: true } as const;
+  return { weight: 1, alternatives: [{ ...kind, boost: 1, terms: [{ term, prefix: false }] }] };
+}
+
+for (const spread of [2, 9, 60]) {
+  test(`ranges that begin and end anywhere, spread ${spread}`, () => {
+    const pick = picker(spread);
+    const documents = documentsOf(2400, spread, pick);
+    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [1300, 600]), (i) => i % 13 === 4);
+    const ends = (): [number, number] => {
+      const [a, b] = [pick(documents).stock ?? 0, pick(documents).stock ?? 1] as [number, number];
+      return pick([true, true, true, false]) ? [Math.min(a, b), Math.max(a, b)] : [a, a];
+    };
+    for (let round = 0; round < 30; round++) {
+      const [low, high] = ends();
+      const open = { lowExclusive: pick([true, false]), highExclusive: pick([true, false]) };
+      const unit = pick([1n, 2n ** 33n]);
+      const filters: FilterOp[][] = [
+        [{ op: "intRange", slot: STOCK, low: BigInt(low), high: BigInt(high) }],
+        [{ op: "intRange", slot: BIG, low: BigInt(low) * unit, high: BigInt(high) * unit }],
+        [{ op: "floatRange", slot: PRICE, low: low / pick([1, 8, 7]), high, ...open }],
+        [{ op: "equals", slot: BRAND, folded: bench.fold(`b${low}`) }],
+      ];
+      const k = pick([ALL_ROWS, 10]);
+      const sort = [
+        { by: "field" as const, slot: STOCK, type: FIELDS[STOCK]!.code, descending: pick([true, false]) },
+      ];
+      const facets = [TAGS, SIZES, BRAND].map((slot) => ({ slot, type: FIELDS[slot]!.code, limit: 0 }));
+      const words = pick([["rare"], ["rare", "lamp"], ["lamp"], ["rare", "oak"]]).map(wordOf);
+      const slots = [{ slot: 0, weight: 1, averageLength: 2 }];
+      for (const filter of filters) {
+        check(catalogue, { k, filter, sort, facets });
+        check(catalogue, { k, filter, sort, facets, mode: pick(["all", "any"]), slots, words });
+      }
+    }
+  });
+}
+
+test("in steps, also when they are not all done", () => {
+  const documents = documentsOf(1300, 9, picker(1));
+  const { engine, entries, rows } = makeCatalogue(module, bench, [documents], () => false);
+  const filter: FilterOp[] = [{ op: "intRange", slot: STOCK, low: 2n, high: 5n }];
+  const copy = engine.attach(new Uint8Array(engine.segmentView(entries[0]!.segment)));
+  const steps = engine.summarise(copy);
+  steps.next();
+  steps.return(undefined);
+  const again = [{ segment: copy, live: 0 }];
+  check({ engine, snapshot: engine.setSnapshot(again), entries: again, rows }, { filter });
+});

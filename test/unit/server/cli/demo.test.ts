@@ -1,0 +1,36 @@
+// The demo's catalogue is the same every time and fits its schema; its searches can be pasted into a shell.
+import { expect, test } from "vitest";
+import { DEMO_SCHEMA, demoCatalogue } from "../../../../server/cli/demo/catalogue.js";
+import { sampleCommand, sampleSearches } from "../../../../server/cli/demo/samples.js";
+
+test("the catalogue is deterministic, with unique ids and part numbers", () => {
+  const products = demoCatalogue();
+  expect(products).toEqual(demoCatalogue());
+  expect(products.length).toBeGreaterThan(400);
+  expect(new Set(products.map((product) => product.id)).size).toBe(products.length);
+  expect(new Set(products.map((product) => product.sku)).size).toBe(products.length);
+  for (const product of products) expect(product.sku).toMatch(/^[A-Z]{2}-\d{3}\/\d$/);
+});
+
+test("every field of a product is declared with the type it has", () => {
+  const types = new Map(DEMO_SCHEMA.fields.map((field) => [field.name, field.type]));
+  for (const product of demoCatalogue()) {
+    for (const [name, value] of Object.entries(product)) {
+      const type = types.get(name);
+      if (name === "id" || type === "string") expect(typeof value).toBe("string");
+      else if (type === "string[]") expect(Array.isArray(value) && value.length > 0).toBe(true);
+      else if (type === "bool") expect(typeof value).toBe("boolean");
+      else if (type === "float") expect(Number.isFinite(value)).toBe(true);
+      else expect(Number.isInteger(value), `${name} of ${product.id}`).toBe(true);
+    }
+  }
+});
+
+test("sample commands quote what a shell would read otherwise", () => {
+  const commands = sampleSearches(demoCatalogue()).map(({ query }) => sampleCommand("products", query));
+  expect(commands[0]).toBe("skein search products watreproof jakcet");
+  expect(commands).toContain(
+    "skein search products running shoes --filter 'price:<=120 && in_stock:true' --facets brand,color",
+  );
+  expect(commands).toContain(`skein search products '"merino wool" -boots'`);
+});

@@ -1,0 +1,118 @@
+// What people see: tables that fit, hits, progress.
+import { describe, expect, test, vi } from "vitest";
+import { resultLines } from "../../../../server/cli/results.js";
+import { displayWidth, oneLine, renderTable, truncate } from "../../../../server/cli/table.js";
+import { clock, Progress, progressLine } from "../../../../server/cli/upload/progress.js";
+
+describe("tables", () => {
+  test("fit the width, cut the widest column first and mark what was cut", () => {
+    const lines = renderTable(
+      [{ title: "id" }, { title: "text" }, { title: "n", align: "right" }],
+      [
+        ["1", "a rather long text that does not fit into the line", "12"],
+        ["22", "short", "3"],
+      ],
+      30,
+    );
+    expect(lines).toEqual([
+      "id  text                     n",
+      "──  ──────────────────────  ──",
+      "1   a rather long text th…  12",
+      "22  short                    3",
+    ]);
+  });
+
+  test("count terminal columns, not characters", () => {
+    expect(["abc", "日本", "e\u0301", "🙂"].map(displayWidth)).toEqual([3, 4, 1, 2]);
+    expect(truncate("日本語のテキスト", 7)).toBe("日本語…");
+  });
+
+  test("no control character of a document reaches the terminal", () => {
+    expect(oneLine("a\x1b[31m\tb\r\n\u202ec")).toBe("a [31m b c");
+  });
+});
+
+describe("hits", () => {
+  const answer = {
+    found: 1234,
+    page: 1,
+    per_page: 2,
+    total_pages: 617,
+    search_time_ms: 3,
+    hits: [
+      {
+        document: {
+          id: "a1",
+          about: "x".repeat(100),
+          title: "Trail shoe",
+          price: 89.5,
+          tags: ["run", "men"],
+          o: { x: 1 },
+        },
+        text_match: 2 ** 51,
+      },
+      {
+        document: { id: "a2", title: "Road shoe", price: 120, tags: ["run"] },
+        text_match: 2 ** 51 - 2 ** 40,
+      },
+    ],
+    data: {
+      facet_counts: [
+        {
+          field_name: "brand",
+          counts: [
+            { value: "Acme", count: 1200 },
+            { value: "Zed", count: 34 },
+          ],
+        },
+      ],
+    },
+  };
+
+  test("show id, title, short fields and score, then facets and the count", () => {
+    expect(resultLines(answer, 80)).toEqual([
+      "id  title       price  tags          score",
+      "──  ──────────  ─────  ────────  ─────────",
+      "a1  Trail shoe   89.5  run, men  2.2518e15",
+      "a2  Road shoe     120  run       2.2507e15",
+      "",
+      "brand: Acme (1,200), Zed (34)",
+      "1,234 found, page 1 of 617, 3 ms",
+    ]);
+  });
+
+  test("nothing found is one line", () => {
+    expect(resultLines({ ...answer, hits: [], found: 0, total_pages: 0, data: {} }, 80)).toEqual([
+      "0 found, 3 ms",
+    ]);
+  });
+});
+
+describe("progress", () => {
+  const counts = { succeeded: 1000, rejected: 5, bytes: 0 };
+
+  test("shows share, speed, time left and rejects; no share without a size", () => {
+    expect(progressLine(counts, 2, 25, 100)).toBe(
+      "[######------------------] 25 %  1,005 documents  503/s  0:06 left  5 rejected",
+    );
+    expect(progressLine({ ...counts, rejected: 0 }, 2, 25, null)).toBe("1,000 documents  500/s");
+    expect([7, 750, 3723].map(clock)).toEqual(["0:07", "12:30", "1:02:03"]);
+  });
+
+  test("is one rewritten line on a terminal and nothing is left of it", () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(0);
+    const written: string[] = [];
+    const progress = new Progress(
+      { totalBytes: 100, bytesRead: () => 50 },
+      { isTTY: true, columns: 40, write: (text) => written.push(text) },
+    );
+    now.mockReturnValue(120);
+    progress.update(counts);
+    progress.update(counts);
+    progress.clear();
+    expect(written).toHaveLength(2);
+    expect(written[0]!.startsWith(`\r\u001b[2K[${"#".repeat(12)}${"-".repeat(12)}] 50 %`)).toBe(true);
+    expect(written[1]).toBe("\r\u001b[2K");
+    now.mockRestore();
+  });
+});

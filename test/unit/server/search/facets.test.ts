@@ -1,0 +1,171 @@
+// Facets over several shards: whatever the split and whatever the shards keep back, the first values and their counts
+// are those of one list.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PLAIN_RANKING, type SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
+import type {
+  FacetCount,
+  FacetValue,
+  SearchResult,
+} from "../../../../engine-wasm/host/programs/search-result.js";
+import { countFacets, type FacetShare, mergeFacet } from "../../../../server/search/facets.js";
+
+const whole = (counts: FacetCount[]): FacetShare => ({ counts, bound: 0 });
+const list = (counts: readonly FacetCount[] | null): string[] | null =>
+  counts?.map(({ value, count }) => `${value}${count}`) ?? null;
+
+/** The counts of a shard, most frequent first, cut after `kept` values. */
+function shareOf(counts: FacetCount[], kept: number): FacetShare {
+  const sorted = [...counts].sort((a, b) => b.count - a.count);
+  return { counts: sorted.slice(0, kept), bound: sorted[kept]?.count ?? 0 };
+}
+
+describe("mergeFacet", () => {
+  const b2 = { value: "b", count: 2 };
+  const a1 = { value: "a", count: 1 };
+
+  it("sums counts and orders by count, then value", () => {
+    const c2 = { value: "c", count: 2 };
+    expect(list(mergeFacet([whole([b2, a1]), whole([c2, a1])], 10))).toEqual(["a2", "b2", "c2"]);
+    expect(list(mergeFacet([whole([b2, a1]), whole([c2, a1])], 1))).toEqual(["a2"]);
+    expect(list(mergeFacet([whole([]), whole([])], 3))).toEqual([]);
+  });
+
+  it("orders strings by their bytes and int64 exactly, and cuts at the limit", () => {
+    const strings = ["\u{1F600}", "\uFFFD", "Z", "a", "__proto__", "1"].map((value) => ({ value, count: 1 }));
+    expect(mergeFacet([whole(strings), whole([])], 9)?.map(({ value }) => value)).toEqual([
+      "1",
+      "Z",
+      "__proto__",
+      "a",
+      "\uFFFD",
+      "\u{1F600}",
+    ]);
+    const big = [2n ** 62n + 1n, 2n ** 62n, -1n].map((value) => ({ value, count: 1 }));
+    expect(mergeFacet([whole(big), whole([])], 2)?.map(({ value }) => value)).toEqual([-1n, 2n ** 62n]);
+    expect(mergeFacet([whole([{ value: 10, count: 1 }]), whole([{ value: 9, count: 1 }])], 2)).toEqual([
+      { value: 9, count: 1 },
+      { value: 10, count: 1 },
+    ]);
+  });
+
+  it("does not decide when a value that was kept back could be among the first, or tie with the last", () => {
+    const of = (count: number): FacetCount => ({ value: "a", count });
+    // Both name a; another value has at most 3 + 4.
+    expect(
+      list(
+        mergeFacet(
+          [
+            { counts: [of(4)], bound: 3 },
+            { counts: [of(4)], bound: 4 },
+          ],
+          1,
+        ),
+      ),
+    ).toEqual(["a8"]);
+    expect(
+      mergeFacet(
+        [
+          { counts: [of(4)], bound: 3 },
+          { counts: [of(4)], bound: 5 },
+        ],
+        1,
+      ),
+    ).toBeNull();
+    // b is named by the first only: it has 3 to 5, and a has 5 or 6.
+    const first = { counts: [of(4), { value: "b", count: 3 }], bound: 0 };
+    expect(mergeFacet([first, { counts: [of(1)], bound: 2 }], 1)).toBeNull();
+    expect(list(mergeFacet([first, { counts: [of(2)], bound: 2 }], 1))).toEqual(["a6"]);
+    // Fewer known values than wanted.
+    expect(mergeFacet([first, { counts: [of(2)], bound: 1 }], 2)).toBeNull();
+  });
+});
+
+describe("countFacets", () => {
+  const program: SearchProgram = {
+    mode: "all",
+    k: 10,
+    k1: 1,
+    b: 0,
+    proximityWeight: 0,
+    slots: [],
+    words: [],
+    phrases: [],
+    excludes: [],
+    filter: [],
+    sort: [],
+    facets: [
+      { slot: 1, type: 0, limit: 3, share: true },
+      { slot: 2, type: 0, limit: 3, share: true },
+    ],
+    ...PLAIN_RANKING,
+  };
+  const answer = (shares: readonly FacetShare[]): SearchResult => ({
+    found: 0,
+    pinnedOnly: 0,
+    rows: [],
+    facets: shares.map(({ counts }) => counts),
+    facetBounds: shares.map(({ bound }) => bound),
+    applied: [],
+    pinsApplied: false,
+  });
+
+  it("asks again for the facets that are not decided, and only for them", async () => {
+    const shards = fc.integer({ min: 1, max: 8 });
+    const values = fc.array(fc.tuple(fc.nat(30), fc.nat(7), fc.integer({ min: 1, max: 9 })), {
+      maxLength: 120,
+    });
+    const kept = fc.array(fc.constantFrom(0, 1, 3, 5, 10, 40), { minLength: 8, maxLength: 8 });
+    let asked = 0;
+    let decided = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        shards,
+        values,
+        values,
+        kept,
+        fc.integer({ min: 1, max: 12 }),
+        async (n, a, b, cut, max) => {
+          const facets = [a, b].map((entries) => split(entries, n));
+          const results = Array.from({ length: n }, (_, s) =>
+            answer(facets.map((byShard) => shareOf(byShard[s]!, cut[s]!))),
+          );
+          const counts = await countFacets(program, results, max, async (again) => {
+            expect(again.k).toBe(0);
+            expect(again.facets.every(({ limit, share }) => limit === 0 && share === false)).toBe(true);
+            asked++;
+            return Array.from({ length: n }, (_, s) =>
+              answer(again.facets.map(({ slot }) => whole(facets[slot - 1]![s]!))),
+            );
+          });
+          decided++;
+          expect(counts).toEqual(facets.map((byShard) => naive(byShard, max)));
+        },
+      ),
+      { numRuns: 400 },
+    );
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(decided);
+  });
+
+  /** Counts by shard of {value, shard, count}. */
+  function split(entries: [number, number, number][], shards: number): FacetCount[][] {
+    return Array.from({ length: shards }, (_, s) => {
+      const counts = new Map<FacetValue, number>();
+      for (const [value, shard, count] of entries)
+        if (shard % shards === s) counts.set(`v${value}`, (counts.get(`v${value}`) ?? 0) + count);
+      return Array.from(counts, ([value, count]) => ({ value, count }));
+    });
+  }
+
+  function naive(byShard: FacetCount[][], max: number): FacetCount[] {
+    const all = byShard.flat();
+    return [...new Set(all.map(({ value }) => value))]
+      .map((value) => ({
+        value,
+        count: all.filter((one) => one.value === value).reduce((sum, { count }) => sum + count, 0),
+      }))
+      .sort((x, y) => y.count - x.count || (x.value < y.value ? -1 : 1))
+      .slice(0, max);
+  }
+});

@@ -1,0 +1,21 @@
+// Which rows of a shard send their documents along: all of a page with one shard, with several about a share of it.
+import { expect, it } from "vitest";
+import { likelyRows } from "../../../../server/cluster/read-view.js";
+
+it.each([
+  [1, 0, 10, [0, 10]],
+  [1, 40, 250, [40, 250]],
+  [2, 0, 1, [0, 1]],
+  [2, 0, 10, [0, 7]],
+  [2, 10, 10, [3, 9]],
+  [8, 0, 10, [0, 4]],
+  [3, 0, 0, [0, 0]],
+  [2, 0, 250, [0, 0]],
+])("with %i shards, %i rows skipped and %i wanted", (shards, offset, count, [first, rows]) => {
+  expect(likelyRows({ offset, count, options: {} }, shards)).toEqual({ offset: first, count: rows });
+});
+
+it("sends none beyond its share when they are highlighted", () => {
+  const highlight = { fields: [], words: [], snippetTokens: 0, startTag: "", endTag: "", escapeHtml: false };
+  expect(likelyRows({ offset: 0, count: 10, options: { highlight } }, 2)).toEqual({ offset: 0, count: 5 });
+});

@@ -1,0 +1,85 @@
+// The list of answers of a multi-search: order, failures in their place, bounded memory, a few at a time.
+import { describe, expect, it } from "vitest";
+import { SkeinError } from "../../../../server/errors.js";
+import { DEFAULT_LIMITS, type Limits } from "../../../../server/limits.js";
+import { multiSearch, type SearchSlot } from "../../../../server/search/multi-search.js";
+
+const asError = (error: unknown): SkeinError =>
+  error instanceof SkeinError ? error : new SkeinError("SK-SYS-500", "unforeseen");
+const bytes = (json: string): Uint8Array => new TextEncoder().encode(json);
+
+async function results(slots: SearchSlot[], limits: Partial<Limits> = {}): Promise<unknown[]> {
+  const json = await multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError);
+  return (JSON.parse(Buffer.from(json).toString()) as { results: unknown[] }).results;
+}
+
+describe("multi-search", () => {
+  it("keeps the order whichever slot ends first, and a failure in its place", async () => {
+    const slow = new Promise<Uint8Array>((resolve) => setTimeout(() => resolve(bytes('{"a":1}')), 20));
+    const slots: SearchSlot[] = [
+      () => slow,
+      () => Promise.reject(new SkeinError("SK-SE-400", "wrong", { details: { position: 1 } })),
+      () => Promise.reject(new Error("a secret")),
+      async () => bytes('{"b":"é"}'),
+    ];
+    expect(await results(slots)).toEqual([
+      { a: 1 },
+      { error: "wrong", code: "SK-SE-400", details: { position: 1 } },
+      { error: "unforeseen", code: "SK-SYS-500" },
+      { b: "é" },
+    ]);
+    expect(await results([])).toEqual([]);
+  });
+
+  it("runs a limited number at a time", async () => {
+    let running = 0;
+    let most = 0;
+    const slot: SearchSlot = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      return bytes("1");
+    };
+    expect(await results(new Array(20).fill(slot), { multiSearchAtOnceSlots: 8 })).toHaveLength(20);
+    expect(most).toBe(8);
+  });
+
+  it("gives a slot that needs more than its share all of the room, one at a time", async () => {
+    const asked: number[][] = [];
+    const slotOf =
+      (size: number): SearchSlot =>
+      async (bytesMax, again) => {
+        asked.push([size, bytesMax, Number(again)]);
+        if (size > bytesMax) throw new SkeinError("SK-SE-413", "too large");
+        return bytes(`"${"x".repeat(size - 2)}"`);
+      };
+    const slots = [10, 60, 40, 5].map(slotOf);
+    const limits = { multiSearchReplyBytesMax: 120, replyBytesMax: 80, multiSearchAtOnceSlots: 4 };
+    const list = await results(slots, limits);
+    expect(asked).toEqual([
+      [10, 30, 0],
+      [60, 30, 0],
+      [40, 30, 0],
+      [5, 30, 0],
+      [60, 80, 1],
+      [40, 50, 1],
+    ]);
+    expect(list.map((answer) => (answer as string).length + 2)).toEqual([10, 60, 40, 5]);
+    const own = await results([slotOf(90), slotOf(40)], limits);
+    expect(own).toMatchObject([{ code: "SK-SE-413", error: "too large" }, "x".repeat(38)]);
+  });
+
+  it("refuses what does not fit into one reply and runs nothing after it", async () => {
+    let ran = 0;
+    const slot: SearchSlot = async () => {
+      ran++;
+      return bytes(`"${"x".repeat(38)}"`);
+    };
+    const limits = { multiSearchReplyBytesMax: 100, multiSearchAtOnceSlots: 2 };
+    const refused = { code: "SK-SE-413", error: expect.stringContaining("100 bytes") };
+    const list = await results(new Array(7).fill(slot), limits);
+    expect(list.slice(0, 2)).toEqual(["x".repeat(38), "x".repeat(38)]);
+    expect(list.slice(2)).toMatchObject(new Array(5).fill(refused));
+    expect(ran).toBe(4);
+  });
+});

@@ -1,0 +1,122 @@
+// The response as clients parse it, and the bytes that must pass through untouched.
+import { describe, expect, it } from "vitest";
+import {
+  encodeAgain,
+  encodeResponse,
+  facetText,
+  type QueryResponse,
+} from "../../../../server/search/respond.js";
+import { view } from "../record.js";
+
+const fieldOf = (name: string) => {
+  const found = view.field(name);
+  if (found === undefined) throw new Error(name);
+  return found;
+};
+const EMPTY: QueryResponse = {
+  hits: [],
+  relatedHits: [],
+  suggestions: [],
+  curated: false,
+  found: 0,
+  page: 1,
+  perPage: 10,
+  outOf: 0,
+  facets: [],
+  tookMs: 0.4,
+};
+
+const textOf = (response: QueryResponse): string => Buffer.from(encodeResponse(response).bytes).toString();
+const QUERY_ID = /^[0-9a-f-]{36}$/;
+
+describe("response", () => {
+  it("has every member when nothing was found", () => {
+    expect(JSON.parse(textOf(EMPTY))).toEqual({
+      hits: [],
+      found: 0,
+      page: 1,
+      per_page: 10,
+      total_pages: 0,
+      facets: {},
+      search_time_ms: 0,
+      search_mode: "keyword",
+      ai_enhanced: false,
+      ai_context: null,
+      suggestions: [],
+      related_hits: [],
+      curated_applied: false,
+      query_id: expect.stringMatching(QUERY_ID),
+      data: { _comment: expect.any(String), hits: [], found: 0, out_of: 0, facets: {}, facet_counts: [] },
+    });
+  });
+
+  it("splices documents and highlights as they are", () => {
+    const document = Buffer.from('{"id":"1",  "big":9007199254740993}');
+    const highlight = Buffer.from('{"title":{"snippet":"<mark>a</mark>","matched_tokens":["a"]}}');
+    const text = textOf({
+      ...EMPTY,
+      hits: [
+        {
+          document,
+          highlight,
+          textMatch: 2 ** 52 + 1,
+          bonus: 2 ** 24,
+          pinnedOnly: false,
+          explanation: null,
+        },
+        {
+          document: Buffer.from('{"id":"2"}'),
+          highlight: new Uint8Array(0),
+          textMatch: 0,
+          bonus: 0,
+          pinnedOnly: true,
+          explanation: null,
+        },
+      ],
+      found: 21,
+      outOf: 30,
+    });
+    expect(text.split(document.toString())).toHaveLength(3);
+    expect(JSON.parse(text)).toMatchObject({
+      hits: [
+        {
+          highlight: { title: { matched_tokens: ["a"] } },
+          text_match: 4503599627370497,
+          relevance_bonus: 16_777_216,
+          match_type: "keyword",
+        },
+        { document: { id: "2" }, highlight: {}, text_match: 0, relevance_bonus: 0, match_type: "pinned" },
+      ],
+      total_pages: 3,
+      data: { hits: [{ text_match: 4503599627370497 }, { document: { id: "2" } }], found: 21, out_of: 30 },
+    });
+    expect(JSON.parse(textOf({ ...EMPTY, found: 5, perPage: 0 }))).toMatchObject({ total_pages: 0 });
+  });
+
+  it("is the same again but for the time it took and the query's id", () => {
+    const { bytes, content } = encodeResponse({ ...EMPTY, found: 3, tookMs: 123.4 });
+    const first = JSON.parse(Buffer.from(bytes).toString());
+    const again = JSON.parse(Buffer.from(encodeAgain(content, 4.6)).toString());
+    expect(first.search_time_ms).toBe(123);
+    expect(again.query_id).not.toBe(first.query_id);
+    expect(again).toEqual({ ...first, search_time_ms: 5, query_id: expect.stringMatching(QUERY_ID) });
+  });
+
+  it("keeps the order of facet values and any key", () => {
+    const counts = ["10", "__proto__", 'a"b', "2"].map((value, i) => ({ value, count: 9 - i }));
+    const text = textOf({ ...EMPTY, facets: [{ field: fieldOf("brand"), counts }] });
+    expect(text).toContain('"facets":{"brand":{"10":9,"__proto__":8,"a\\"b":7,"2":6}}');
+    expect(JSON.parse(text)).toMatchObject({
+      data: {
+        facet_counts: [{ field_name: "brand", counts: counts.map(({ value, count }) => ({ value, count })) }],
+      },
+    });
+  });
+
+  it("prints facet values as JSON does", () => {
+    expect(facetText(10.5, fieldOf("price"))).toBe("10.5");
+    expect(facetText(1, fieldOf("sale"))).toBe("true");
+    expect(facetText(0, fieldOf("sale"))).toBe("false");
+    expect(facetText(9007199254740993n, fieldOf("views"))).toBe("9007199254740993");
+  });
+});

@@ -1,0 +1,223 @@
+// Keys and who may do what: values, scopes, patterns, expiry, handing rights on, throttling, quotas.
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { apply, type CatalogState, EMPTY_STATE } from "../../../../server/catalog/state.js";
+import type { KeyRecord } from "../../../../server/catalog/types.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { findAdminKey } from "../../../../server/tenants/admin-key.js";
+import { hashKey, keyView, newKeyValue, readKey } from "../../../../server/tenants/keys.js";
+import { checkRights, Doorkeeper, type Principal } from "../../../../server/tenants/principal.js";
+import { allows, patternMatches } from "../../../../server/tenants/scopes.js";
+import { Throttle } from "../../../../server/tenants/throttle.js";
+import { secondsToNextMonth } from "../../../../server/tenants/usage.js";
+
+const NOW = new Date("2030-06-15T12:00:00Z");
+const ADMIN = "bootstrap-key-for-tests";
+
+describe("index patterns", () => {
+  test.each([
+    ["*", "anything", true],
+    ["products*", "products", true],
+    ["products*", "products_de", true],
+    ["products*", "my_products", false],
+    ["*_de", "products_de", true],
+    ["a*b*c", "aXXbYYc", true],
+    ["a*b*c", "aXXbYY", false],
+    ["products", "product", false],
+    ["", "", true],
+  ])("%s on %s", (pattern, name, matches) => expect(patternMatches(pattern, name)).toBe(matches));
+
+  test.each([
+    ["*", "a*", true],
+    ["a*", "ab*", true],
+    ["ab*", "a*", false],
+    ["a", "*", false],
+    ["a*", "*", false],
+  ])("%s covers %s", (wide, narrow, covers) => expect(patternMatches(wide, narrow)).toBe(covers));
+
+  test("take no exponential time", () => {
+    expect(patternMatches(`${"*a".repeat(50)}b`, "a".repeat(120))).toBe(false);
+  });
+});
+
+test("admin includes every scope, others only themselves", () => {
+  expect(allows(["admin"], "documents")).toBe(true);
+  expect(allows(["search"], "search")).toBe(true);
+  expect(allows(["search", "keys"], "documents")).toBe(false);
+});
+
+describe("a key body", () => {
+  const all = { scopes: ["admin"], indexes: ["*"] } as const;
+  const read = (
+    body: unknown,
+    grantor: Parameters<typeof readKey>[2] = all,
+    current: KeyRecord | null = null,
+  ) => readKey(body, current, grantor, DEFAULT_LIMITS, NOW);
+
+  test("has defaults", () => {
+    expect(read({ name: "web", scopes: ["search", "search"] })).toEqual({
+      name: "web",
+      scopes: ["search"],
+      indexes: ["*"],
+      expiresAt: null,
+      rateLimit: null,
+    });
+  });
+
+  test("normalises the time of its end", () => {
+    const draft = read({ name: "web", scopes: ["search"], expires_at: "2031-01-01T00:00:00+02:00" });
+    expect(draft.expiresAt).toBe("2030-12-31T22:00:00.000Z");
+  });
+
+  test("of a PATCH keeps what is not given and clears what is null", () => {
+    const current = {
+      ...read({ name: "web", scopes: ["search"], rate_limit: 5, indexes: ["a*"] }),
+    } as KeyRecord;
+    expect(read({ rate_limit: null }, all, current)).toMatchObject({
+      name: "web",
+      rateLimit: null,
+      indexes: ["a*"],
+    });
+    expect(read({ indexes: null }, all, current).indexes).toEqual(["*"]);
+  });
+
+  test.each([
+    [{ scopes: ["search"] }, /^name is missing/],
+    [{ name: " ", scopes: ["search"] }, /^name must not be empty/],
+    [{ name: "a" }, /^scopes is missing/],
+    [{ name: "a", scopes: [] }, /^scopes must name at least one/],
+    [{ name: "a", scopes: ["root"] }, /^scopes\[0\] must be one of search, events/],
+    [{ name: "a", scopes: ["search"], indexes: ["A"] }, /^indexes\[0\] must be an index name/],
+    [{ name: "a", scopes: ["search"], expires_at: "tomorrow" }, /^expires_at must be an ISO 8601 time/],
+    [{ name: "a", scopes: ["search"], expires_at: "2020-01-01" }, /^expires_at must be in the future/],
+    [{ name: "a", scopes: ["search"], rate_limit: 0 }, /^rate_limit must be an integer/],
+    [{ name: "a", scopes: ["search"], scope: "x" }, /^scope is unknown/],
+  ])("%j is refused", (body, message) => expect(() => read(body)).toThrow(message));
+
+  test("cannot give what the grantor lacks", () => {
+    const grantor = { scopes: ["keys", "search"], indexes: ["shop_*"] } as const;
+    const body = { name: "a", scopes: ["search"], indexes: ["shop_de*"] };
+    expect(read(body, grantor).indexes).toEqual(["shop_de*"]);
+    expect(() => read({ ...body, scopes: ["admin"] }, grantor)).toThrow(
+      expect.objectContaining({ code: "SK-SYS-403" }),
+    );
+    expect(() => read({ ...body, indexes: ["*"] }, grantor)).toThrow(
+      expect.objectContaining({ code: "SK-SYS-403" }),
+    );
+  });
+});
+
+describe("the doorkeeper", () => {
+  const value = newKeyValue();
+  const stored: KeyRecord = {
+    id: 5,
+    tenant: 2,
+    name: "web",
+    hash: hashKey(value),
+    prefix: value.slice(0, 10),
+    scopes: ["search"],
+    indexes: ["shop*"],
+    expiresAt: "2030-07-01T00:00:00.000Z",
+    rateLimit: 3,
+    createdAt: NOW.toISOString(),
+  };
+  const tenants = ["default", "other"].map((name, i) => ({
+    id: i + 1,
+    name,
+    plan: "default",
+    createdAt: "",
+  }));
+  const state = [
+    ...tenants.map((tenant) => ({ type: "tenant.put", tenant }) as const),
+    { type: "key.put", key: stored } as const,
+  ].reduce<CatalogState>((at, command) => apply(at, command).state, EMPTY_STATE);
+  const doorkeeper = new Doorkeeper(ADMIN);
+  const identify = (header: string, tenant = "", now = NOW.getTime()): Principal =>
+    doorkeeper.identify(header, tenant, state, now);
+
+  test("knows keys by their hash", () => {
+    expect(identify(`Bearer ${value}`)).toEqual({
+      tenant: 2,
+      keyId: 5,
+      scopes: ["search"],
+      indexes: ["shop*"],
+      rateLimit: 3,
+    });
+    expect(identify(`bearer  ${value} `).keyId).toBe(5);
+  });
+
+  test("knows the bootstrap key, for any tenant", () => {
+    expect(identify(`Bearer ${ADMIN}`)).toMatchObject({ tenant: 1, keyId: null });
+    expect(identify(`Bearer ${ADMIN}`, "other").tenant).toBe(2);
+    expect(() => identify(`Bearer ${ADMIN}`, "nobody")).toThrow(
+      expect.objectContaining({ code: "SK-SYS-404" }),
+    );
+  });
+
+  test.each([
+    "",
+    "Bearer",
+    "Bearer ",
+    value,
+    `Basic ${value}`,
+    `Bearer ${value}x`,
+    `Bearer ${"x".repeat(600)}`,
+    "Bearer hash-1",
+  ])("refuses %j", (header) =>
+    expect(() => identify(header)).toThrow(expect.objectContaining({ code: "SK-SYS-401" })),
+  );
+
+  test("refuses an expired key", () => {
+    expect(() => identify(`Bearer ${value}`, "", Date.parse("2030-07-01T00:00:00Z"))).toThrow(/expired/);
+  });
+
+  test("checks scope before index", () => {
+    const principal = identify(`Bearer ${value}`);
+    checkRights(principal, "search", "shop_de");
+    expect(() => checkRights(principal, "documents", "shop_de")).toThrow(/lacks the scope "documents"/);
+    expect(() => checkRights(principal, "search", "stock")).toThrow(/does not cover this index/);
+  });
+
+  test("a view of a key has neither value nor hash", () => {
+    const shown = JSON.stringify(keyView(stored));
+    expect(shown).not.toContain(value);
+    expect(shown).not.toContain(stored.hash);
+  });
+});
+
+test("the admin key is made once, kept for the owner only, and not written when configured", () => {
+  const directory = mkdtempSync(join(tmpdir(), "skein-key-"));
+  const made = findAdminKey(directory, null);
+  expect(made.createdIn).toBe(join(directory, "admin.key"));
+  expect(statSync(made.createdIn!).mode & 0o777).toBe(0o600);
+  expect(findAdminKey(directory, null)).toEqual({ value: made.value, createdIn: null });
+  expect(findAdminKey(directory, "configured-key")).toEqual({ value: "configured-key", createdIn: null });
+  writeFileSync(made.createdIn!, Buffer.alloc(40)); // what a power failure may leave of a file
+  expect(() => findAdminKey(directory, null)).toThrow(/admin\.key holds no key; remove it/);
+  rmSync(directory, { recursive: true });
+});
+
+describe("the throttle", () => {
+  test("lets a second's worth through at once, then the rate", () => {
+    const throttle = new Throttle(10);
+    const taken = (now: number): number => throttle.take("a", 3, now);
+    expect([taken(0), taken(0), taken(0)]).toEqual([0, 0, 0]);
+    expect(taken(0)).toBe(1);
+    expect(taken(200)).toBe(1);
+    expect(taken(400)).toBe(0);
+  });
+
+  test("forgets the least recently used", () => {
+    const throttle = new Throttle(2);
+    for (const name of ["a", "b", "a", "c"]) throttle.take(name, 1, 0);
+    expect([throttle.take("a", 1, 0), throttle.take("c", 1, 0)]).toEqual([1, 1]);
+    expect(throttle.take("b", 1, 0)).toBe(0);
+  });
+});
+
+test("a month ends on the 1st, 00:00 UTC", () => {
+  expect(secondsToNextMonth(new Date("2030-12-31T23:59:59.500Z"))).toBe(1);
+  expect(secondsToNextMonth(new Date("2030-02-01T00:00:00Z"))).toBe(28 * 86_400);
+});

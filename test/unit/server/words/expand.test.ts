@@ -1,0 +1,344 @@
+// Choosing how words may match, from global counts only: sums over shards, suspicion of typos, weights.
+import { describe, expect, it } from "vitest";
+import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../engine-wasm/assembly/layout.js";
+import type { ExpandProgram, ExpandSuspect } from "../../../../engine-wasm/host/programs/expand-program.js";
+import type { ExpandResult, TypoExpansion } from "../../../../engine-wasm/host/programs/expand-result.js";
+import type { SearchWord } from "../../../../engine-wasm/host/programs/search-program.js";
+import { WordExpander } from "../../../../server/search/expand.js";
+import type { Plan } from "../../../../server/search/plan.js";
+import { inverseFrequency, searchWords } from "../../../../server/words/alternatives.js";
+import { type KnownWords, limitTypos, rankTypos } from "../../../../server/words/ranked-typos.js";
+import { sumExpansions } from "../../../../server/words/sum-expansions.js";
+import type { Variant } from "../../../../server/words/variants.js";
+
+const typo = (term: string, distance: number, df: number, isPrefix = false): TypoExpansion => ({
+  term,
+  distance,
+  isPrefix,
+  frequencies: [df],
+});
+
+/** A dictionary of one field: document frequencies by term, neighbours by word. */
+class Dictionary {
+  readonly asked: ExpandProgram[] = [];
+  constructor(
+    readonly documents: number,
+    readonly frequencies: Record<string, number>,
+    readonly neighbours: Record<string, TypoExpansion[]> = {},
+  ) {}
+
+  ask = async (words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> => {
+    const program = { ...words, suspects: suspects?.() ?? [] };
+    this.asked.push(program);
+    const answer: ExpandResult = {
+      liveRows: this.documents,
+      slots: program.slots.map(() => ({ totalLength: this.documents * 4, documents: this.documents })),
+      words: program.words.map((word) => ({
+        exact: word.exact ? [this.frequencies[word.term] ?? 0] : null,
+        prefix: null,
+        typos:
+          word.maxTypos > 0
+            ? (this.neighbours[word.term] ?? []).filter((one) => one.distance <= word.maxTypos)
+            : null,
+      })),
+      suspects: (program.suspects ?? []).map(() => ({ maxTypos: 0, typos: [] })),
+    };
+    return rankTypos(answer, program, 64);
+  };
+}
+
+function expander(
+  dictionary: Dictionary,
+  typoPolicy: Plan["typoPolicy"],
+  ...terms: [term: string, typosMax: number, typosAtLast?: number][]
+): WordExpander {
+  const plan = {
+    text: {
+      words: terms.map(([term, typosMax, typosAtLast = typosMax]) => ({
+        terms: [term],
+        prefix: false,
+        typosMax,
+        typosAtLast,
+        quoted: false,
+        count: 1,
+      })),
+    },
+    variants: [],
+    languages: [],
+    slots: [0],
+    typoPolicy,
+    typosPerWordMax: 64,
+    scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
+  } as unknown as Plan;
+  return new WordExpander(plan, dictionary.ask);
+}
+const kinds = (words: {
+  words: readonly { alternatives: readonly { kind: number; typos: number }[] }[];
+}): number[][] => words.words.map((word) => word.alternatives.map((one) => one.typos));
+
+describe("suspicion", () => {
+  it("leaves a common word alone and asks for no typos", async () => {
+    const dictionary = new Dictionary(10_000, { shirts: 500 }, { shirts: [typo("skirts", 1, 9_000)] });
+    expect(kinds(await expander(dictionary, "auto", ["shirts", 1]).asWritten())).toEqual([[0]]);
+    expect(dictionary.asked).toHaveLength(1);
+  });
+
+  it("takes all typos of a missing word", async () => {
+    const dictionary = new Dictionary(100, {}, { iphnoe: [typo("iphone", 1, 3), typo("ihone", 2, 1)] });
+    const words = await expander(dictionary, "auto", ["iphnoe", 2]).asWritten();
+    expect(kinds(words)).toEqual([[1, 2]]);
+    expect(words.exhausted).toBe(true);
+  });
+
+  it("suspects a rare word only beside a far more frequent neighbour", async () => {
+    const near = new Dictionary(
+      100_000,
+      { recieve: 10 },
+      { recieve: [typo("receive", 1, 500), typo("retrieve", 2, 9)] },
+    );
+    expect(kinds(await expander(near, "auto", ["recieve", 2]).asWritten())).toEqual([[0, 1, 2]]);
+    expect(near.asked).toHaveLength(3);
+    const far = new Dictionary(100_000, { recieve: 10 }, { recieve: [typo("receive", 1, 499)] });
+    const words = await expander(far, "auto", ["recieve", 2]).asWritten();
+    expect(kinds(words)).toEqual([[0]]);
+    expect(words.exhausted).toBe(false);
+  });
+
+  it("sees a frequent neighbour that is not among the typos worth searching", () => {
+    const near = [typo("wad", 1, 3), typo("wed", 1, 2), typo("rod", 1, 900), typo("woden", 1, 999, true)];
+    const program = (maxTypos: number): ExpandProgram => ({
+      slots: [0],
+      words: [{ term: "wod", exact: false, prefix: false, typoPrefix: false, maxTypos }],
+    });
+    const answer = (typos: TypoExpansion[] | null): ExpandResult => ({
+      liveRows: 1_000,
+      slots: [{ totalLength: 1_000, documents: 1_000 }],
+      words: [{ exact: null, prefix: null, typos }],
+      suspects: [],
+    });
+    const [known] = rankTypos(answer(near), program(1), 2).words;
+    expect(known?.typos?.ranked.map(({ term }) => term)).toEqual(["wad", "wed"]);
+    expect(known?.typos?.neighbourFrequency).toBe(900);
+    expect(rankTypos(answer([]), program(1), 2).words[0]?.typos).toEqual({
+      ranked: [],
+      neighbourFrequency: 0,
+    });
+    expect(rankTypos(answer(null), program(0), 2).words[0]?.typos).toBeNull();
+  });
+
+  it("follows the policy", async () => {
+    const make = (): Dictionary =>
+      new Dictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
+    expect(kinds(await expander(make(), "always", ["a", 1], ["c", 1]).asWritten())).toEqual([[0, 1], [1]]);
+    expect(kinds(await expander(make(), "missing", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
+    expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
+    expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).withAllTypos())).toEqual([[0, 1], [1]]);
+    expect(kinds(await expander(make(), "always", ["a", 0], ["c", 0]).asWritten())).toEqual([[0], []]);
+  });
+});
+
+describe("suspects", () => {
+  const asked = async (policy: Plan["typoPolicy"]) => {
+    const dictionary = new Dictionary(10_000, { shirts: 500, red: 900 });
+    await expander(dictionary, policy, ["shirts", 2], ["red", 0]).asWritten();
+    return dictionary.asked[0];
+  };
+
+  it("are the words that may have typos, with the shard's share of the limits", async () => {
+    const limits = { auto: [2, 5], missing: [0, 0], always: [2 ** 32 - 1, 2 ** 32 - 1] } as const;
+    for (const policy of ["auto", "missing", "always"] as const) {
+      const [few, rare] = limits[policy];
+      const program = await asked(policy);
+      expect(program?.suspects).toEqual([
+        { term: "shirts", typoPrefix: false, maxTypos: 2, few, rare, witnesses: [0] },
+      ]);
+      expect(program?.words[0]?.term).toBe("shirts");
+    }
+  });
+
+  it("count only when all shards looked equally far", () => {
+    const shard = (maxTypos: number, df: number): ExpandResult => ({
+      liveRows: 1,
+      slots: [],
+      words: [],
+      suspects: [{ maxTypos, typos: maxTypos === 0 ? [] : [typo("x", 1, df)] }],
+    });
+    expect(sumExpansions([shard(2, 1), shard(2, 4)]).suspects).toEqual([
+      { maxTypos: 2, typos: [typo("x", 1, 5)] },
+    ]);
+    for (const other of [0, 1])
+      expect(sumExpansions([shard(2, 1), shard(other, 4)]).suspects).toEqual([{ maxTypos: 0, typos: [] }]);
+  });
+});
+
+describe("a word that is found in no form", () => {
+  const far = { exelent: [typo("excellent", 2, 3)] };
+  it("may have more typos, under every policy", async () => {
+    for (const policy of ["auto", "missing", "always"] as const) {
+      const dictionary = new Dictionary(100, {}, far);
+      expect(kinds(await expander(dictionary, policy, ["exelent", 1, 2]).asWritten())).toEqual([[2]]);
+      expect(dictionary.asked.map(({ words }) => words[0]?.maxTypos)).toEqual([0, 1, 2]);
+    }
+    expect(kinds(await expander(new Dictionary(100, {}, far), "auto", ["exelent", 1]).asWritten())).toEqual([
+      [],
+    ]);
+  });
+
+  it("asks no more for a word that is found, or has a typo that is", async () => {
+    const near = new Dictionary(100, {}, { exelent: [...far.exelent, typo("exelents", 1, 1)] });
+    const words = await expander(near, "auto", ["exelent", 1, 2]).asWritten();
+    expect(words.words[0]?.alternatives.flatMap(({ terms }) => terms.map(({ term }) => term))).toEqual([
+      "exelents",
+    ]);
+    const known = new Dictionary(100, { exelent: 1 }, far);
+    expect(kinds(await expander(known, "always", ["exelent", 1, 2]).asWritten())).toEqual([[0]]);
+    expect(known.asked).toHaveLength(2);
+  });
+});
+
+describe("alternatives", () => {
+  const word = { terms: ["shoe"], prefix: true, typosMax: 2, typosAtLast: 2, quoted: false, count: 1 };
+  it("weighs the word, its prefixes and its typos in this order", () => {
+    const typos = [typo("shoo", 1, 1), typo("shone", 1, 2), typo("shovel", 1, 2, true), typo("ship", 2, 1)];
+    const findings = {
+      exact: 10,
+      literal: 40,
+      prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
+      typos: limitTypos("shoe", true, typos, 64),
+    };
+    const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
+    expect(
+      alternatives.map((one) => [one.kind, one.typos, one.terms.map((term) => term.term).join()]),
+    ).toEqual([
+      [ALT_EXACT, 0, "shoe"],
+      [ALT_PREFIX, 0, "shoe"],
+      [ALT_TYPO, 1, "shone"],
+      [ALT_TYPO, 1, "shoo"],
+      [ALT_TYPO, 2, "ship,shovel"],
+    ]);
+    const idf = inverseFrequency(10, 1_000);
+    expect(weight).toBe(idf);
+    expect(alternatives.map((one) => one.boost)).toEqual([
+      idf,
+      inverseFrequency(40, 1_000) * 0.8,
+      idf * 0.6,
+      idf * (0.6 * 0.85),
+      idf * 0.4,
+    ]);
+    expect(alternatives[1]).toMatchObject({ useForProximity: true, terms: [{ prefix: true }] });
+  });
+
+  it("has none for a word that is nowhere", () => {
+    const nothing = {
+      exact: 0,
+      literal: 0,
+      prefix: { termCount: 0, frequencies: [0], terms: [] },
+      typos: [],
+    };
+    expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
+  });
+
+  it("counts a variant of several words for the first and lets it match the others", () => {
+    const variant: Variant = {
+      covers: [0, 1],
+      kind: ALT_JOINED,
+      terms: ["wifi"],
+      sequence: false,
+      prefix: false,
+      exact: true,
+      factor: 0.95,
+    };
+    const words = ["wi", "fi"].map((term) => ({
+      terms: [term],
+      prefix: false,
+      typosMax: 0,
+      typosAtLast: 0,
+      quoted: false,
+      count: 1,
+    }));
+    const findings = { exact: 0, literal: 0, prefix: null, typos: [] };
+    const [first, second] = searchWords(
+      words,
+      [findings, findings],
+      [{ variant, frequency: 4 }],
+      [],
+      100,
+    ) as [SearchWord, SearchWord];
+    expect(first.alternatives).toMatchObject([{ boost: inverseFrequency(4, 100) * 0.95, exact: true }]);
+    expect(second.alternatives).toMatchObject([{ boost: 0, terms: [{ term: "wifi" }] }]);
+  });
+
+  const ranked = (word: string, ...typos: TypoExpansion[]) =>
+    limitTypos(word, false, typos, 4).map((one) => [one.term, one.typos]);
+
+  it("counts edits as typos, another first letter for two, a plausible pair of edits for one", () => {
+    expect(ranked("hat", typo("cat", 1, 99), typo("hut", 1, 1))).toEqual([
+      ["hut", 1],
+      ["cat", 2],
+    ]);
+    expect(ranked("comitee", typo("committee", 2, 1), typo("comities", 2, 9))).toEqual([
+      ["committee", 1],
+      ["comities", 2],
+    ]);
+    expect(ranked("qpwoeiru", typo("qwertyui", 4, 1))).toEqual([["qwertyui", 4]]);
+  });
+
+  it("lets the documents decide among equally plausible typos, and one class of cost against the other", () => {
+    const [rare, frequent] = [typo("cover", 1, 4), typo("color", 1, 40)];
+    expect(ranked("coloer", rare, frequent)[0]).toEqual(["color", 1]);
+    expect(limitTypos("wod", false, [typo("wed", 1, 1), typo("wad", 1, 2)], 1)[0]?.term).toBe("wad");
+  });
+
+  it("takes a whole term before one that the word may begin, and prices only the nearest of very many", () => {
+    const begun = limitTypos("iphnoe", true, [typo("iphones", 2, 1), typo("iphone", 1, 1)], 4);
+    expect(begun[0]).toMatchObject({ term: "iphone", typos: 1 });
+    const far = Array.from({ length: 600 }, (_, i) => typo(`shri${i}`, 2, 1));
+    expect(limitTypos("shrit", false, [...far, typo("shirt", 1, 1)], 64)).toHaveLength(64);
+    expect(limitTypos("shrit", false, [...far, typo("shirt", 1, 1)], 64)[0]).toMatchObject({
+      term: "shirt",
+      typos: 1,
+    });
+  });
+
+  it("gives a rare term that is less likely no more weight than the likelier ones", () => {
+    const typos = limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64);
+    const findings = { exact: 1, literal: 1, prefix: null, typos };
+    const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
+    const [, first, second] = found.alternatives.map((one) => one.boost) as [number, number, number];
+    expect(found.alternatives[1]?.terms).toEqual([{ term: "shirt", prefix: false }]);
+    expect(second).toBeLessThan(first);
+  });
+});
+
+describe("sums over shards", () => {
+  it("adds counts, joins listed terms and forgets long lists", () => {
+    const shard = (terms: string[] | null, df: number, typos: TypoExpansion[]): ExpandResult => ({
+      liveRows: 10,
+      slots: [{ totalLength: 40, documents: 8 }],
+      words: [{ exact: [df], prefix: { termCount: terms?.length ?? 65, frequencies: [df], terms }, typos }],
+      suspects: [],
+    });
+    const sum = sumExpansions([
+      shard(["b", "a"], 1, [typo("x", 1, 1)]),
+      shard(["c", "a"], 2, [typo("x", 1, 4), typo("y", 2, 1)]),
+    ]);
+    expect(sum).toEqual({
+      liveRows: 20,
+      slots: [{ totalLength: 80, documents: 16 }],
+      words: [
+        {
+          exact: [3],
+          prefix: { termCount: 3, frequencies: [3], terms: ["a", "b", "c"] },
+          typos: [typo("x", 1, 5), typo("y", 2, 1)],
+        },
+      ],
+      suspects: [],
+    });
+    const long = (from: number): string[] => Array.from({ length: 40 }, (_, i) => `t${from + i}`);
+    expect(sumExpansions([shard(long(0), 1, []), shard(long(40), 1, [])]).words[0]?.prefix).toMatchObject({
+      termCount: 65,
+      terms: null,
+    });
+    expect(sumExpansions([shard(long(0), 1, []), shard(null, 1, [])]).words[0]?.prefix?.terms).toBeNull();
+  });
+});

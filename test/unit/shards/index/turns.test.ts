@@ -1,0 +1,58 @@
+// Slices of long work: one per turn of the event loop, fewer while queries are answered, but never none.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Turns } from "../../../../shards/index/turns.js";
+
+const SLICE_MS = 2;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setImmediate", "setTimeout", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** When the slices of work that never ends begin, in the first `ms`. */
+async function slicesIn(
+  ms: number,
+  queries: Int32Array,
+  change?: { atMs: number; queries: number },
+): Promise<number[]> {
+  const turns = new Turns(SLICE_MS, queries);
+  const startedMs = performance.now();
+  const begun: number[] = [];
+  let ended = false;
+  const work = (async () => {
+    while (!ended) {
+      await turns.next();
+      begun.push(performance.now() - startedMs);
+      await new Promise((resolve) => setTimeout(resolve, SLICE_MS));
+    }
+  })();
+  for (let at = 0; at < ms; at++) {
+    if (at === change?.atMs) queries[0] = change.queries;
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  ended = true;
+  queries[0] = 0;
+  await vi.advanceTimersByTimeAsync(100);
+  await work;
+  return begun.filter((beginMs) => beginMs < ms);
+}
+
+test("without queries slices follow each other", async () => {
+  expect((await slicesIn(40, new Int32Array(1))).length).toBeGreaterThan(10);
+});
+
+test("while queries are answered slices wait, and come all the same", async () => {
+  const begun = await slicesIn(40, Int32Array.of(1));
+  const gaps = begun.slice(1).map((beginMs, i) => beginMs - begun[i]!);
+  expect(begun[0]).toBeLessThan(SLICE_MS);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(8);
+  expect(Math.max(...gaps)).toBeLessThan(12);
+});
+
+test("a slice that waits begins when the last query ends", async () => {
+  const begun = await slicesIn(8, Int32Array.of(2), { atMs: 4, queries: 0 });
+  expect(begun[1]).toBeGreaterThanOrEqual(4);
+  expect(begun[1]).toBeLessThanOrEqual(6);
+});

@@ -1,0 +1,214 @@
+// Every message comes back as it went in, and cut or padded bytes are refused with a ShardError.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ByteReader } from "../../../../shards/protocol/bytes.js";
+import * as control from "../../../../shards/protocol/control.js";
+import { SHARD_INTERNAL, SHARD_UNAVAILABLE, ShardError } from "../../../../shards/protocol/errors.js";
+import * as exporting from "../../../../shards/protocol/export.js";
+import * as fetching from "../../../../shards/protocol/fetch.js";
+import { Frames, readFrames } from "../../../../shards/protocol/line.js";
+import { Action, DOC_EXISTS, NO_SLOT, Op } from "../../../../shards/protocol/ops.js";
+import * as program from "../../../../shards/protocol/program.js";
+import { decodeEmptyReply, encodeEmptyReply, encodeError } from "../../../../shards/protocol/reply.js";
+import * as together from "../../../../shards/protocol/together.js";
+import * as writing from "../../../../shards/protocol/write.js";
+
+/** A reader behind the op byte, which is checked. */
+function opened(message: Uint8Array, op: number): ByteReader {
+  const reader = new ByteReader(message);
+  expect(reader.u8()).toBe(op);
+  return reader;
+}
+
+const plain = (bytes: Uint8Array): number[] => [...bytes];
+const whole = fc.maxSafeNat();
+const u32 = fc.nat(0xffffffff);
+
+describe("messages", () => {
+  test("WRITE", () => {
+    const documents = fc.array(
+      fc.record({
+        index: u32,
+        id: fc.string({ unit: "grapheme" }),
+        hash: fc.bigInt(0n, 2n ** 64n - 1n),
+        raw: fc.uint8Array(),
+      }),
+      { maxLength: 8 },
+    );
+    const base = fc.record({ uid: u32, generation: whole, oldestGeneration: whole, documents });
+    fc.assert(
+      fc.property(base, fc.nat(4), (request, action) => {
+        const sent = {
+          ...request,
+          action: action as Action,
+          documents: request.documents.map((d, seq) => ({ ...d, seq })),
+        };
+        const message = writing.encodeWrite(sent);
+        expect(message.buffer.byteLength).toBe(message.length);
+        const got = writing.decodeWrite(opened(message, Op.WRITE));
+        expect({ ...got, documents: got.documents.map((d) => ({ ...d, raw: plain(d.raw) })) }).toEqual({
+          ...sent,
+          documents: sent.documents.map((d) => ({ ...d, raw: plain(d.raw) })),
+        });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("WRITE refuses seqs that do not ascend and unknown actions", () => {
+    const document = { index: 0, seq: 5, id: "a", hash: 1n, raw: new Uint8Array() };
+    const request = { uid: 1, generation: 1, oldestGeneration: 0, action: Action.UPSERT };
+    const twice = writing.encodeWrite({ ...request, documents: [document, document] });
+    expect(() => writing.decodeWrite(opened(twice, Op.WRITE))).toThrow(ShardError);
+    const odd = writing.encodeWrite({ ...request, action: 9 as Action, documents: [] });
+    expect(() => writing.decodeWrite(opened(odd, Op.WRITE))).toThrow("unknown action");
+  });
+
+  test("WRITE reply", () => {
+    const reply = { liveDocs: 2 ** 40, failures: [{ index: 7, code: DOC_EXISTS, slot: NO_SLOT, at: 99 }] };
+    expect(writing.decodeWriteReply(writing.encodeWriteReply(reply))).toEqual(reply);
+  });
+
+  test("programs", () => {
+    const request = { uid: 3, generation: 4, oldestGeneration: 2, program: Uint8Array.of(1, 2, 3) };
+    for (const [op, encode] of [
+      [Op.EXPAND, program.encodeExpand],
+      [Op.SEARCH, program.encodeSearch],
+      [Op.DELETE_WHERE, program.encodeDeleteWhere],
+    ] as const) {
+      const got = program.decodeProgram(opened(encode(request), op));
+      expect({ ...got, program: plain(got.program) }).toEqual({
+        deadline: 0,
+        ...request,
+        program: [1, 2, 3],
+      });
+    }
+    const reply = { deleted: 5, liveDocs: 6 };
+    expect(program.decodeDeleteWhereReply(program.encodeDeleteWhereReply(reply))).toEqual(reply);
+  });
+
+  test("FETCH and GET", () => {
+    const highlight = {
+      fields: [{ name: "title", language: 1, sku: true }],
+      words: [
+        { terms: ["a", "\u0001!a"], prefixes: ["b"], typos: ["c"], sequences: [["d", "e"]] },
+        { terms: [], prefixes: [], typos: [], sequences: [] },
+      ],
+      snippetTokens: 30,
+      startTag: "<mark>",
+      endTag: "</mark>",
+      escapeHtml: true,
+    };
+    for (const options of [
+      {},
+      { fields: ["a"] },
+      { excludeFields: ["b"] },
+      { highlight },
+      { fields: [], highlight },
+      { bytesMax: 0 },
+      { bytesMax: 2 ** 52, excludeFields: ["b"], highlight },
+    ]) {
+      const request = { uid: 1, seqs: [1, 2 ** 52], ...options };
+      expect(fetching.decodeFetch(opened(fetching.encodeFetch(request), Op.FETCH))).toEqual(request);
+    }
+    const documents = [
+      { document: Buffer.from("{}"), highlight: Buffer.from("") },
+      { document: Buffer.from(""), highlight: Buffer.from("{}") },
+    ];
+    const got = fetching.decodeFetchReply(fetching.encodeFetchReply(documents));
+    expect(got.map((d) => [String(d.document), String(d.highlight)])).toEqual([
+      ["{}", ""],
+      ["", "{}"],
+    ]);
+    const get = { uid: 1, id: "ähm", hash: 2n ** 63n };
+    expect(fetching.decodeGet(opened(fetching.encodeGet(get), Op.GET))).toEqual(get);
+    expect(fetching.decodeGetReply(encodeEmptyReply())).toBeNull();
+  });
+
+  test("EXPORT and ALL_SEQS", () => {
+    const all = { uid: 1, generation: 2, afterSeq: 3, limit: 4 };
+    expect(exporting.decodeAllSeqs(opened(exporting.encodeAllSeqs(all), Op.ALL_SEQS))).toEqual(all);
+    const some = { uid: 1, seqs: [3, 1, 2] };
+    expect(exporting.decodeExport(opened(exporting.encodeExport(some), Op.EXPORT))).toEqual(some);
+    expect(exporting.decodeAllSeqsReply(exporting.encodeAllSeqsReply([1, 2 ** 52]))).toEqual([1, 2 ** 52]);
+  });
+
+  test("control messages", () => {
+    const schema = {
+      version: 2,
+      fields: [{ slot: 1, name: "title", type: 0, flags: 4, language: 3 }],
+      analysis: { symbolsToIndex: "+", tokenSeparators: "-" },
+    };
+    expect(control.decodeOpen(opened(control.encodeOpen({ uid: 9, schema }), Op.OPEN))).toEqual({
+      uid: 9,
+      schema,
+    });
+    expect(control.decodeUid(opened(control.encodeDrop(9), Op.DROP))).toBe(9);
+    const inUse = { uid: 9, oldestGeneration: 2 ** 40 };
+    expect(control.decodeInUse(opened(control.encodeInUse(9, 2 ** 40), Op.IN_USE))).toEqual(inUse);
+    const asked = { uid: 9, schemaVersion: 2 };
+    expect(control.decodeStanding(opened(control.encodeStanding(asked), Op.STANDING))).toEqual(asked);
+    const status = { liveDocs: 1, maxSeq: 2, generation: 3, staleSegments: 4 };
+    expect(control.decodeOpenReply(control.encodeOpenReply(status))).toEqual(status);
+    const broken = new ByteReader(Uint8Array.of(0xc1));
+    expect(() => control.decodeOpen(broken)).toThrow(ShardError);
+  });
+
+  test("frames of the line", () => {
+    const frames = new Frames();
+    const parts = [new Uint8Array([1, 2, 3]), new Uint8Array(0), new Uint8Array(300).fill(7)];
+    parts.forEach((part, i) => {
+      frames.add(2 ** 32 - 3 + i, part);
+    });
+    const message = frames.take();
+    expect(frames.empty).toBe(true);
+    const got = new Map<number, number[]>();
+    readFrames(message, (id, part) => got.set(id, [...part]));
+    expect([...got]).toEqual(parts.map((part, i) => [2 ** 32 - 3 + i, [...part]]));
+    for (let length = 1; length < message.length; length++) {
+      const ends = [11, 19];
+      const cut = () => readFrames(message.subarray(0, length), () => undefined);
+      if (ends.includes(length)) expect(cut).not.toThrow();
+      else expect(cut).toThrow("ends within");
+    }
+  });
+
+  test("TOGETHER", () => {
+    const parts = [control.encodePing(), Uint8Array.of(), Uint8Array.of(1, 2)];
+    const got = together.decodeTogether(opened(together.encodeTogether(parts), Op.TOGETHER));
+    expect(got.map(plain)).toEqual(parts.map(plain));
+    const replies = together.decodeTogetherReply(together.encodeTogetherReply([encodeEmptyReply()]));
+    expect(replies.map(plain)).toEqual([[0]]);
+  });
+
+  test("error replies carry the code; anything else is internal", () => {
+    const caught = (error: unknown): unknown => {
+      try {
+        decodeEmptyReply(encodeError(error));
+      } catch (thrown) {
+        return thrown;
+      }
+      return null;
+    };
+    expect(caught(new ShardError(SHARD_UNAVAILABLE, "later"))).toMatchObject({
+      code: SHARD_UNAVAILABLE,
+      message: "later",
+    });
+    expect(caught(new RangeError("odd"))).toMatchObject({ code: SHARD_INTERNAL, message: "odd" });
+  });
+
+  test("a message cut anywhere, or with a byte too many, is a ShardError", () => {
+    const message = writing.encodeWrite({
+      uid: 1,
+      generation: 1,
+      oldestGeneration: 0,
+      action: Action.UPSERT,
+      documents: [{ index: 0, seq: 1, id: "id", hash: 1n, raw: Uint8Array.of(1, 2, 3) }],
+    });
+    const decode = (bytes: Uint8Array) => writing.decodeWrite(opened(bytes, Op.WRITE));
+    for (let end = 1; end < message.length; end++) {
+      expect(() => decode(message.subarray(0, end))).toThrow(ShardError);
+    }
+    expect(() => decode(Uint8Array.of(...message, 0))).toThrow(ShardError);
+  });
+});

@@ -1,0 +1,36 @@
+// Highlights one document as a shard does, for tests.
+import type { AnalysisSettings, Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
+import type { HighlightRequest, HighlightWord } from "../../../../shards/protocol/fetch.js";
+import { Highlighter } from "../../../../shards/query/highlight.js";
+
+export type Highlights = Record<string, { snippet: string; matched_tokens: string[] }>;
+
+export function word(stands: Partial<HighlightWord>): HighlightWord {
+  return { terms: [], prefixes: [], typos: [], sequences: [], ...stands };
+}
+
+export function field(name: string, more: { language?: number; sku?: boolean } = {}) {
+  return { name, language: 0, sku: false, ...more };
+}
+
+/** All fields of the document, unless others are asked for; everything is shown. */
+export function highlighted(
+  workbench: Workbench,
+  document: Record<string, unknown>,
+  request: Partial<HighlightRequest>,
+  analysis: AnalysisSettings = PLAIN_ANALYSIS,
+): Highlights {
+  const complete: HighlightRequest = {
+    fields: Object.keys(document).map((name) => field(name)),
+    words: [],
+    snippetTokens: 0,
+    startTag: "<mark>",
+    endTag: "</mark>",
+    escapeHtml: false,
+    ...request,
+  };
+  const raw = Buffer.from(JSON.stringify(document));
+  const json = new Highlighter(complete, analysis, workbench).highlight(raw);
+  return JSON.parse(Buffer.from(json).toString()) as Highlights;
+}
