@@ -1,5 +1,5 @@
 // How `npm test` runs: every file in its own process, two at a time, because end-to-end and property files
-// start real servers with several threads each. Long files come first so that the tail is short. The limits are for
+// start real servers with several threads each. `--mode long` does more of the same (test/effort.ts). Long files come first so that the tail is short. The limits are for
 // machines that are busy with much else: many times what a test takes alone.
 import { defineConfig } from "vitest/config";
 
@@ -12,8 +12,9 @@ const SERVER_FILES = [
   "test/golden-search/**/*.test.ts",
 ];
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
+    env: { SKEIN_TEST_LONG: mode === "long" ? "1" : "0" },
     pool: "forks",
     maxWorkers: 2,
     reporters: ["default"],
@@ -24,7 +25,7 @@ export default defineConfig({
         test: {
           name: "servers",
           include: SERVER_FILES,
-          testTimeout: 300_000,
+          testTimeout: mode === "long" ? 3_600_000 : 300_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 0 },
         },
@@ -42,4 +43,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));

@@ -8,7 +8,7 @@ import type { Document, Schema } from "../oracle/segments/values.js";
 import { Fleet } from "./fleet.js";
 import type { Write } from "./generators.js";
 
-const DOCUMENTS = 4000;
+const DOCUMENTS = 2500;
 const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const SCHEMA: Schema = {

@@ -3,6 +3,7 @@
 // SKEIN_PROPERTY_SEED and SKEIN_PROPERTY_RUNS repeat or deepen a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { effort } from "../effort.js";
 import { Oracle } from "../oracle/engine.js";
 import { type Document, type Field, isText, type Json, type Schema } from "../oracle/segments/values.js";
 import type { Change } from "./curation-generators.js";
@@ -10,7 +11,7 @@ import { Fleet } from "./fleet.js";
 import { NUMBERS, query, type Write } from "./generators.js";
 
 const DOCUMENTS = 2500;
-const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? 60);
+const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(25, 400));
 const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const SYLLABLES = [

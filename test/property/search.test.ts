@@ -3,14 +3,15 @@
 // background, and after kill -9. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { effort } from "../effort.js";
 import { Oracle } from "../oracle/engine.js";
 import { Fleet } from "./fleet.js";
 import { type Story, story } from "./generators.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? 100);
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(40, 800));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 /** A run that was asked for takes as long as it takes. */
-const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined;
+const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined && effort(true, false);
 const STORIES_MS_MAX = LIMITED ? 150_000 : Number.POSITIVE_INFINITY;
 const timeout = LIMITED ? 300_000 : 86_400_000;
 

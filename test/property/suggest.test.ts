@@ -2,12 +2,13 @@
 // words, beginnings and spellings, and inputs of a few letters. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED as for search.
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
+import { effort } from "../effort.js";
 import { Oracle } from "../oracle/engine.js";
 import type { Document, Schema } from "../oracle/segments/values.js";
 import type { SuggestInput } from "../oracle/suggest.js";
 import { Fleet } from "./fleet.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? 25);
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(12, 200));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 const timeout = process.env.SKEIN_PROPERTY_RUNS === undefined ? 300_000 : 86_400_000;
 

@@ -241,25 +241,6 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     expect(server.cpuSeconds() - before).toBeLessThan(10);
   });
 
-  test("hundreds of small changes of one large document are one small batch", async () => {
-    const large = { id: "large", title: "word ".repeat(180_000) };
-    expect((await server.post("/v1/indexes/things/documents/batch", { documents: [large] })).status).toBe(
-      200,
-    );
-    const documents = Array.from({ length: 250 }, (_, stock) => ({ id: "large", stock }));
-    const reply = await server.post("/v1/indexes/things/documents/batch", { action: "update", documents });
-    expect(reply.status, reply.text.slice(0, 300)).toBe(200);
-    expect((await server.query("things", { q: "*", filter_by: "stock:=249" })).json.found).toBe(1);
-    const endless = Array.from({ length: 2000 }, (_, stock) => ({ id: "large", stock }));
-    const cut = await server.post("/v1/indexes/things/documents/batch", {
-      action: "update",
-      documents: endless,
-    });
-    expect(cut.json.data.errors[0]).toMatchObject({ code: "SK-DOC-413", id: "large" });
-    expect(cut.json.data.succeeded).toBeGreaterThan(250);
-    await server.delete("/v1/indexes/things/documents/large");
-  });
-
   test("two different Content-Length headers", async () => {
     const head = "POST /v1/indexes/things/query HTTP/1.1\r\ncontent-length: 2\r\ncontent-length: 3\r\n";
     expect(await statusOf(server, head)).toBe(400);

@@ -1,5 +1,6 @@
 // A kill -9 at any moment of a swap or a copy leaves all of the old state or all of the new one.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
 import { expectStatus, sleep, TestServer } from "../world/harness.js";
 import { documents, LEFT, makeSide, QUERY, RIGHT, schema, sideOfRecords } from "../world/sides.js";
 
@@ -16,7 +17,7 @@ describe("a kill", () => {
     await makeSide(server, "a", LEFT);
     await makeSide(server, "b", RIGHT);
     const outcomes = new Set<string>();
-    for (let round = 0; round < 10 || outcomes.size < 2; round++) {
+    for (let round = 0; round < effort(3, 30) || outcomes.size < 2; round++) {
       const swapping = (async () => {
         for (;;) {
           const body = { target_index: "b" };
@@ -37,7 +38,7 @@ describe("a kill", () => {
   test("around a swap that drops leaves either the old pair or the new index alone", async () => {
     let current = "g0";
     await makeSide(server, "live", { name: current, count: 30 });
-    for (let round = 1; round <= 10; round++) {
+    for (let round = 1; round <= effort(4, 30); round++) {
       const next = `g${round}`;
       await makeSide(server, "next", { name: next, count: 30 + round });
       const body = { target_index: "next", drop_source_after: true };
@@ -68,7 +69,7 @@ describe("a kill", () => {
         expectStatus(await server.patch(`${path}/${id}`, { enabled: i === 0 }), 200);
       }
     }
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < effort(3, 15); round++) {
       const copying = (async () => {
         for (let i = 0; ; i++) {
           const body = { source_index: i % 2 === 0 ? "from1" : "from2" };

@@ -1,0 +1,9 @@
+// How much of the same a run does. `npm test` does enough to meet every fault that is always there, `npm run
+// test:long` looks for those that are rare: more stories, more kills, every combination.
+
+const IS_LONG = process.env.SKEIN_TEST_LONG === "1"; // set by vitest.config.ts
+
+/** The number, list or condition of the usual run, or that of the long one. */
+export function effort<T>(usual: T, long: T): T {
+  return IS_LONG ? long : usual;
+}
