@@ -15,6 +15,7 @@ import {
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { effort } from "../../../effort.js";
 import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
@@ -127,7 +128,7 @@ test("no row that belongs among the best is left out", () => {
       const made = catalogue(count, cuts, pick);
       for (let i = 0; i < 12; i++) check(made, program(pick));
     }),
-    { numRuns: 40 },
+    { numRuns: effort(16, 400) },
   );
 });
 

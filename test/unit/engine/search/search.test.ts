@@ -17,6 +17,7 @@ import {
   decodeSearchResult,
   type SearchResult,
 } from "../../../../engine-wasm/host/programs/search-result.js";
+import { effort } from "../../../effort.js";
 import { loadEngine } from "../load-engine.js";
 import {
   type Catalogue,
@@ -59,7 +60,7 @@ test("random programs on random catalogues", () => {
       const catalogue = makeCatalogue(module, bench, groupsOf(documents, cuts), (i) => dead.has(i));
       for (let i = 0; i < 12; i++) check(catalogue, randomProgram(bench, pick));
     }),
-    { numRuns: 60, examples: [[7, [], 15]] },
+    { numRuns: effort(25, 600), examples: [[7, [], 15]] },
   );
 });
 
