@@ -2,9 +2,10 @@
 // body into checked definitions with all defaults filled in. Knows nothing of stored data.
 import { languageCodes } from "../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../errors.js";
+import { FIELD_TYPE_NAMES, FIELD_TYPES, isTextType, typesThat } from "../field-types.js";
 import { describe, type JsonObject, Members } from "../input.js";
 import type { Limits } from "../limits.js";
-import { FIELD_TYPES, type FieldDefinition, type FieldType } from "./types.js";
+import type { FieldDefinition } from "./types.js";
 
 const FIELD_MEMBERS = [
   "name",
@@ -19,7 +20,6 @@ const FIELD_MEMBERS = [
   "slot",
 ];
 const RESERVED_NAMES = ["id", "embedding"];
-const SORTING_TYPES: readonly FieldType[] = ["int32", "int64", "float"];
 
 export function invalidIndex(message: string): SkeinError {
   return new SkeinError("SK-IX-400", message);
@@ -31,14 +31,6 @@ export function readIndexName(body: Members, limits: Limits): string {
     body.refuse("name", `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`);
   }
   return name;
-}
-
-function isArrayType(type: FieldType): boolean {
-  return type.endsWith("[]");
-}
-
-export function isTextType(type: FieldType): boolean {
-  return type === "string" || type === "string[]";
 }
 
 /** All fields of a new schema, with slots from `firstSlot` on. */
@@ -74,15 +66,15 @@ export function readField(entry: unknown, path: string, limits: Limits, slot: nu
   const members = new Members(entry, path, "SK-IX-400");
   const name = readFieldName(members, limits);
   const type =
-    members.optionalOneOf("type", FIELD_TYPES) ??
-    members.refuse("type", `is missing; expected one of ${FIELD_TYPES.join(", ")}`);
+    members.optionalOneOf("type", FIELD_TYPE_NAMES) ??
+    members.refuse("type", `is missing; expected one of ${FIELD_TYPE_NAMES.join(", ")}`);
   const index = members.optionalBoolean("index") ?? true;
   const facet = members.optionalBoolean("facet") ?? false;
-  const sortable = !isArrayType(type) && index;
-  const sort = members.optionalBoolean("sort") ?? (sortable && type !== "string");
+  const { sortDefault } = FIELD_TYPES[type];
+  const sort = members.optionalBoolean("sort") ?? (index && sortDefault === true);
   const infix = members.optionalBoolean("infix") ?? false;
   const language = members.optionalString("language", 20);
-  if (sort && isArrayType(type))
+  if (sort && sortDefault === null)
     members.refuse("sort", `must be false: a ${type} field has no one value to sort by`);
   if (!index && (sort || facet)) members.refuse("index", "must be true for a field with facet or sort");
   if (infix && !isTextType(type)) members.refuse("infix", `must be false for a ${type} field`);
@@ -132,10 +124,10 @@ export function readDefaultSortingField(schema: Members, fields: readonly FieldD
       "default_sorting_field",
       `names ${describe(name)}, which is not a field of the schema`,
     );
-  if (!SORTING_TYPES.includes(field.type)) {
+  if (!FIELD_TYPES[field.type].ranks) {
     return schema.refuse(
       "default_sorting_field",
-      `must name an int32, int64 or float field; ${describe(name)} is ${field.type}`,
+      `must name an ${typesThat(({ ranks }) => ranks)} field; ${describe(name)} is ${field.type}`,
     );
   }
   if (!field.sort)

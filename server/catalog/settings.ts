@@ -1,8 +1,9 @@
 // Search settings of an index: defaults, and the check of a change against the schema. Settings change only
 // what the query side does, but for those that the terms of documents depend on, which make stored segments stale.
+import { isTextType } from "../field-types.js";
 import { describe, Members } from "../input.js";
 import type { Limits } from "../limits.js";
-import { checkLanguage, isTextType } from "./schema.js";
+import { checkLanguage } from "./schema.js";
 import type { FieldDefinition, HighlightSettings, IndexSettings } from "./types.js";
 
 export const DEFAULT_SETTINGS: IndexSettings = {

@@ -1,17 +1,7 @@
 // The shapes of an index as the catalog stores it and everybody else reads it. Records are immutable:
 // a change makes a new record with a higher version.
 
-export const FIELD_TYPES = [
-  "string",
-  "int32",
-  "int64",
-  "float",
-  "bool",
-  "string[]",
-  "int32[]",
-  "float[]",
-] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
+import type { FieldType } from "../field-types.js";
 
 /** One field of a schema with all defaults filled in. Unknown properties are kept and echoed. */
 export interface FieldDefinition {

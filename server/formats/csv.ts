@@ -3,7 +3,7 @@
 
 import { Readable } from "node:stream";
 import { CsvError, type Info, parse } from "csv-parse";
-import type { FieldType } from "../catalog/types.js";
+import { FIELD_TYPES, type FieldType, type ValueKind } from "../field-types.js";
 import { describe, InputError } from "./input-error.js";
 import { RECORD_BYTES_MAX } from "./records.js";
 
@@ -144,28 +144,28 @@ const FALSE = /^(false|no|0)$/i;
 export function cellToJson(cell: string, type: FieldType | undefined): string | null {
   const text = cell.trim();
   if (text === "") return null;
-  switch (type) {
-    case "int32":
-    case "int64":
+  if (type === undefined) return JSON.stringify(cell);
+  const { kind, array } = FIELD_TYPES[type];
+  return array ? listToJson(text, kind) : valueToJson(cell, kind);
+}
+
+function valueToJson(cell: string, kind: ValueKind): string {
+  const text = cell.trim();
+  switch (kind) {
+    case "int":
       return INTEGER.test(text) ? plainInteger(text) : JSON.stringify(cell);
     case "float":
       return DECIMAL.test(text) && Number.isFinite(Number(text)) ? plainNumber(text) : JSON.stringify(cell);
     case "bool":
       if (TRUE.test(text)) return "true";
       return FALSE.test(text) ? "false" : JSON.stringify(cell);
-    case "string[]":
-      return listToJson(text, "string");
-    case "int32[]":
-      return listToJson(text, "int32");
-    case "float[]":
-      return listToJson(text, "float");
-    default:
+    case "string":
       return JSON.stringify(cell);
   }
 }
 
 /** A JSON array as it is; otherwise the parts between bars. */
-function listToJson(text: string, element: FieldType): string {
+function listToJson(text: string, kind: ValueKind): string {
   if (text.startsWith("[") && text.endsWith("]")) {
     try {
       JSON.parse(text);
@@ -174,8 +174,11 @@ function listToJson(text: string, element: FieldType): string {
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
-  const parts = text.split("|").map((part) => cellToJson(part.trim(), element));
-  return `[${parts.filter((part) => part !== null).join(",")}]`;
+  const parts = text.split("|").map((part) => part.trim());
+  return `[${parts
+    .filter((part) => part !== "")
+    .map((part) => valueToJson(part, kind))
+    .join(",")}]`;
 }
 
 function plainInteger(text: string): string {

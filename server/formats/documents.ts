@@ -1,7 +1,7 @@
 // One view of every input: groups of numbered documents with an id, whatever the format, after a sample from the
 // front has been looked at. The only place that knows that CSV rows need types before they are documents.
 
-import type { FieldType } from "../catalog/types.js";
+import type { FieldType } from "../field-types.js";
 import { type CsvRow, guessCellType, readCsv, rowToDocument } from "./csv.js";
 import { identify } from "./identity.js";
 import { InputError } from "./input-error.js";
@@ -63,16 +63,11 @@ async function openCsv(source: Source, options: InputOptions): Promise<DocumentI
   return {
     sample: convert(guessed)(sampleRows),
     all: (known) => {
-      const types =
-        known === null ? guessed : columns.map((name, i) => known.get(name) ?? undeclared(guessed[i]));
+      // A column that the schema does not name is only stored, as what it looks like.
+      const types = known === null ? guessed : columns.map((name, i) => known.get(name) ?? guessed[i]);
       return mapped(front, convert(types));
     },
   };
-}
-
-/** A column the schema does not name is only stored: numbers keep the digits they were written with. */
-function undeclared(guessed: FieldType | undefined): FieldType | undefined {
-  return guessed === "bool" || guessed === "int64" || guessed === "float" ? guessed : "string";
 }
 
 function withId(record: JsonRecord, idField: string | null): NumberedDocument {

@@ -1,6 +1,6 @@
 // From observed facts to a schema, with a reason for every choice so that a person can disagree. Pure.
 
-import type { FieldType } from "../catalog/types.js";
+import { FIELD_TYPES, type FieldType } from "../field-types.js";
 import { DISTINCT_MAX, type FieldFacts } from "./observe.js";
 
 export interface SchemaField {
@@ -81,18 +81,19 @@ export function inferSchema(facts: Iterable<FieldFacts>, documents: number): Inf
   }
   const fields = inSearchOrder(choices, longTexts).map(toSchemaField);
   const sorting = POPULARITY_NAMES.find((name) =>
-    choices.some((c) => c.name === name && (c.type === "int32" || c.type === "int64" || c.type === "float")),
+    choices.some((choice) => choice.name === name && choice.type !== null && FIELD_TYPES[choice.type].ranks),
   );
   return { choices, schema: sorting === undefined ? { fields } : { fields, default_sorting_field: sorting } };
 }
 
 function toSchemaField(choice: FieldChoice): SchemaField {
+  const type = choice.type!;
   const field: { name: string; type: FieldType; facet?: boolean; sort?: boolean } = {
     name: choice.name,
-    type: choice.type!,
+    type,
   };
   if (choice.facet) field.facet = true;
-  if (choice.sort && choice.type === "string") field.sort = true;
+  if (choice.sort && FIELD_TYPES[type].sortDefault === false) field.sort = true;
   return field;
 }
 

@@ -23,8 +23,8 @@ import {
   DOC_TOO_LARGE,
   NO_SLOT,
 } from "../../shards/protocol/ops.js";
-import type { FieldType } from "../catalog/types.js";
 import type { ErrorCode } from "../errors.js";
+import { FIELD_TYPES } from "../field-types.js";
 import type { IndexView } from "../schema/index-view.js";
 
 /** A refused document, before it is put into words. */
@@ -45,22 +45,11 @@ export interface DocumentError {
   readonly error: string;
 }
 
-const EXPECTED: Readonly<Record<FieldType, string>> = {
-  string: "a string",
-  int32: "an integer from -2147483648 to 2147483647",
-  int64: "an integer from -9223372036854775808 to 9223372036854775807",
-  float: "a finite number",
-  bool: "true or false",
-  "string[]": "an array of strings",
-  "int32[]": "an array of integers from -2147483648 to 2147483647",
-  "float[]": "an array of finite numbers",
-};
-
 export function documentError(refusal: Refusal, view: IndexView, documentBytesMax: number): DocumentError {
   const { index, id, code, slot } = refusal;
   const field = slot === NO_SLOT ? undefined : view.fieldOfSlot(slot);
   const subject = field === undefined ? "A field" : `Field '${field.name}'`;
-  const expected = field === undefined ? "a value of its type" : EXPECTED[field.type];
+  const expected = field === undefined ? "a value of its type" : FIELD_TYPES[field.type].takes;
   const answer = (error: string, status: ErrorCode = "SK-DOC-400"): DocumentError => ({
     index,
     id,

@@ -8,50 +8,21 @@ import {
   FLAG_REQUIRED,
   FLAG_SKU,
   FLAG_SORT,
-  TYPE_BOOL,
-  TYPE_FLOAT,
-  TYPE_FLOATS,
-  TYPE_INT32,
-  TYPE_INT32S,
-  TYPE_INT64,
-  TYPE_STRING,
-  TYPE_STRINGS,
 } from "../../engine-wasm/assembly/layout.js";
 import { languageNumber } from "../../engine-wasm/host/stemmer.js";
 import type { ShardSchema } from "../../shards/protocol/control.js";
-import type { FieldDefinition, FieldType, IndexRecord, IndexSettings } from "../catalog/types.js";
-
-const TYPE_CODES: Readonly<Record<FieldType, number>> = {
-  string: TYPE_STRING,
-  int32: TYPE_INT32,
-  int64: TYPE_INT64,
-  float: TYPE_FLOAT,
-  bool: TYPE_BOOL,
-  "string[]": TYPE_STRINGS,
-  "int32[]": TYPE_INT32S,
-  "float[]": TYPE_FLOATS,
-};
+import type { FieldDefinition, IndexRecord, IndexSettings } from "../catalog/types.js";
+import { FIELD_TYPES, type FieldType, type ValueKind } from "../field-types.js";
 
 /** More than an index's schema ever has. */
 const SCHEMA_VERSIONS = 2 ** 20;
-
-const KINDS: Readonly<Record<FieldType, ViewField["kind"]>> = {
-  string: "string",
-  int32: "int",
-  int64: "int",
-  float: "float",
-  bool: "bool",
-  "string[]": "string",
-  "int32[]": "int",
-  "float[]": "float",
-};
 
 export interface ViewField {
   readonly name: string;
   readonly type: FieldType;
   /** TYPE_* of the engine. */
   readonly code: number;
-  readonly kind: "string" | "int" | "float" | "bool";
+  readonly kind: ValueKind;
   readonly array: boolean;
   readonly slot: number;
   readonly index: boolean;
@@ -100,7 +71,7 @@ export class IndexView {
       fields: record.fields.map((definition) => ({
         slot: definition.slot,
         name: definition.name,
-        type: TYPE_CODES[definition.type],
+        type: FIELD_TYPES[definition.type].code,
         flags: flagsOf(definition, record.settings),
         language: this.#bySlot.get(definition.slot)!.language,
       })),
@@ -164,17 +135,18 @@ function flagsOf(
 
 function viewField(definition: FieldDefinition, settings: IndexSettings): ViewField {
   const { name, type, slot, index, facet, sort } = definition;
+  const { code, kind, array } = FIELD_TYPES[type];
   const language = definition.language ?? settings.language;
   return {
     name,
     type,
-    code: TYPE_CODES[type],
-    kind: KINDS[type],
-    array: type.endsWith("[]"),
+    code,
+    kind,
+    array,
     slot,
     index,
     facet,
     sort,
-    language: KINDS[type] === "string" && language !== null ? languageNumber(language) : 0,
+    language: kind === "string" && language !== null ? languageNumber(language) : 0,
   };
 }

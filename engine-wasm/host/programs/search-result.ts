@@ -3,8 +3,11 @@
 import {
   ROW_MATCHED,
   ROW_PINNED,
+  TYPE_BOOL,
   TYPE_FLOAT,
   TYPE_FLOATS,
+  TYPE_INT32,
+  TYPE_INT32S,
   TYPE_INT64,
   TYPE_STRING,
   TYPE_STRINGS,
@@ -127,7 +130,17 @@ function isString(type: number): boolean {
 }
 
 function decodeNumber(reader: ByteReader, type: number): number | bigint {
-  if (type === TYPE_FLOAT || type === TYPE_FLOATS) return reader.f64();
-  const value = reader.i64();
-  return type === TYPE_INT64 ? value : Number(value);
+  switch (type) {
+    case TYPE_FLOAT:
+    case TYPE_FLOATS:
+      return reader.f64();
+    case TYPE_INT64:
+      return reader.i64();
+    case TYPE_INT32:
+    case TYPE_INT32S:
+    case TYPE_BOOL:
+      return Number(reader.i64());
+    default:
+      throw new RangeError(`the field type ${type} has no numbers`);
+  }
 }

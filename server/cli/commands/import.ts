@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { FieldType } from "../../catalog/types.js";
+import type { FieldType } from "../../field-types.js";
 import { type DocumentInput, openDocuments } from "../../formats/documents.js";
 import { type Inference, inferSchema } from "../../formats/infer.js";
 import { Observer } from "../../formats/observe.js";

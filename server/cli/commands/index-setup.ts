@@ -2,7 +2,7 @@
 // an inferred schema. Knows the index routes.
 
 import { readFile } from "node:fs/promises";
-import { FIELD_TYPES, type FieldType } from "../../catalog/types.js";
+import { FIELD_TYPE_NAMES, type FieldType } from "../../field-types.js";
 import type { Schema } from "../../formats/infer.js";
 import { describe } from "../../formats/input-error.js";
 import { type ApiClient, RefusedError } from "../api.js";
@@ -56,7 +56,7 @@ export function fieldTypes(fields: unknown): Map<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const field of Array.isArray(fields) ? fields : []) {
     const { name, type } = field as { name?: unknown; type?: unknown };
-    const known = FIELD_TYPES.find((candidate) => candidate === type);
+    const known = FIELD_TYPE_NAMES.find((candidate) => candidate === type);
     if (typeof name === "string" && known !== undefined) types.set(name, known);
   }
   return types;

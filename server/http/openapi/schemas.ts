@@ -1,7 +1,8 @@
 // The OpenAPI components: the shapes of resources, requests and replies. Plain data, written for readers of
 // /openapi.json; the end-to-end tests hold every exchange against it.
-import { FIELD_TYPES, SCOPES } from "../../catalog/types.js";
+import { SCOPES } from "../../catalog/types.js";
 import { ERRORS } from "../../errors.js";
+import { FIELD_TYPE_NAMES, FIELD_TYPES, typesThat } from "../../field-types.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -42,11 +43,17 @@ const field = {
     maxLength: 255,
     description: "Not id, embedding or beginning with _.",
   },
-  type: { enum: FIELD_TYPES },
+  type: {
+    enum: FIELD_TYPE_NAMES,
+    description: FIELD_TYPE_NAMES.map((name) => `${name}: ${FIELD_TYPES[name].takes}.`).join(" "),
+  },
   facet: { ...FLAG, default: false },
   optional: { ...FLAG, default: true },
   index: { ...FLAG, default: true },
-  sort: { ...FLAG, description: "Default true for numbers and bool, false for string; not for arrays." },
+  sort: {
+    ...FLAG,
+    description: `Default true for ${typesThat(({ sortDefault }) => sortDefault === true)}, else false; must be false for ${typesThat(({ sortDefault }) => sortDefault === null)}.`,
+  },
   infix: { ...FLAG, default: false },
   language: TEXT,
 };

@@ -2,11 +2,11 @@
 import { DEFAULT_SETTINGS } from "../../../server/catalog/settings.js";
 import type {
   FieldDefinition,
-  FieldType,
   IndexContents,
   IndexRecord,
   IndexSettings,
 } from "../../../server/catalog/types.js";
+import type { FieldType } from "../../../server/field-types.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 import { createLogger } from "../../../server/log.js";
 import { IndexView } from "../../../server/schema/index-view.js";
