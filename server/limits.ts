@@ -18,6 +18,7 @@ export const DEFAULT_LIMITS = {
   batchBodyBytesMax: 64 * 1024 * 1024,
   batchDocumentsMax: 10_000,
   documentBytesMax: 1024 * 1024,
+  blankLinesMax: 100_000,
   exportPageDocuments: 500,
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
 

@@ -1,5 +1,6 @@
 // NDJSON in, NDJSON out: a stream of any length is cut into batches, a few of them are in flight, and the
-// stream is read no faster than they are written. Failed documents are answered line by line, then a summary.
+// stream is read no faster than they are written. Between batches other requests have their turn. Failed documents are answered line by line, then a summary.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
@@ -29,7 +30,7 @@ interface BatchOutcome {
 /**
  * Yields one line `{line, id, code, error}` per failed document as batches complete, in the order of the
  * stream, then `{received, succeeded, failed, took_ms}`. Throws what `chunks` throws (after the batches that
- * were sent) and SkeinError SK-DOC-400 for an unknown action.
+ * were sent), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many blank lines in a row.
  */
 export async function* importDocuments(
   cluster: Cluster,
@@ -39,7 +40,7 @@ export async function* importDocuments(
 ): AsyncGenerator<Uint8Array> {
   const startedMs = performance.now();
   const code = readAction(action);
-  const lineBytesMax = cluster.limits.documentBytesMax;
+  const { documentBytesMax: lineBytesMax, blankLinesMax } = cluster.limits;
   const framer = new LineFramer({ lineBytesMax, batchBytes: BATCH_BYTES, batchLinesMax: BATCH_LINES_MAX });
   const inFlight: Promise<BatchOutcome>[] = [];
   let received = 0;
@@ -60,6 +61,7 @@ export async function* importDocuments(
   }
   /** Prepares before the next batch may, so that writes start in the order of the stream, and then lets go. */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
+    await nextTurn(); // a batch without one good document never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     cluster.recorder.documentBytes("import", batch.bytes.length);
     const start = await prepareLinesOf(cluster, record, code, batch);
@@ -69,6 +71,7 @@ export async function* importDocuments(
   try {
     for await (const chunk of chunks) {
       for (const batch of framer.push(chunk)) yield* send(batch);
+      if (framer.blankLines > blankLinesMax) throw tooManyBlankLines(blankLinesMax);
     }
     const rest = framer.finish();
     if (rest !== null) yield* send(rest);
@@ -124,6 +127,12 @@ function failAll(cluster: Cluster, numbers: readonly number[], cause: unknown): 
 
 function tooLongFailure(line: number, lineBytesMax: number): LineFailure {
   return { line, id: null, code: "SK-DOC-413", error: `The line is longer than ${lineBytesMax} bytes.` };
+}
+
+function tooManyBlankLines(blankLinesMax: number): SkeinError {
+  return new SkeinError("SK-DOC-413", `The import has more than ${blankLinesMax} blank lines in a row.`, {
+    details: { limit: blankLinesMax },
+  });
 }
 
 function jsonLines(values: readonly object[]): Uint8Array {

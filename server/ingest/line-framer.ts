@@ -21,6 +21,7 @@ export interface FrameLimits {
 export class LineFramer {
   readonly #limits: FrameLimits;
   #number = 1;
+  #blankLines = 0;
   /** Pieces of the line that is still arriving. */
   #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
@@ -34,11 +35,17 @@ export class LineFramer {
     this.#limits = limits;
   }
 
+  /** How many blank lines came since the last one that is not. */
+  get blankLines(): number {
+    return this.#blankLines;
+  }
+
   /** Takes over the next bytes, which must not change any more, and yields the batches that are full. */
   *push(chunk: Uint8Array): Generator<LineBatch> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
     for (;;) {
+      if (this.#pieceBytes === 0 && !this.#skipping) at = this.#passBlankLines(bytes, at);
       const newline = bytes.indexOf(NEWLINE, at);
       if (newline < 0) break;
       this.#extend(bytes.subarray(at, newline));
@@ -53,6 +60,20 @@ export class LineFramer {
   finish(): LineBatch | null {
     if (this.#pieceBytes > 0 || this.#skipping) this.#endLine();
     return this.#numbers.length + this.#tooLong.length === 0 ? null : this.#batch();
+  }
+
+  /** Where the first line at or behind `at` begins that is not known to be blank. Makes nothing per line: a stream can be millions of them. */
+  #passBlankLines(bytes: Uint8Array, at: number): number {
+    let start = at;
+    for (let i = at; i < bytes.length; i++) {
+      const byte = bytes[i] as number;
+      if (byte === NEWLINE) {
+        start = i + 1;
+        this.#number++;
+        this.#blankLines++;
+      } else if (!isSpace(byte)) break;
+    }
+    return start;
   }
 
   #extend(piece: Uint8Array): void {
@@ -71,6 +92,7 @@ export class LineFramer {
     const number = this.#number++;
     if (this.#skipping) {
       this.#skipping = false;
+      this.#blankLines = 0;
       this.#tooLong.push(number);
       return;
     }
@@ -80,7 +102,11 @@ export class LineFramer {
     this.#pieceBytes = 0;
     // in front of every line, as joined files have them, so that the splitter counts the same lines
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
-    if (isBlank(line)) return;
+    if (isBlank(line)) {
+      this.#blankLines++;
+      return;
+    }
+    this.#blankLines = 0;
     this.#lines.push(line);
     this.#lineBytes += line.length + 1;
     this.#numbers.push(number);
@@ -109,8 +135,9 @@ export class LineFramer {
 }
 
 function isBlank(line: Uint8Array): boolean {
-  for (const byte of line) {
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
-  }
-  return true;
+  return line.every(isSpace);
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }

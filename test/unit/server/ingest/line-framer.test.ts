@@ -29,6 +29,15 @@ describe("line framer", () => {
     expect(frame([Buffer.from("\n\n")])).toEqual([]);
   });
 
+  it("counts the blank lines since the last other one", () => {
+    const framer = new LineFramer(LIMITS);
+    const counts = ["\n\n", " ", " \r\n", "x", "\n", "\n", "a line too long\n", "\n\n\n"].map((piece) => {
+      for (const _batch of framer.push(Buffer.from(piece)));
+      return framer.blankLines;
+    });
+    expect(counts).toEqual([2, 2, 3, 3, 0, 1, 0, 3]);
+  });
+
   it("drops long lines without holding them", () => {
     const long = Buffer.from("x".repeat(50));
     const batches = frame([Buffer.from("a\n"), long, long, Buffer.from("\nb\n"), long]);

@@ -1,0 +1,74 @@
+// Imports as the HTTP thread runs them: other requests have their turn, whatever the lines are.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Cluster } from "../../../../server/cluster/cluster.js";
+import { importDocuments } from "../../../../server/ingest/import-stream.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { createLogger } from "../../../../server/log.js";
+import { Recorder } from "../../../../server/metrics/recorder.js";
+import { makeRecord } from "../record.js";
+
+const LINES = 50_000;
+const BATCHES = LINES / 1_000;
+
+describe("import of lines without documents", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "skein-test-import-"));
+  const record = makeRecord();
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    const log = createLogger("silent");
+    const recorder = new Recorder();
+    const limits = { ...DEFAULT_LIMITS, blankLinesMax: 1_000 };
+    cluster = await Cluster.start({ dataDir, shards: 1, durability: "os", limits, log, recorder });
+  });
+
+  afterAll(async () => {
+    await cluster.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function importOf(body: string): Promise<string[]> {
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(body);
+    }
+    const pieces: Uint8Array[] = [];
+    for await (const piece of importDocuments(cluster, record, "upsert", chunks())) pieces.push(piece);
+    return Buffer.concat(pieces).toString().trim().split("\n");
+  }
+
+  it("lets the event loop turn between batches", async () => {
+    let turns = 0;
+    let counting = true;
+    const count = (): void => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    setImmediate(count);
+    const lines = await importOf("x\n".repeat(LINES));
+    counting = false;
+    expect(turns).toBeGreaterThanOrEqual(BATCHES);
+    expect(lines).toHaveLength(LINES + 1);
+    expect(JSON.parse(lines.at(-1) as string)).toMatchObject({
+      received: LINES,
+      succeeded: 0,
+      failed: LINES,
+    });
+  });
+
+  it("refuses more blank lines in a row than the limit", async () => {
+    const allowed = await importOf(`x\n${"\n".repeat(1_000)}x\n${" \r\n".repeat(1_000)}x`);
+    expect(allowed.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { line: 1 },
+      { line: 1_002 },
+      { line: 2_003 },
+      { received: 3, failed: 3 },
+    ]);
+    await expect(importOf("\n".repeat(1_001))).rejects.toMatchObject({
+      code: "SK-DOC-413",
+      message: expect.stringContaining("blank lines"),
+    });
+  });
+});
