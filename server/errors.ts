@@ -44,7 +44,8 @@ export const ERRORS = {
   "SK-SY-404": { status: 404, meaning: "The index has no such synonym group." },
   "SK-SYS-400": {
     status: 400,
-    meaning: "The request is malformed: JSON, encoding, a parameter of a system route.",
+    meaning:
+      "The request is malformed: JSON, encoding, a repeated URL parameter, a parameter of a system route.",
   },
   "SK-SYS-401": { status: 401, meaning: "No valid key was sent." },
   "SK-SYS-403": { status: 403, meaning: "The key is valid but does not allow this." },

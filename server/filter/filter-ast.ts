@@ -7,6 +7,8 @@ export interface FilterLiteral {
   readonly text: string;
   /** Written in backticks (or given natively): never read as a range or a comparison. */
   readonly quoted: boolean;
+  /** A native number that may have been rounded when it was read; integer fields refuse it. */
+  readonly rounded?: true;
   readonly at: number;
 }
 

@@ -124,10 +124,10 @@ function compileBool(value: FilterValue, field: ViewField): FilterOp {
   return { op: "intRange", slot: field.slot, low: bit, high: bit };
 }
 
-/** Whole literals for equality; comparisons and ranges take decimals and round inwards. */
+/** Integral literals for equality; comparisons and ranges take decimals and round inwards. */
 function compileInteger(value: FilterValue, field: ViewField): readonly FilterOp[] {
   if (value.kind === "literal") {
-    const exact = readInteger(value.literal.text);
+    const exact = value.literal.rounded ? null : readInteger(value.literal.text);
     if (exact === null)
       throw notANumber(value.literal, field, `an integer ('${field.name}' is ${field.type})`);
     return integerRange(field, exact, exact);

@@ -26,11 +26,15 @@ export function nativeFilter(filters: object, limits: FilterLimits): FilterNode 
 }
 
 function literal(field: string, value: unknown): FilterValue {
-  return { kind: "literal", literal: { text: literalText(field, value), quoted: true, at: -1 } };
+  const text = literalText(field, value);
+  // Long integers come as bigint; a number this large was written with a point or an exponent.
+  const rounded = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return { kind: "literal", literal: { text, quoted: true, at: -1, ...(rounded ? { rounded } : {}) } };
 }
 
 function literalText(field: string, value: unknown): string {
-  if (typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (typeof value === "boolean" || typeof value === "number" || typeof value === "bigint")
+    return String(value);
   if (typeof value === "string") {
     if (/\p{Surrogate}/u.test(value)) {
       throw new SkeinError(
@@ -39,11 +43,6 @@ function literalText(field: string, value: unknown): string {
       );
     }
     return value;
-  }
-  if (typeof value === "number") {
-    // Long integers come as bigint; a number this large had a point or an exponent. Float fields take it, while an
-    // integer field, for which it may have been rounded, refuses the exponent.
-    return Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);
   }
   throw new SkeinError(
     "SK-SE-400",

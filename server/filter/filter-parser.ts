@@ -2,6 +2,7 @@
 //   or = and { "||" and }    and = primary { "&&" primary }    primary = "(" or ")" | field operator value
 //   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
+//   quoted: two backticks inside stand for one
 // Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
 import { SkeinError } from "../errors.js";
 import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
@@ -147,6 +148,13 @@ class FilterParser {
     const literal = this.listText();
     const dots = literal.text.indexOf("..");
     if (dots < 0) return { kind: "literal", literal };
+    if (literal.text[dots + 2] === ".") {
+      throw filterError(
+        "more than two dots in a row",
+        literal.at + dots,
+        "<low>..<high>, or the value in backticks",
+      );
+    }
     const low = literal.text.slice(0, dots).trimEnd();
     const rest = literal.text.slice(dots + 2);
     const high = rest.trimStart();

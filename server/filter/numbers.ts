@@ -1,16 +1,16 @@
 // Numeric literals of filters, read exactly: int64 beyond 2^53 and decimals against integer fields must not
 // pass through a float. Knows only text and numbers.
 
-const INTEGER = /^[+-]?\d+$/;
-const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,6}))?$/;
+const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Longer literals are refused: no number of the service needs them, and BigInt parsing is not linear. */
 const LITERAL_LENGTH_MAX = 400;
-const EXPONENT_MAX = 400;
+/** A larger exponent leaves the range of int64 whatever digits a literal of that length has. */
+const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 
-/** The integer of a literal without point and exponent, else null. */
+/** The integer that a decimal literal is in any spelling (`10`, `10.0`, `1e1`), else null. */
 export function readInteger(text: string): bigint | null {
-  if (text.length > LITERAL_LENGTH_MAX || !INTEGER.test(text)) return null;
-  return BigInt(text.startsWith("+") ? text.slice(1) : text);
+  const bounds = readBounds(text);
+  return bounds === null || bounds.floor !== bounds.ceil ? null : bounds.floor;
 }
 
 /** The finite double of a decimal literal, else null. */

@@ -14,7 +14,7 @@ export interface OpenContext {
   readonly request: HttpRequest;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** The query's parameters; most routes have none. */
+  /** The URL's parameters; most routes have none. Throws SK-SYS-400 for a repeated one. */
   query(): URLSearchParams;
 }
 

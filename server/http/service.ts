@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
+import { describe } from "../input.js";
 import type { Limits } from "../limits.js";
 import { planNamed } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
@@ -104,7 +105,7 @@ export class HttpService {
     const { route, params } = match;
     visit.route = route.path;
     const services = this.#services;
-    const query = () => new URLSearchParams(request.query);
+    const query = () => parametersOf(request.query);
     if (route.operation === "ready") this.#checkPhase(); // it says where to send requests, and these would be refused
     if (route.access === "open") return route.handle({ services, request, params, query });
     this.#checkPhase();
@@ -221,6 +222,19 @@ function missingIndex(code: ErrorCode, name: string, damaged: number): SkeinErro
     );
   }
   return new SkeinError(code, "the index does not exist", { details: { index: name.slice(0, 200) } });
+}
+
+/** The parameters of a URL. Throws SK-SYS-400 for one that is there twice: only one of the two could count. */
+function parametersOf(query: string): URLSearchParams {
+  const parameters = new URLSearchParams(query);
+  const seen = new Set<string>();
+  for (const name of parameters.keys()) {
+    if (seen.has(name)) {
+      throw new SkeinError("SK-SYS-400", `the parameter ${describe(name)} is given more than once`);
+    }
+    seen.add(name);
+  }
+  return parameters;
 }
 
 function checkScope(principal: Principal, scope: Scope | "bootstrap"): void {

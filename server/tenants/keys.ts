@@ -9,7 +9,7 @@ import { anyPatternMatches, grantable } from "./scopes.js";
 const SHOWN_PREFIX_LENGTH = 10;
 const NAME_BYTES_MAX = 200;
 const RATE_MAX = 1_000_000;
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
 /** A fresh value with 256 random bits. */
 export function newKeyValue(): string {
@@ -122,7 +122,8 @@ function readExpiry(members: Members, now: Date): string | null {
   const text = members.optionalString("expires_at", 100, "an ISO 8601 time");
   if (text === undefined) return null;
   const time = new Date(text);
-  if (!ISO_TIME.test(text) || Number.isNaN(time.getTime())) {
+  const day = ISO_TIME.exec(text)?.[1];
+  if (day === undefined || !isDay(day) || Number.isNaN(time.getTime())) {
     return members.refuse(
       "expires_at",
       `must be an ISO 8601 time such as 2031-01-01T00:00:00Z, not ${describe(text)}`,
@@ -130,4 +131,10 @@ function readExpiry(members: Members, now: Date): string | null {
   }
   if (time <= now) members.refuse("expires_at", "must be in the future");
   return time.toISOString();
+}
+
+/** Whether the calendar has the day; `Date` takes 31 February for 3 March. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

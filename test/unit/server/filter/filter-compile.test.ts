@@ -59,6 +59,9 @@ describe("filter compiler", () => {
     expect(compile("views:<=9223372036854775808")).toEqual([int(5, MIN, MAX)]);
     expect(compile("views:=9223372036854775808")).toEqual(NOTHING);
     expect(compile("views:>1e30")).toEqual(NOTHING);
+    expect(compile("views:=1e30")).toEqual(NOTHING);
+    expect(compile("views:=9007199254740993.0")).toEqual([int(5, 9007199254740993n, 9007199254740993n)]);
+    expect(compile("stock:[1.0, 1e3]")).toEqual([int(4, 1n, 1n), int(4, 1000n, 1000n), { op: "or" }]);
   });
 
   it("compares floats with open and closed ends", () => {
@@ -126,7 +129,14 @@ describe("filter compiler", () => {
 
   it("reads numbers exactly", () => {
     expect(readInteger("+12")).toBe(12n);
-    expect(readInteger("1.0")).toBeNull();
+    for (const text of ["10", "10.0", "1e1", "1E+01", "100e-1", "0.01e3"])
+      expect(readInteger(text)).toBe(10n);
+    expect(readInteger("9007199254740993.0")).toBe(9007199254740993n);
+    expect(readInteger("9.223372036854775807e18")).toBe(2n ** 63n - 1n);
+    expect(readInteger("-0.0e9999999")).toBe(0n);
+    expect(readInteger("1.5")).toBeNull();
+    expect(readInteger("5e-1")).toBeNull();
+    expect(readInteger(`0.${"0".repeat(390)}1e9999`)).toBeGreaterThan(2n ** 63n);
     expect(readInteger("9".repeat(500))).toBeNull();
     expect(readDouble(".5")).toBe(0.5);
     expect(readDouble(".")).toBeNull();

@@ -12,6 +12,12 @@ const literal = (text: string, quoted = false): FilterValue => ({
   literal: { text, quoted, at: 0 },
 });
 
+const range = (low: string, high: string): FilterValue => ({
+  kind: "range",
+  low: { text: low, quoted: false, at: 0 },
+  high: { text: high, quoted: false, at: 0 },
+});
+
 /** The tree without positions. */
 function plain(node: FilterNode): unknown {
   return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value)));
@@ -69,6 +75,9 @@ describe("filter parser", () => {
     ["brand:=a:b", ":=", [literal("a:b")]],
     ["brand:=``", ":=", [literal("", true)]],
     ["brand:=`a``b`", ":=", [literal("a`b", true)]],
+    ["brand:=````", ":=", [literal("`", true)]],
+    ["brand:[`a```, b]", ":", [literal("a`", true), literal("b")]],
+    ["price:[0.5.. .75]", ":", [range("0.5", ".75")]],
     ["x:10..20", ":", [literal("10..20")]],
   ])("reads %s", (text, operator, values) => {
     const node = parse(text);
@@ -87,6 +96,8 @@ describe("filter parser", () => {
     ["price:[1,,2]", 9],
     ["price:[1..]", 10],
     ["price:[..2]", 7],
+    ["price:[1...3]", 8],
+    ["price:[1....3]", 8],
     ["price:10]", 8],
     ["price:10)", 8],
     ["(price:10", 9],

@@ -71,6 +71,12 @@ describe("a key body", () => {
     expect(draft.expiresAt).toBe("2030-12-31T22:00:00.000Z");
   });
 
+  test("may end on a leap day", () => {
+    const read1 = (expires_at: string) => read({ name: "web", scopes: ["search"], expires_at }).expiresAt;
+    expect(read1("2032-02-29")).toBe("2032-02-29T00:00:00.000Z");
+    expect(read1("2032-02-29T00:30:00+01:00")).toBe("2032-02-28T23:30:00.000Z");
+  });
+
   test("of a PATCH keeps what is not given and clears what is null", () => {
     const current = {
       ...read({ name: "web", scopes: ["search"], rate_limit: 5, indexes: ["a*"] }),
@@ -91,6 +97,19 @@ describe("a key body", () => {
     [{ name: "a", scopes: ["root"] }, /^scopes\[0\] must be one of search, events/],
     [{ name: "a", scopes: ["search"], indexes: ["A"] }, /^indexes\[0\] must be an index name/],
     [{ name: "a", scopes: ["search"], expires_at: "tomorrow" }, /^expires_at must be an ISO 8601 time/],
+    [{ name: "a", scopes: ["search"], expires_at: "2031-02-31" }, /^expires_at must be an ISO 8601 time/],
+    [
+      { name: "a", scopes: ["search"], expires_at: "2031-02-29T10:00:00Z" },
+      /^expires_at must be an ISO 8601/,
+    ],
+    [
+      { name: "a", scopes: ["search"], expires_at: "2031-04-31T10:00+02:00" },
+      /^expires_at must be an ISO 8601/,
+    ],
+    [
+      { name: "a", scopes: ["search"], expires_at: "2031-01-01T25:00:00Z" },
+      /^expires_at must be an ISO 8601/,
+    ],
     [{ name: "a", scopes: ["search"], expires_at: "2020-01-01" }, /^expires_at must be in the future/],
     [{ name: "a", scopes: ["search"], rate_limit: 0 }, /^rate_limit must be an integer/],
     [{ name: "a", scopes: ["search"], scope: "x" }, /^scope is unknown/],
