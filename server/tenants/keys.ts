@@ -31,9 +31,14 @@ export type KeyDraft = Pick<KeyRecord, "name" | "scopes" | "indexes" | "expiresA
 export interface Grantor {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
+  readonly expiresAt: string | null;
+  readonly rateLimit: number | null;
 }
 
-/** A create body, or with `current` a PATCH body. Throws SK-SYS-400, SK-SYS-403 for rights the grantor lacks. */
+/**
+ * A create body, or with `current` a PATCH body. Throws SK-SYS-400, and SK-SYS-403 for a key that could do more, would live
+ * longer or be limited less than the grantor.
+ */
 export function readKey(
   body: unknown,
   current: KeyDraft | null,
@@ -54,6 +59,7 @@ export function readKey(
       : current!.rateLimit,
   };
   checkGrant(draft, grantor);
+  checkBounds(draft, grantor);
   return draft;
 }
 
@@ -68,6 +74,24 @@ export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, granto
     throw new SkeinError(
       "SK-SYS-403",
       `your key does not cover the indexes ${describe(pattern)} and cannot give or take them`,
+    );
+  }
+}
+
+/** Refuses a longer life or a higher rate than the grantor's own. */
+function checkBounds({ expiresAt, rateLimit }: KeyDraft, grantor: Grantor): void {
+  const end = grantor.expiresAt;
+  if (end !== null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(end))) {
+    throw new SkeinError(
+      "SK-SYS-403",
+      `your key expires at ${end}; a key that it makes or changes needs an expires_at no later than that`,
+    );
+  }
+  const rate = grantor.rateLimit;
+  if (rate !== null && (rateLimit === null || rateLimit > rate)) {
+    throw new SkeinError(
+      "SK-SYS-403",
+      `your key is limited to ${rate} requests per second; a key that it makes or changes needs a rate_limit of at most ${rate}`,
     );
   }
 }

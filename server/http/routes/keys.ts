@@ -1,7 +1,17 @@
 // API keys of a tenant. A key with the scope `keys` makes and changes only keys with rights it has itself.
+import type { CatalogState } from "../../catalog/state.js";
 import type { KeyRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../errors.js";
-import { checkGrant, hashKey, keyView, newKeyValue, readKey, shownPrefix } from "../../tenants/keys.js";
+import {
+  checkGrant,
+  type Grantor,
+  hashKey,
+  keyView,
+  newKeyValue,
+  readKey,
+  shownPrefix,
+} from "../../tenants/keys.js";
+import type { Principal } from "../../tenants/principal.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
@@ -19,11 +29,12 @@ export const keyRoutes: readonly Route[] = [
 
 async function create({ services, request, principal }: TenantContext): Promise<HttpReply> {
   const { limits } = services.config;
-  const draft = readKey(await readJson(request, limits, "SK-SYS-400"), null, principal, limits, new Date());
+  const body = await readJson(request, limits, "SK-SYS-400");
   const value = newKeyValue();
   const { tenant } = principal;
   let made: KeyRecord | undefined;
   await services.catalog.change((state) => {
+    const draft = readKey(body, null, grantorOf(principal, state), limits, new Date());
     const count = [...state.keys.values()].filter((key) => key.tenant === tenant).length;
     if (count >= limits.keysPerTenantMax) {
       throw new SkeinError(
@@ -60,8 +71,9 @@ async function patch(context: TenantContext): Promise<HttpReply> {
   const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const key = find(context, current);
-    checkGrant(key, principal);
-    return { type: "key.put", key: { ...key, ...readKey(body, key, principal, limits, new Date()) } };
+    const grantor = grantorOf(principal, current);
+    checkGrant(key, grantor);
+    return { type: "key.put", key: { ...key, ...readKey(body, key, grantor, limits, new Date()) } };
   });
   return dataReply(keyView(find(context, state)));
 }
@@ -69,14 +81,22 @@ async function patch(context: TenantContext): Promise<HttpReply> {
 async function remove(context: TenantContext): Promise<HttpReply> {
   const { id } = find(context, context.state);
   await context.services.catalog.change((state) => {
-    checkGrant(find(context, state), context.principal);
+    checkGrant(find(context, state), grantorOf(context.principal, state));
     return { type: "key.delete", id };
   });
   return dataReply({ id, deleted: true });
 }
 
+/** What the asking key may do as of this state: it may have been narrowed or deleted while the body came in. */
+function grantorOf(principal: Principal, state: CatalogState): Grantor {
+  if (principal.keyId === null) return { ...principal, expiresAt: null };
+  const own = state.keys.get(principal.keyId);
+  if (own === undefined) throw new SkeinError("SK-SYS-401", "the API key is not valid");
+  return own;
+}
+
 /** The key of the path; another tenant's key does not exist. */
-function find({ params, principal }: TenantContext, state: TenantContext["state"]): KeyRecord {
+function find({ params, principal }: TenantContext, state: CatalogState): KeyRecord {
   const id = params.id!;
   const key = /^[1-9]\d{0,14}$/.test(id) ? state.keys.get(Number(id)) : undefined;
   if (key !== undefined && key.tenant === principal.tenant) return key;

@@ -118,6 +118,34 @@ describe("keys and tenants", () => {
     expect((await server.delete(`/v1/keys/${stronger}`, { key })).status).toBe(403);
   });
 
+  test("a key for keys loosens neither its own bounds nor those of its children", async () => {
+    const bounds = { expires_at: "2127-01-01T00:00:00.000Z", rate_limit: 500 };
+    const { id, key } = await makeKey({ scopes: ["keys", "search"], ...bounds });
+    const child = { name: "child", scopes: ["search"], ...bounds };
+    for (const wider of [
+      { expires_at: null },
+      { expires_at: "2127-01-02" },
+      { rate_limit: null },
+      { rate_limit: 501 },
+    ]) {
+      for (const refused of [
+        await server.patch(`/v1/keys/${id}`, wider, { key }),
+        await server.post("/v1/keys", { ...child, ...wider }, { key }),
+      ]) {
+        expect([refused.status, refused.json.code]).toEqual([403, "SK-SYS-403"]);
+        expect(refused.json.error).toMatch(/^your key (expires at 2127-01-01|is limited to 500)/);
+      }
+    }
+    expect((await server.post("/v1/keys", { name: "child", scopes: ["search"] }, { key })).status).toBe(403);
+    const made = await server.post("/v1/keys", child, { key });
+    expectStatus(made, 201);
+    expectStatus(await server.patch(`/v1/keys/${made.json.data.id}`, { rate_limit: 5 }, { key }), 200);
+    expectStatus(await server.patch(`/v1/keys/${id}`, { rate_limit: 400 }, { key }), 200);
+    expect((await server.patch(`/v1/keys/${id}`, { rate_limit: 500 }, { key })).status).toBe(403);
+    const loosened = await server.patch(`/v1/keys/${id}`, { expires_at: null, rate_limit: null });
+    expect(loosened.json.data).toMatchObject({ expires_at: null, rate_limit: null });
+  });
+
   test("a rate limit answers 429 and when to come back", async () => {
     const { key } = await makeKey({ scopes: ["search"], rate_limit: 3 });
     const [refused] = await throttled(3, () => search("stock", key));

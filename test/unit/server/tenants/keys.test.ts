@@ -7,7 +7,7 @@ import { apply, type CatalogState, EMPTY_STATE } from "../../../../server/catalo
 import type { KeyRecord } from "../../../../server/catalog/types.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { findAdminKey } from "../../../../server/tenants/admin-key.js";
-import { hashKey, keyView, newKeyValue, readKey } from "../../../../server/tenants/keys.js";
+import { hashKey, type KeyDraft, keyView, newKeyValue, readKey } from "../../../../server/tenants/keys.js";
 import { checkRights, Doorkeeper, type Principal } from "../../../../server/tenants/principal.js";
 import { allows, patternMatches } from "../../../../server/tenants/scopes.js";
 import { Throttle } from "../../../../server/tenants/throttle.js";
@@ -49,7 +49,7 @@ test("admin includes every scope, others only themselves", () => {
 });
 
 describe("a key body", () => {
-  const all = { scopes: ["admin"], indexes: ["*"] } as const;
+  const all = { scopes: ["admin"], indexes: ["*"], expiresAt: null, rateLimit: null } as const;
   const read = (
     body: unknown,
     grantor: Parameters<typeof readKey>[2] = all,
@@ -116,7 +116,7 @@ describe("a key body", () => {
   ])("%j is refused", (body, message) => expect(() => read(body)).toThrow(message));
 
   test("cannot give what the grantor lacks", () => {
-    const grantor = { scopes: ["keys", "search"], indexes: ["shop_*"] } as const;
+    const grantor = { ...all, scopes: ["keys", "search"], indexes: ["shop_*"] } as const;
     const body = { name: "a", scopes: ["search"], indexes: ["shop_de*"] };
     expect(read(body, grantor).indexes).toEqual(["shop_de*"]);
     expect(() => read({ ...body, scopes: ["admin"] }, grantor)).toThrow(
@@ -125,6 +125,38 @@ describe("a key body", () => {
     expect(() => read({ ...body, indexes: ["*"] }, grantor)).toThrow(
       expect.objectContaining({ code: "SK-SYS-403" }),
     );
+  });
+});
+
+describe("a key of a key that expires and is limited", () => {
+  const maker = {
+    scopes: ["keys", "search"],
+    indexes: ["*"],
+    expiresAt: "2031-01-01T00:00:00.000Z",
+    rateLimit: 10,
+  } as const;
+  const bounded = { name: "a", scopes: ["search"], expires_at: "2031-01-01T01:00:00+01:00", rate_limit: 10 };
+  const read = (body: object, current: KeyDraft | null = null) =>
+    readKey(body, current, maker, DEFAULT_LIMITS, NOW);
+
+  test("may have the same bounds or narrower ones", () => {
+    expect(read(bounded)).toMatchObject({ expiresAt: maker.expiresAt, rateLimit: 10 });
+    expect(read({ ...bounded, expires_at: "2030-07-01", rate_limit: 1 }).rateLimit).toBe(1);
+  });
+
+  test.each([
+    [{ expires_at: null }, /^your key expires at 2031-01-01T00:00:00.000Z; a key that it makes or changes/],
+    [{ expires_at: "2031-01-01T00:00:01Z" }, /^your key expires at/],
+    [{ rate_limit: null }, /^your key is limited to 10 requests per second; a key that it makes or changes/],
+    [{ rate_limit: 11 }, /^your key is limited to 10/],
+  ])("is not made or changed with %j", (change, message) => {
+    const refusal = expect.objectContaining({ code: "SK-SYS-403", message: expect.stringMatching(message) });
+    expect(() => read({ ...bounded, ...change })).toThrow(refusal);
+    expect(() => read(change, read(bounded))).toThrow(refusal);
+  });
+
+  test("is not left with wider bounds by another change", () => {
+    expect(() => read({ name: "b" }, { ...read(bounded), expiresAt: null })).toThrow(/^your key expires/);
   });
 });
 
