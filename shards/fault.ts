@@ -1,7 +1,7 @@
 // The fault points of a shard (storage/fault-points.ts). A point that no test passes fails test/e2e/faults/fault-points.test.ts.
 import { faultPoints } from "./storage/fault-points.js";
 
-export const FAULT_POINTS = [
+export const SHARD_FAULT_POINTS = [
   "commit.before-batch",
   "commit.after-batch",
   "commit.publish",
@@ -13,8 +13,8 @@ export const FAULT_POINTS = [
   "purge.before-batch",
   "drop.after-manifest",
 ] as const;
-export type FaultPoint = (typeof FAULT_POINTS)[number];
+export type ShardFaultPoint = (typeof SHARD_FAULT_POINTS)[number];
 
-const points = faultPoints<FaultPoint>();
-export const fault = points.fault;
-export const armFault = points.armFault;
+const points = faultPoints<ShardFaultPoint>();
+export const shardFault = points.fault;
+export const armShardFault = points.armFault;

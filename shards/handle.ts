@@ -1,7 +1,7 @@
 // One message in, one reply out: decodes, calls the shard, encodes. No logic. Never throws: whatever goes wrong
 // is an error reply.
 import type { IndexShard } from "./index/index-shard.js";
-import { ByteReader } from "./protocol/bytes.js";
+import { MessageReader } from "./protocol/bytes.js";
 import {
   decodeInUse,
   decodeOpen,
@@ -24,12 +24,12 @@ import { encodeWriteReply, UnreadWrite } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
 import { StoreReopeningError, StoreWriteError } from "./storage/store.js";
 
-export type Reply = Uint8Array<ArrayBuffer>;
+export type ShardReply = Uint8Array<ArrayBuffer>;
 
 /** At once for most reads, so that many of them can be answered in one turn. */
-export function handle(shard: Shard, message: Uint8Array): Reply | Promise<Reply> {
+export function handle(shard: Shard, message: Uint8Array): ShardReply | Promise<ShardReply> {
   try {
-    const reader = new ByteReader(message);
+    const reader = new MessageReader(message);
     const op = reader.u8();
     const reply = answerRead(shard, op, reader) ?? answer(shard, op, reader);
     return reply instanceof Promise ? reply.catch(refusal) : reply;
@@ -38,7 +38,7 @@ export function handle(shard: Shard, message: Uint8Array): Reply | Promise<Reply
   }
 }
 
-function refusal(error: unknown): Reply {
+function refusal(error: unknown): ShardReply {
   return encodeError(refused(error));
 }
 
@@ -49,7 +49,7 @@ function refused(error: unknown): unknown {
   return error;
 }
 
-async function answer(shard: Shard, op: number, reader: ByteReader): Promise<Reply> {
+async function answer(shard: Shard, op: number, reader: MessageReader): Promise<ShardReply> {
   switch (op) {
     case Op.TOGETHER: {
       const parts = decodeTogether(reader);
@@ -88,8 +88,13 @@ async function answer(shard: Shard, op: number, reader: ByteReader): Promise<Rep
 }
 
 /** Null when it is none of the reads. */
-function answerRead(shard: Shard, op: number, reader: ByteReader): Reply | Promise<Reply> | null {
-  const on = (uid: number, work: (index: IndexShard) => Reply | Promise<Reply>) => onIndex(shard, uid, work);
+function answerRead(
+  shard: Shard,
+  op: number,
+  reader: MessageReader,
+): ShardReply | Promise<ShardReply> | null {
+  const on = (uid: number, work: (index: IndexShard) => ShardReply | Promise<ShardReply>) =>
+    onIndex(shard, uid, work);
   switch (op) {
     case Op.SEARCH: {
       const request = decodeProgram(reader);
@@ -120,8 +125,9 @@ function answerRead(shard: Shard, op: number, reader: ByteReader): Reply | Promi
   }
 }
 
-async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promise<Reply> {
-  const on = (uid: number, work: (index: IndexShard) => Reply | Promise<Reply>) => onIndex(shard, uid, work);
+async function answerIndex(shard: Shard, op: number, reader: MessageReader): Promise<ShardReply> {
+  const on = (uid: number, work: (index: IndexShard) => ShardReply | Promise<ShardReply>) =>
+    onIndex(shard, uid, work);
   switch (op) {
     case Op.WRITE: {
       const request = new UnreadWrite(reader);
@@ -176,8 +182,8 @@ async function answerIndex(shard: Shard, op: number, reader: ByteReader): Promis
 function onIndex(
   shard: Shard,
   uid: number,
-  work: (index: IndexShard) => Reply | Promise<Reply>,
-): Reply | Promise<Reply> {
+  work: (index: IndexShard) => ShardReply | Promise<ShardReply>,
+): ShardReply | Promise<ShardReply> {
   const index = shard.index(uid);
   const failed = (error: unknown): never => {
     throw shard.failure(uid, index, error);
@@ -190,6 +196,9 @@ function onIndex(
   }
 }
 
-function whenReady<T>(value: T | Promise<T>, encode: (value: T) => Reply): Reply | Promise<Reply> {
+function whenReady<T>(
+  value: T | Promise<T>,
+  encode: (value: T) => ShardReply,
+): ShardReply | Promise<ShardReply> {
   return value instanceof Promise ? value.then(encode) : encode(value);
 }

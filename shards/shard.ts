@@ -5,7 +5,7 @@ import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
 import { DroppedIndexes } from "./dropped-indexes.js";
-import { fault } from "./fault.js";
+import { shardFault } from "./fault.js";
 import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import { Lane } from "./index/lane.js";
@@ -140,7 +140,7 @@ export class Shard {
         ],
         { sync },
       );
-      fault("drop.after-manifest");
+      shardFault("drop.after-manifest");
       await store.clear(indexRange(uid));
       this.#dropped
         .add(uid)

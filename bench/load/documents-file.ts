@@ -7,7 +7,7 @@ import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import { inferFrom } from "../../server/cli/commands/import.js";
 import { openDocuments } from "../../server/formats/documents.js";
-import type { Schema } from "../../server/formats/infer.js";
+import type { InferredSchema } from "../../server/formats/infer.js";
 import { openSource, type Source } from "../../server/formats/source.js";
 import { generateCatalogue } from "../generate.js";
 import { Random } from "../random.js";
@@ -23,7 +23,7 @@ const SPACE = 0x20;
 export interface DocumentsFile {
   readonly name: string;
   readonly path: string;
-  readonly schema: Schema;
+  readonly schema: InferredSchema;
   readonly documents: number;
   /** Without the line ends. */
   readonly jsonBytes: number;

@@ -4,7 +4,7 @@
 import { open } from "node:fs/promises";
 import type { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
-import type { Schema } from "../../server/formats/infer.js";
+import type { InferredSchema } from "../../server/formats/infer.js";
 import type { DocumentsFile } from "./documents-file.js";
 import type { Memory, ServerProcess } from "./server-process.js";
 
@@ -143,7 +143,12 @@ async function lookedAtAll(client: ApiClient): Promise<void> {
   }
 }
 
-async function fill(client: ApiClient, name: string, schema: Schema, lines: Uint8Array): Promise<void> {
+async function fill(
+  client: ApiClient,
+  name: string,
+  schema: InferredSchema,
+  lines: Uint8Array,
+): Promise<void> {
   await createIndex(client, name, schema);
   const body = { parts: [lines], contentType: "application/x-ndjson" };
   const reply = await client.exchange("POST", `/v1/indexes/${name}/documents/import`, body);

@@ -1,7 +1,7 @@
 // Draws queries from documents: words that stand together in a field, values to filter by. The same documents,
 // mix and seed give the same queries.
 
-import type { Schema, SchemaField } from "../../server/formats/infer.js";
+import type { InferredSchema, SchemaField } from "../../server/formats/infer.js";
 import { Random } from "../random.js";
 import type { QueryKind, Workload } from "./workload.js";
 
@@ -28,7 +28,7 @@ interface Lexicon {
 /** `count` queries of the workload's mix. Requires at least one document with text. */
 export function drawQueries(
   workload: Workload,
-  schema: Schema,
+  schema: InferredSchema,
   documents: readonly SampleDocument[],
   count: number,
 ): DrawnQuery[] {
@@ -42,7 +42,7 @@ export function drawQueries(
   return Array.from({ length: count }, draw);
 }
 
-function textFields(schema: Schema): SchemaField[] {
+function textFields(schema: InferredSchema): SchemaField[] {
   return schema.fields.filter((field) => field.type === "string");
 }
 
@@ -72,7 +72,7 @@ function pickKind(mix: readonly QueryKind[], at: number): QueryKind {
 function drawBody(
   kind: QueryKind,
   perPage: number,
-  schema: Schema,
+  schema: InferredSchema,
   documents: readonly SampleDocument[],
   lexicon: Lexicon,
   random: Random,
@@ -149,7 +149,7 @@ function cutLast(words: string[], random: Random): void {
 }
 
 /** A range around a number or a facet value of the document; null when it has neither. */
-function drawFilter(document: SampleDocument, schema: Schema, random: Random): string | null {
+function drawFilter(document: SampleDocument, schema: InferredSchema, random: Random): string | null {
   const usable = schema.fields.filter((field) => {
     const value = document[field.name];
     return (

@@ -5,7 +5,7 @@ import http from "node:http";
 import https from "node:https";
 import { CliError } from "./failure.js";
 
-export interface Reply {
+export interface ApiReply {
   readonly status: number;
   readonly body: Buffer;
   /** Seconds the server asked to wait (Retry-After), 0 when it did not say. */
@@ -57,7 +57,7 @@ export class ApiClient {
   }
 
   /** One exchange, whatever the status. Throws ConnectionError when there is no complete answer. */
-  exchange(method: string, path: string, body?: Body): Promise<Reply> {
+  exchange(method: string, path: string, body?: Body): Promise<ApiReply> {
     const length = body === undefined ? 0 : body.parts.reduce((sum, part) => sum + part.byteLength, 0);
     const headers: http.OutgoingHttpHeaders = { accept: "application/json" };
     if (this.#key !== null) headers.authorization = `Bearer ${this.#key}`;
@@ -117,7 +117,7 @@ function jsonBody(payload: unknown): Body {
 }
 
 /** The error an unsuccessful answer stands for. */
-export function refusal(reply: Reply): RefusedError {
+export function refusal(reply: ApiReply): RefusedError {
   try {
     const body: unknown = JSON.parse(reply.body.toString("utf8"));
     if (typeof body === "object" && body !== null && "error" in body && typeof body.error === "string") {

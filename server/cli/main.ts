@@ -2,7 +2,7 @@
 // The `skein` command: puts the subcommands together and turns failures into one line and an exit code.
 
 import { Command, CommanderError } from "commander";
-import { describe } from "../formats/input-error.js";
+import { messageOf } from "../formats/input-error.js";
 import { backupCommand } from "./commands/backup.js";
 import { checkCommand, repairCommand } from "./commands/check.js";
 import { importCommand } from "./commands/import.js";
@@ -64,7 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_FINE : EXIT_FAILED;
-    process.stderr.write(`skein: ${describe(error)}\n`);
+    process.stderr.write(`skein: ${messageOf(error)}\n`);
     if (!speaksToUser(error) && process.env.SKEIN_DEBUG !== undefined && error instanceof Error) {
       process.stderr.write(`${error.stack}\n`);
     }

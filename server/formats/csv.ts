@@ -4,7 +4,7 @@
 import { Readable } from "node:stream";
 import { CsvError, type Info, parse } from "csv-parse";
 import { FIELD_TYPES, type FieldType, type ValueKind } from "../field-types.js";
-import { describe, InputError } from "./input-error.js";
+import { InputError, messageOf } from "./input-error.js";
 import { RECORD_BYTES_MAX } from "./records.js";
 
 export interface CsvRow {
@@ -105,7 +105,7 @@ async function nextRow<T>(rows: AsyncIterator<T>): Promise<T | null> {
     const next = await rows.next();
     return next.done === true ? null : next.value;
   } catch (error) {
-    if (error instanceof CsvError) throw new InputError(`broken CSV: ${describe(error)}`);
+    if (error instanceof CsvError) throw new InputError(`broken CSV: ${messageOf(error)}`);
     throw error;
   }
 }

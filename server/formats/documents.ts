@@ -8,7 +8,7 @@ import { InputError } from "./input-error.js";
 import { type JsonRecord, readArray, readLines } from "./records.js";
 import type { Source } from "./source.js";
 
-export interface NumberedDocument {
+export interface InputDocument {
   /** Line in the file, or position in a JSON array. */
   readonly at: number;
   readonly bytes: Buffer;
@@ -18,9 +18,9 @@ export interface NumberedDocument {
 
 export interface DocumentInput {
   /** The first documents, as the whole stream will give them again. */
-  readonly sample: readonly NumberedDocument[];
+  readonly sample: readonly InputDocument[];
   /** Everything, the sample included. For CSV, `types` says what the columns are; others ignore it. */
-  all(types: ReadonlyMap<string, FieldType> | null): AsyncIterable<NumberedDocument[]>;
+  all(types: ReadonlyMap<string, FieldType> | null): AsyncIterable<InputDocument[]>;
 }
 
 export interface InputOptions {
@@ -56,7 +56,7 @@ async function openCsv(source: Source, options: InputOptions): Promise<DocumentI
     ),
   );
   const convert = (types: readonly (FieldType | undefined)[]) => (group: readonly CsvRow[]) =>
-    group.map((row): NumberedDocument => {
+    group.map((row): InputDocument => {
       if (row.problem !== undefined) return { at: row.at, bytes: Buffer.alloc(0), problem: row.problem };
       return withId({ at: row.at, bytes: rowToDocument(columns, types, row.cells) }, options.idField);
     });
@@ -70,7 +70,7 @@ async function openCsv(source: Source, options: InputOptions): Promise<DocumentI
   };
 }
 
-function withId(record: JsonRecord, idField: string | null): NumberedDocument {
+function withId(record: JsonRecord, idField: string | null): InputDocument {
   return record.problem !== undefined ? record : { at: record.at, ...identify(record.bytes, idField) };
 }
 
@@ -101,8 +101,8 @@ async function take<T>(
 
 async function* mapped<T>(
   front: Front<T>,
-  convert: (group: readonly T[]) => NumberedDocument[],
-): AsyncGenerator<NumberedDocument[]> {
+  convert: (group: readonly T[]) => InputDocument[],
+): AsyncGenerator<InputDocument[]> {
   for (let group = front.items.shift(); group !== undefined; group = front.items.shift())
     yield convert(group);
   for (let next = await front.rest.next(); next.done !== true; next = await front.rest.next()) {

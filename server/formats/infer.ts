@@ -10,7 +10,7 @@ export interface SchemaField {
   readonly sort?: boolean;
 }
 
-export interface Schema {
+export interface InferredSchema {
   readonly fields: readonly SchemaField[];
   readonly default_sorting_field?: string;
 }
@@ -26,7 +26,7 @@ export interface FieldChoice {
 
 export interface Inference {
   readonly choices: readonly FieldChoice[];
-  readonly schema: Schema;
+  readonly schema: InferredSchema;
 }
 
 const FIELDS_MAX = 500;

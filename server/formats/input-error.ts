@@ -6,7 +6,7 @@ export class InputError extends Error {
 }
 
 /** One line for any thrown value. */
-export function describe(error: unknown): string {
+export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/\s+/g, " ").trim();
 }

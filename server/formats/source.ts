@@ -5,7 +5,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { describe, InputError } from "./input-error.js";
+import { InputError, messageOf } from "./input-error.js";
 
 export const FORMATS = ["ndjson", "json", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -77,7 +77,7 @@ async function fileSize(path: string): Promise<number | null> {
     if (error instanceof InputError) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     throw new InputError(
-      code === "ENOENT" ? `there is no file ${path}` : `cannot read ${path}: ${describe(error)}`,
+      code === "ENOENT" ? `there is no file ${path}` : `cannot read ${path}: ${messageOf(error)}`,
     );
   }
 }
@@ -93,7 +93,7 @@ async function* counted(
       yield chunk;
     }
   } catch (error) {
-    throw new InputError(`cannot read ${name}: ${describe(error)}`);
+    throw new InputError(`cannot read ${name}: ${messageOf(error)}`);
   }
 }
 
@@ -132,7 +132,7 @@ async function* gunzip(chunks: AsyncIterable<Buffer>, name: string): AsyncGenera
     for await (const chunk of inflate as AsyncIterable<Buffer>) yield chunk;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError(`${name} is damaged: its gzip data cannot be read (${describe(error)})`);
+    throw new InputError(`${name} is damaged: its gzip data cannot be read (${messageOf(error)})`);
   } finally {
     inflate.destroy();
   }
@@ -150,7 +150,7 @@ async function feed(
     }
     into.end();
   } catch (error) {
-    into.destroy(error instanceof Error ? error : new InputError(describe(error)));
+    into.destroy(error instanceof Error ? error : new InputError(messageOf(error)));
   }
 }
 

@@ -16,7 +16,7 @@ const OLD = "shards.old";
 const PLAN_FILE = "plan.json";
 const PLAN_VERSION = 1;
 
-export interface Plan {
+export interface ReshardPlan {
   readonly from: number;
   readonly to: number;
   /** Uids of the indexes that need no more work. */
@@ -80,25 +80,25 @@ export async function unfinishedMove(dataDir: string, shards: number): Promise<s
 }
 
 /** The catalog has the plan's number: the new databases are the ones in force, wherever they are. */
-function decided(plan: Plan | null, shards: number): boolean {
+function decided(plan: ReshardPlan | null, shards: number): boolean {
   return plan?.complete === true && plan.to === shards;
 }
 
 /** The plan to follow: the one an earlier start began, if it is the same change, else a new one on empty ground. */
-export async function beginPlan(dataDir: string, from: number, to: number): Promise<Plan> {
+export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
   const begun = await readPlan(dataDir);
   if (begun !== null && begun.from === from && begun.to === to) return begun;
   await discardNew(dataDir);
   await mkdir(newShards(dataDir), { recursive: true });
   await syncDirectory(dataDir);
-  const plan: Plan = { from, to, done: [], complete: false };
+  const plan: ReshardPlan = { from, to, done: [], complete: false };
   await writePlan(dataDir, plan);
   fault("reshard.after-plan");
   return plan;
 }
 
 /** Durable when it resolves. */
-export async function writePlan(dataDir: string, plan: Plan): Promise<void> {
+export async function writePlan(dataDir: string, plan: ReshardPlan): Promise<void> {
   const path = join(newShards(dataDir), PLAN_FILE);
   const file = await open(`${path}.new`, "w", 0o600);
   try {
@@ -115,7 +115,7 @@ export async function discardNew(dataDir: string): Promise<void> {
 }
 
 /** null: none, or one of another version or cut short, which is as good as none. */
-async function readPlan(dataDir: string): Promise<Plan | null> {
+async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   let content: unknown;
   try {
     content = JSON.parse(await readFile(join(newShards(dataDir), PLAN_FILE), "utf8"));

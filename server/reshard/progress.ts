@@ -3,7 +3,7 @@ import type { Logger } from "../log.js";
 
 const LINE_MS = 2_000;
 
-export class Progress {
+export class ReshardProgress {
   readonly #log: Logger;
   readonly #from: number;
   readonly #to: number;

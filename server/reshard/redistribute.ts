@@ -26,7 +26,7 @@ import { decodeReply } from "../threads/shard-errors.js";
 import { type Message, ShardPool } from "../threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";
 import { beginPlan, newShards, shardsInForce, writePlan } from "./folders.js";
-import { Progress } from "./progress.js";
+import { ReshardProgress } from "./progress.js";
 
 /** Documents of one message and one segment. */
 const ADOPT_BYTES = 1024 * 1024;
@@ -54,7 +54,7 @@ export async function redistribute(options: RedistributeOptions): Promise<void> 
   try {
     for (const one of pools) await one.start();
     const done = new Set(plan.done);
-    const progress = new Progress(log, from, to);
+    const progress = new ReshardProgress(log, from, to);
     for (const { uid } of indexes) {
       const stream = new DocumentStream(source, uid);
       progress.expect(await stream.open(), done.has(uid));
@@ -116,7 +116,7 @@ async function moveIndex(
   source: ShardPool,
   target: ShardPool,
   workbench: Workbench,
-  progress: Progress,
+  progress: ReshardProgress,
 ): Promise<void> {
   const { uid } = record;
   const everywhere = async <T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<void> => {

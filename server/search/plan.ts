@@ -3,8 +3,8 @@
 // to the engine's program.
 import type {
   FacetRequest,
+  QueriedField,
   SearchProgram,
-  SearchSlot,
   SearchWord,
   SortKey,
 } from "../../engine-wasm/host/programs/search-program.js";
@@ -120,7 +120,7 @@ function rowsWanted(offset: number, perPage: number, pins: number, documentsMax:
 }
 
 /** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
-function weightedSlots({ fields }: QueryRequest): SearchSlot[] {
+function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
   return fields.map(({ field, weight }) => ({ slot: field.slot, weight: weight / mean, averageLength: 0 }));
 }

@@ -13,7 +13,7 @@ import type { UnreadWrite, WriteReply } from "../protocol/write.js";
 import { Lane } from "./lane.js";
 import { changeSchema, openIndex } from "./open-index.js";
 import { Reader } from "./read/reader.js";
-import type { IndexHome, IndexState } from "./state.js";
+import type { IndexHome, ShardIndexState } from "./state.js";
 import type { Turns } from "./turns.js";
 import { Maintenance } from "./upkeep/maintenance.js";
 import { adoptDocuments } from "./write/adopt.js";
@@ -29,13 +29,13 @@ export interface IndexOptions {
 }
 
 export class IndexShard {
-  readonly #state: IndexState;
+  readonly #state: ShardIndexState;
   readonly #reader: Reader;
   readonly #writer: Writer;
   readonly #maintenance: Maintenance;
   readonly #lane = new Lane();
 
-  private constructor(state: IndexState, { turns, onFault }: IndexOptions) {
+  private constructor(state: ShardIndexState, { turns, onFault }: IndexOptions) {
     this.#state = state;
     this.#reader = new Reader(state);
     this.#maintenance = new Maintenance({ state, lane: this.#lane, turns }, onFault);

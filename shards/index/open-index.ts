@@ -6,7 +6,7 @@ import type { ShardSchema } from "../protocol/control.js";
 import { DeadDocuments, decodeDeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
-import { liveOf, OpenSegment, type SnapshotEntry } from "../segments/open-segment.js";
+import { type LiveSegment, liveOf, OpenSegment } from "../segments/open-segment.js";
 import { decodeSchema, putSchema } from "../segments/schema-record.js";
 import { deleteUnfinished, readSegmentParts, summarize } from "../segments/segment-pieces.js";
 import { Snapshots } from "../segments/snapshots.js";
@@ -24,7 +24,7 @@ import {
   schemaKey,
 } from "../storage/keyspace.js";
 import type { KeyRange, Store, StoreOp } from "../storage/store.js";
-import { type IndexHome, IndexState } from "./state.js";
+import { type IndexHome, ShardIndexState } from "./state.js";
 
 /** Segments above which it pays to look at documents after loading, and at how many. */
 const TURN_BYTES_MIN = 8 * 1024 * 1024;
@@ -39,7 +39,7 @@ export async function openIndex(
   engine: Engine,
   uid: number,
   schema: ShardSchema,
-): Promise<IndexState> {
+): Promise<ShardIndexState> {
   const { store } = home;
   const stored = await store.get(manifestKey(uid));
   if (stored === undefined) return create(home, engine, uid, schema);
@@ -48,7 +48,7 @@ export async function openIndex(
   await checkNewest(store, uid, manifest);
   await deleteDeadDocuments(store, uid);
   const deleted = new Map<number, DeletedRows>();
-  const entries: SnapshotEntry[] = [];
+  const entries: LiveSegment[] = [];
   for (const record of manifest.segments) {
     const segment = await load(store, engine, record, uid);
     discardMemory(record.bytes);
@@ -58,7 +58,7 @@ export async function openIndex(
   }
   await turnToDocuments(store, uid, manifest);
   const known = await readSchema(store, uid);
-  const state = new IndexState({
+  const state = new ShardIndexState({
     uid,
     home,
     engine,
@@ -75,7 +75,7 @@ export async function openIndex(
 }
 
 /** Commits a newer schema; segments of older versions are stale from then on. To be run in the index's lane. */
-export async function changeSchema(state: IndexState, schema: ShardSchema): Promise<void> {
+export async function changeSchema(state: ShardIndexState, schema: ShardSchema): Promise<void> {
   if (schema.version <= state.schema.version) return;
   const { generation, maxSeq, deleted } = state;
   const segments = state.entries.map(({ segment }) => segment);
@@ -88,7 +88,7 @@ async function create(
   engine: Engine,
   uid: number,
   schema: ShardSchema,
-): Promise<IndexState> {
+): Promise<ShardIndexState> {
   const left = await firstKey(home.store, indexRange(uid));
   if (left !== undefined) {
     throw new DamagedBytesError(`index ${uid}, manifest: missing, but there is ${describeKey(left)}`);
@@ -104,7 +104,7 @@ async function create(
   await home.store.batch([putSchema(uid, schema), { type: "put", key: manifestKey(uid), value }], {
     sync: home.sync,
   });
-  return new IndexState({
+  return new ShardIndexState({
     uid,
     home,
     engine,

@@ -1,13 +1,13 @@
 // Puts other segments in the place of neighbouring ones: the end of a merge and of a re-index. Rows deleted
 // since the work began are found again by their seq and deleted in the new segments. Answers do not change.
-import { fault } from "../fault.js";
+import { shardFault } from "../fault.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import {
   dropEntries,
   engineEntries,
+  type LiveSegment,
   liveOf,
   type OpenSegment,
-  type SnapshotEntry,
   takeEntries,
 } from "../segments/open-segment.js";
 import { deletePieces, finishedOp, putPieces, writePiecesAhead } from "../segments/segment-pieces.js";
@@ -16,14 +16,14 @@ import { inTurn } from "../storage/lazy-ops.js";
 import type { StoreOp } from "../storage/store.js";
 import { BATCH_SEGMENT_BYTES } from "./limits.js";
 import { mustSucceed } from "./must-succeed.js";
-import { type IndexState, putDeletedRows } from "./state.js";
+import { putDeletedRows, type ShardIndexState } from "./state.js";
 
 /** Notes which rows of some segments writes delete while those segments are being worked on. */
 export class KillWatch {
-  readonly #state: IndexState;
+  readonly #state: ShardIndexState;
   readonly seqs: number[] = [];
 
-  constructor(state: IndexState, entries: readonly SnapshotEntry[]) {
+  constructor(state: ShardIndexState, entries: readonly LiveSegment[]) {
     this.#state = state;
     const watched = new Set(entries.map(({ segment }) => segment));
     state.onKilled = (segment, seq) => {
@@ -43,13 +43,13 @@ export interface Replacement {
 }
 
 /** Writes the pieces of a new segment ahead when there are many. */
-export async function prepareReplacement(state: IndexState, segment: OpenSegment): Promise<Replacement> {
+export async function prepareReplacement(state: ShardIndexState, segment: OpenSegment): Promise<Replacement> {
   const { id, bytes } = segment.record;
   const view = (): Uint8Array => state.engine.segmentView(segment.address);
   if (bytes <= BATCH_SEGMENT_BYTES) return { segment, ops: putPieces(state.uid, id, view) };
-  fault("merge.before-pieces");
+  shardFault("merge.before-pieces");
   await writePiecesAhead(state.home.store, state.uid, id, view, state.home.sync);
-  fault("merge.after-pieces");
+  shardFault("merge.after-pieces");
   return { segment, ops: [finishedOp(state.uid, id)] };
 }
 
@@ -58,8 +58,8 @@ export async function prepareReplacement(state: IndexState, segment: OpenSegment
  * live rows as of the start of the watch (none: no row lived). To be run in the index's lane.
  */
 export async function switchSegments(
-  state: IndexState,
-  replaced: readonly SnapshotEntry[],
+  state: ShardIndexState,
+  replaced: readonly LiveSegment[],
   replacements: readonly Replacement[],
   watch: KillWatch,
 ): Promise<void> {
@@ -79,9 +79,9 @@ export async function switchSegments(
   const kept = [...state.deleted].filter(([id]) => !gone.has(id));
   const { schema, generation, maxSeq } = state;
   const next = { schema, generation, maxSeq, segments, deleted: new Map([...kept, ...deleted]) };
-  fault("merge.before-switch");
+  shardFault("merge.before-switch");
   await state.commit(inTurn(...replacements.map((replacement) => replacement.ops), ops), next);
-  fault("merge.after-switch");
+  shardFault("merge.after-switch");
   state.deleted = next.deleted;
   const entries = [...state.entries];
   mustSucceed(() => {
@@ -91,23 +91,23 @@ export async function switchSegments(
 }
 
 function freshEntry(
-  state: IndexState,
+  state: ShardIndexState,
   segment: OpenSegment,
   deleted: ReadonlyMap<number, DeletedRows>,
-): SnapshotEntry {
+): LiveSegment {
   const rows = deleted.get(segment.record.id);
   return { segment, live: rows === undefined ? null : liveOf(state.engine, rows, segment) };
 }
 
 /** The rows of the new segments that hold these seqs. */
 function deletedSince(
-  state: IndexState,
+  state: ShardIndexState,
   fresh: readonly OpenSegment[],
   seqs: readonly number[],
 ): Map<number, DeletedRows> {
   const rows = new Map<number, number[]>();
   if (seqs.length > 0 && fresh.length > 0) {
-    const entries = fresh.map((segment): SnapshotEntry => ({ segment, live: null }));
+    const entries = fresh.map((segment): LiveSegment => ({ segment, live: null }));
     takeEntries(entries);
     const snapshot = state.engine.setSnapshot(engineEntries(entries));
     for (const { entry, row } of state.engine.locate(snapshot, Float64Array.from(seqs))) {

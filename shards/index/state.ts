@@ -4,14 +4,14 @@
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
-import { fault } from "../fault.js";
+import { shardFault } from "../fault.js";
 import type { ShardSchema } from "../protocol/control.js";
 import { SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "../protocol/errors.js";
 import type { DeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import type { DocumentCache } from "../segments/document-cache.js";
 import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
-import type { OpenSegment, SnapshotEntry } from "../segments/open-segment.js";
+import type { LiveSegment, OpenSegment } from "../segments/open-segment.js";
 import type { Snapshots } from "../segments/snapshots.js";
 import { deletedRowsKey, manifestKey } from "../storage/keyspace.js";
 import { inTurn } from "../storage/lazy-ops.js";
@@ -56,7 +56,7 @@ export interface NextState {
   deleted: Map<number, DeletedRows>;
 }
 
-export class IndexState {
+export class ShardIndexState {
   readonly uid: number;
   readonly home: IndexHome;
   readonly engine: Engine;
@@ -85,7 +85,7 @@ export class IndexState {
   }
 
   /** The entries of the newest snapshot. */
-  get entries(): readonly SnapshotEntry[] {
+  get entries(): readonly LiveSegment[] {
     return this.snapshots.newest.entries;
   }
 
@@ -145,7 +145,7 @@ export class IndexState {
   async purge(oldestGeneration: number): Promise<void> {
     const generations = this.dead.releasable(oldestGeneration);
     if (generations.length === 0) return;
-    fault("purge.before-batch");
+    shardFault("purge.before-batch");
     await this.home.store.batch(this.dead.deletes(this.uid, generations), { sync: false });
     this.dead.forget(generations);
   }

@@ -4,7 +4,7 @@ import { type DocumentRecord, decodeDocument } from "../segments/document-record
 import type { Snapshot } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { describeKey, documentKey } from "../storage/keyspace.js";
-import type { IndexState } from "./state.js";
+import type { ShardIndexState } from "./state.js";
 
 /** The live document that holds an id in the newest snapshot. */
 export interface StoredVersion {
@@ -27,7 +27,7 @@ function hashBytes(wanted: readonly WantedId[]): Uint8Array {
 
 /** The live versions in the newest snapshot, by id. Ids may repeat. */
 export async function findVersions(
-  state: IndexState,
+  state: ShardIndexState,
   wanted: readonly WantedId[],
 ): Promise<Map<string, StoredVersion>> {
   const unique = [...new Map(wanted.map((one) => [one.id, one])).values()];
@@ -47,7 +47,7 @@ export async function findVersions(
 
 /** The live document with this id in the newest snapshot, read at once; undefined for none. */
 export function readVersion(
-  state: IndexState,
+  state: ShardIndexState,
   snapshot: Snapshot,
   wanted: WantedId,
 ): DocumentRecord | undefined {
@@ -65,7 +65,7 @@ export function readVersion(
  * Throws DamagedBytesError when a document without a stored value is a live one; otherwise it has died since the
  * reader's snapshot, which a restart of the shard may have taken away.
  */
-export function checkGone(state: IndexState, seq: number): void {
+export function checkGone(state: ShardIndexState, seq: number): void {
   const { address, entries } = state.snapshots.newest;
   const [place] = state.engine.locate(address, Float64Array.of(seq));
   if (place === undefined || place.entry < 0) return;

@@ -2,7 +2,7 @@
 // sequence numbers are unique, nothing is left over. Works on what index-contents has read.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { describeKey, documentKey, manifestKey, schemaKey } from "../storage/keyspace.js";
-import type { IndexContents } from "./index-contents.js";
+import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";
 
 export interface Place {
@@ -12,7 +12,7 @@ export interface Place {
 
 /** What does not fit, one sentence each, and the live documents by seq. Empty for an index that is not there. */
 export function checkContents(
-  contents: IndexContents,
+  contents: StoredIndex,
   place: Place,
   workbench: Workbench,
 ): { problems: string[]; live: Map<number, string> } {
@@ -33,7 +33,7 @@ export function checkContents(
   return { problems, live };
 }
 
-function checkNumbers(contents: IndexContents, problems: string[]): void {
+function checkNumbers(contents: StoredIndex, problems: string[]): void {
   const { uid, manifest, seqMax, pieceSegments, unfinished } = contents;
   if (manifest === null) return;
   if (seqMax > manifest.maxSeq) {
@@ -47,7 +47,7 @@ function checkNumbers(contents: IndexContents, problems: string[]): void {
 }
 
 function checkRows(
-  contents: IndexContents,
+  contents: StoredIndex,
   live: ReadonlyMap<number, string>,
   workbench: Workbench,
   problems: string[],

@@ -30,7 +30,7 @@ export interface StoredSegment {
   deleted: DeletedRows | null;
 }
 
-export interface IndexContents {
+export interface StoredIndex {
   uid: number;
   /** What cannot be read, one sentence each. */
   problems: string[];
@@ -61,8 +61,8 @@ export interface IndexContents {
   strange: Uint8Array[];
 }
 
-export async function readContents(store: Store, uid: number, module: EngineModule): Promise<IndexContents> {
-  const contents: IndexContents = {
+export async function readContents(store: Store, uid: number, module: EngineModule): Promise<StoredIndex> {
+  const contents: StoredIndex = {
     uid,
     problems: [],
     foreign: false,
@@ -90,7 +90,7 @@ export async function readContents(store: Store, uid: number, module: EngineModu
 }
 
 /** Runs a decoder; what it throws becomes a problem, and the result null. */
-function attempt<T>(contents: IndexContents, decode: () => T): T | null {
+function attempt<T>(contents: StoredIndex, decode: () => T): T | null {
   try {
     return decode();
   } catch (error) {
@@ -101,7 +101,7 @@ function attempt<T>(contents: IndexContents, decode: () => T): T | null {
   }
 }
 
-function readEntry(contents: IndexContents, key: Uint8Array, value: Uint8Array): void {
+function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): void {
   const what = describeKey(key);
   const kind = kindOfKey(key);
   switch (kind) {
@@ -143,7 +143,7 @@ function readEntry(contents: IndexContents, key: Uint8Array, value: Uint8Array):
   }
 }
 
-function readDocument(contents: IndexContents, key: Uint8Array, value: Uint8Array): void {
+function readDocument(contents: StoredIndex, key: Uint8Array, value: Uint8Array): void {
   const seq = numberOfKey(key);
   contents.seqMax = Math.max(contents.seqMax, seq);
   const record = attempt(contents, () => decodeDocument(key, value));
@@ -154,7 +154,7 @@ function readDocument(contents: IndexContents, key: Uint8Array, value: Uint8Arra
 
 async function readStoredSegment(
   store: Store,
-  contents: IndexContents,
+  contents: StoredIndex,
   record: SegmentRecord,
   module: EngineModule,
 ): Promise<StoredSegment> {

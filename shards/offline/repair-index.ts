@@ -19,7 +19,7 @@ import {
   segmentOfKey,
 } from "../storage/keyspace.js";
 import type { Store, StoreOp } from "../storage/store.js";
-import type { IndexContents } from "./index-contents.js";
+import type { StoredIndex } from "./index-contents.js";
 
 /** JSON of one built segment: large, since nobody waits for a turn; the server merges further. */
 const BUILD_BYTES = 4 * BATCH_SEGMENT_BYTES;
@@ -32,7 +32,7 @@ interface Verdict {
 }
 
 /** Decides which documents live. Changes nothing. */
-function judge(contents: IndexContents): Verdict {
+function judge(contents: StoredIndex): Verdict {
   const { uid, manifest, segments, documents, dead, unreadable, deadUnreadable } = contents;
   const rowState = rowStates(contents);
   const liveByRows = (seq: number): boolean => {
@@ -63,7 +63,7 @@ function judge(contents: IndexContents): Verdict {
 }
 
 /** What the readable segments say of each of their documents; "unknown" when the deleted rows cannot be read. */
-function rowStates({ segments }: IndexContents): Map<number, "live" | "deleted" | "unknown"> {
+function rowStates({ segments }: StoredIndex): Map<number, "live" | "deleted" | "unknown"> {
   const states = new Map<number, "live" | "deleted" | "unknown">();
   for (const { rows, deleted } of segments) {
     for (const [row, { seq }] of (rows ?? []).entries()) {
@@ -76,7 +76,7 @@ function rowStates({ segments }: IndexContents): Map<number, "live" | "deleted" 
 /** Says what a repair would do, and does it unless `dryRun`. `schema`: the catalog's. */
 export async function repairIndex(
   store: Store,
-  contents: IndexContents,
+  contents: StoredIndex,
   schema: ShardSchema,
   module: EngineModule,
   dryRun: boolean,
@@ -119,7 +119,7 @@ export async function repairIndex(
 }
 
 /** Takes away pieces that an earlier repair or a merge was writing: their numbers are not used again. */
-async function leftovers(store: Store, { uid, unfinished }: IndexContents): Promise<StoreOp[]> {
+async function leftovers(store: Store, { uid, unfinished }: StoredIndex): Promise<StoreOp[]> {
   const ops: StoreOp[] = [];
   if (unfinished.size === 0) return ops;
   for await (const key of store.keys(indexRange(uid))) {
@@ -133,7 +133,7 @@ async function leftovers(store: Store, { uid, unfinished }: IndexContents): Prom
 /** The live documents ascending by seq; those without a checksum get one (`rewritten`). */
 async function* slices(
   store: Store,
-  { uid, seqMax }: IndexContents,
+  { uid, seqMax }: StoredIndex,
   live: ReadonlySet<number>,
   rewritten: StoreOp[],
 ): AsyncIterableIterator<StoredDocument[]> {
@@ -160,7 +160,7 @@ async function* slices(
 /** Everything that goes when the new segments come into force. */
 async function switchOps(
   store: Store,
-  { uid }: IndexContents,
+  { uid }: StoredIndex,
   live: ReadonlySet<number>,
   segments: readonly SegmentRecord[],
 ): Promise<StoreOp[]> {

@@ -11,7 +11,7 @@ function checkWhole(value: number): number {
 }
 
 /** Appends values; grows as needed. `finish` gives bytes with an ArrayBuffer of their own, ready to transfer. */
-export class ByteWriter {
+export class MessageWriter {
   #bytes: Buffer;
   #at = 0;
 
@@ -92,7 +92,7 @@ export class ByteWriter {
 }
 
 /** Reads values in the order in which they were written. Byte results are views into the message. */
-export class ByteReader {
+export class MessageReader {
   readonly #bytes: Buffer;
   #at = 0;
 

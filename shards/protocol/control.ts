@@ -3,7 +3,7 @@
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
 //   STANDING {uid, schemaVersion} -> what OPEN would answer, without opening
 import { pack, unpack } from "msgpackr";
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op } from "./ops.js";
 import { encodeOk, openReply } from "./reply.js";
@@ -72,11 +72,11 @@ type Fields = Record<string, unknown>;
 
 function encode(op: Op, body: object): Uint8Array<ArrayBuffer> {
   const packed = pack(body);
-  return new ByteWriter(1 + packed.length).u8(op).bytes(packed).finish();
+  return new MessageWriter(1 + packed.length).u8(op).bytes(packed).finish();
 }
 
 /** The rest of a message as a msgpack object. */
-export function readObject(reader: ByteReader): Fields {
+export function readObject(reader: MessageReader): Fields {
   let body: unknown;
   try {
     body = unpack(reader.rest());
@@ -138,7 +138,7 @@ export function encodeSchema(request: OpenRequest): Uint8Array<ArrayBuffer> {
 }
 
 /** Payload of OPEN or SCHEMA, after the op byte. */
-export function decodeOpen(reader: ByteReader): OpenRequest {
+export function decodeOpen(reader: MessageReader): OpenRequest {
   const fields = readObject(reader);
   return { uid: whole(fields, "uid"), schema: checkSchema(fields.schema) };
 }
@@ -160,13 +160,13 @@ export function encodeStanding(request: StandingRequest): Uint8Array<ArrayBuffer
 }
 
 /** Payload of STANDING, after the op byte. */
-export function decodeStanding(reader: ByteReader): StandingRequest {
+export function decodeStanding(reader: MessageReader): StandingRequest {
   const fields = readObject(reader);
   return { uid: whole(fields, "uid"), schemaVersion: whole(fields, "schemaVersion") };
 }
 
 /** Payload of CLOSE, DROP or STATS, after the op byte. */
-export function decodeUid(reader: ByteReader): number {
+export function decodeUid(reader: MessageReader): number {
   return whole(readObject(reader), "uid");
 }
 
@@ -176,17 +176,17 @@ export function encodeInUse(uid: number, oldestGeneration: number): Uint8Array<A
 }
 
 /** Payload of IN_USE, after the op byte. */
-export function decodeInUse(reader: ByteReader): { uid: number; oldestGeneration: number } {
+export function decodeInUse(reader: MessageReader): { uid: number; oldestGeneration: number } {
   const fields = readObject(reader);
   return { uid: whole(fields, "uid"), oldestGeneration: whole(fields, "oldestGeneration") };
 }
 
 export function encodePing(): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(1).u8(Op.PING).finish();
+  return new MessageWriter(1).u8(Op.PING).finish();
 }
 
 export function encodeShutdown(): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(1).u8(Op.SHUTDOWN).finish();
+  return new MessageWriter(1).u8(Op.SHUTDOWN).finish();
 }
 
 export function encodeOpenReply(reply: OpenReply): Uint8Array<ArrayBuffer> {

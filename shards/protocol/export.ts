@@ -4,7 +4,7 @@
 //            reply    u8 0, u32 count, count x f64 seq
 //   EXPORT   request  u8 op, u32 uid, u32 count, count x f64 seq
 //            reply    u8 0, u32 count, NDJSON bytes of the first count seqs (each line ends in \n)
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
@@ -28,7 +28,7 @@ export interface ExportLines {
 }
 
 export function encodeAllSeqs(request: AllSeqsRequest): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(1 + 4 + 8 + 8 + 4)
+  return new MessageWriter(1 + 4 + 8 + 8 + 4)
     .u8(Op.ALL_SEQS)
     .u32(request.uid)
     .whole(request.generation)
@@ -38,7 +38,7 @@ export function encodeAllSeqs(request: AllSeqsRequest): Uint8Array<ArrayBuffer> 
 }
 
 /** Payload after the op byte. */
-export function decodeAllSeqs(reader: ByteReader): AllSeqsRequest {
+export function decodeAllSeqs(reader: MessageReader): AllSeqsRequest {
   const request = {
     uid: reader.u32(),
     generation: reader.whole(),
@@ -50,7 +50,7 @@ export function decodeAllSeqs(reader: ByteReader): AllSeqsRequest {
 }
 
 export function encodeAllSeqsReply(seqs: readonly number[]): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 4 + seqs.length * 8).u8(REPLY_OK).u32(seqs.length);
+  const writer = new MessageWriter(1 + 4 + seqs.length * 8).u8(REPLY_OK).u32(seqs.length);
   for (const seq of seqs) writer.whole(seq);
   return writer.finish();
 }
@@ -65,14 +65,14 @@ export function decodeAllSeqsReply(reply: Uint8Array): number[] {
 }
 
 export function encodeExport(request: ExportRequest): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 4 + 4 + request.seqs.length * 8);
+  const writer = new MessageWriter(1 + 4 + 4 + request.seqs.length * 8);
   writer.u8(Op.EXPORT).u32(request.uid).u32(request.seqs.length);
   for (const seq of request.seqs) writer.whole(seq);
   return writer.finish();
 }
 
 /** Payload after the op byte. */
-export function decodeExport(reader: ByteReader): ExportRequest {
+export function decodeExport(reader: MessageReader): ExportRequest {
   const uid = reader.u32();
   const seqs: number[] = [];
   for (let left = reader.count(8); left > 0; left--) seqs.push(reader.whole());
@@ -81,7 +81,7 @@ export function decodeExport(reader: ByteReader): ExportRequest {
 }
 
 export function encodeExportReply({ count, lines }: ExportLines): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(1 + 4 + lines.length).u8(REPLY_OK).u32(count).bytes(lines).finish();
+  return new MessageWriter(1 + 4 + lines.length).u8(REPLY_OK).u32(count).bytes(lines).finish();
 }
 
 /** The lines are a view into the reply. */

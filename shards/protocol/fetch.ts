@@ -6,7 +6,7 @@
 //   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
 //         reply    u8 0, document (nothing: no such id)
 import { pack } from "msgpackr";
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { readObject } from "./control.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
@@ -88,9 +88,9 @@ const HAS_BYTES_MAX = 8;
 
 /** The rest of a message: names are so common and so few that they are written plainly. */
 export function putFetchOptions(
-  writer: ByteWriter,
+  writer: MessageWriter,
   { fields, excludeFields, highlight, bytesMax }: FetchOptions,
-): ByteWriter {
+): MessageWriter {
   writer.u8(
     (fields === undefined ? 0 : HAS_FIELDS) |
       (excludeFields === undefined ? 0 : HAS_EXCLUDE_FIELDS) |
@@ -103,19 +103,19 @@ export function putFetchOptions(
   return highlight === undefined ? writer : writer.bytes(pack(highlight));
 }
 
-function putNames(writer: ByteWriter, names: readonly string[]): void {
+function putNames(writer: MessageWriter, names: readonly string[]): void {
   writer.u32(names.length);
   for (const name of names) writer.block(Buffer.from(name));
 }
 
-function readNames(reader: ByteReader): string[] {
+function readNames(reader: MessageReader): string[] {
   const names: string[] = [];
   for (let left = reader.count(4); left > 0; left--) names.push(decoder.decode(reader.block()));
   return names;
 }
 
 export function encodeFetch(request: FetchRequest): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 4 + 4 + request.seqs.length * 8 + FETCH_OPTIONS_BYTES);
+  const writer = new MessageWriter(1 + 4 + 4 + request.seqs.length * 8 + FETCH_OPTIONS_BYTES);
   writer.u8(Op.FETCH).u32(request.uid).u32(request.seqs.length);
   for (const seq of request.seqs) writer.whole(seq);
   return putFetchOptions(writer, request).finish();
@@ -168,7 +168,7 @@ function checkWord({ terms, prefixes, typos, sequences }: Record<string, unknown
 }
 
 /** Payload after the op byte. */
-export function decodeFetch(reader: ByteReader): FetchRequest {
+export function decodeFetch(reader: MessageReader): FetchRequest {
   const uid = reader.u32();
   const seqs: number[] = [];
   for (let left = reader.count(8); left > 0; left--) seqs.push(reader.whole());
@@ -176,7 +176,7 @@ export function decodeFetch(reader: ByteReader): FetchRequest {
 }
 
 /** The rest of a message. */
-export function readFetchOptions(reader: ByteReader): FetchOptions {
+export function readFetchOptions(reader: MessageReader): FetchOptions {
   const flags = reader.u8();
   const options: FetchOptions = {};
   if ((flags & HAS_BYTES_MAX) !== 0) options.bytesMax = reader.whole();
@@ -188,7 +188,7 @@ export function readFetchOptions(reader: ByteReader): FetchOptions {
 }
 
 export function encodeFetchReply(documents: readonly FetchedDocument[]): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + documentsBytes(documents)).u8(REPLY_OK);
+  const writer = new MessageWriter(1 + documentsBytes(documents)).u8(REPLY_OK);
   return putDocuments(writer, documents).finish();
 }
 
@@ -202,14 +202,14 @@ export function documentsBytes(documents: readonly FetchedDocument[]): number {
   return documents.reduce((sum, { document, highlight }) => sum + 8 + document.length + highlight.length, 4);
 }
 
-export function putDocuments(writer: ByteWriter, documents: readonly FetchedDocument[]): ByteWriter {
+export function putDocuments(writer: MessageWriter, documents: readonly FetchedDocument[]): MessageWriter {
   writer.u32(documents.length);
   for (const { document, highlight } of documents) writer.block(document).block(highlight);
   return writer;
 }
 
 /** The rest of a reply. */
-export function readDocuments(reader: ByteReader): FetchedDocument[] {
+export function readDocuments(reader: MessageReader): FetchedDocument[] {
   const documents: FetchedDocument[] = [];
   for (let left = reader.count(8); left > 0; left--) {
     documents.push({ document: reader.block(), highlight: reader.block() });
@@ -219,11 +219,11 @@ export function readDocuments(reader: ByteReader): FetchedDocument[] {
 }
 
 export function encodeGet(request: GetRequest): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(64).u8(Op.GET).u32(request.uid).u64(request.hash).text(request.id).finish();
+  return new MessageWriter(64).u8(Op.GET).u32(request.uid).u64(request.hash).text(request.id).finish();
 }
 
 /** Payload after the op byte. */
-export function decodeGet(reader: ByteReader): GetRequest {
+export function decodeGet(reader: MessageReader): GetRequest {
   const uid = reader.u32();
   const hash = reader.u64();
   const id = reader.text();

@@ -4,7 +4,7 @@
 //                   count x {f64 seq, u16 + id, u32 + raw JSON}
 //   ADOPT  request  u8 op, u32 uid, f64 generation, f64 maxSeq, u32 count, documents as in STORED's reply
 //          reply    u8 0
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
@@ -47,18 +47,18 @@ export interface AdoptRequest {
 const DOCUMENT_HEAD_BYTES = 8 + 2 + 4;
 
 export function encodeStored({ uid, afterSeq, bytesMax }: StoredRequest): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(1 + 4 + 8 + 4).u8(Op.STORED).u32(uid).whole(afterSeq).u32(bytesMax).finish();
+  return new MessageWriter(1 + 4 + 8 + 4).u8(Op.STORED).u32(uid).whole(afterSeq).u32(bytesMax).finish();
 }
 
 /** Payload after the op byte. */
-export function decodeStored(reader: ByteReader): StoredRequest {
+export function decodeStored(reader: MessageReader): StoredRequest {
   const request = { uid: reader.u32(), afterSeq: reader.whole(), bytesMax: reader.u32() };
   reader.end();
   return request;
 }
 
 export function encodeStoredReply(page: StoredPage): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 3 * 8 + 1 + bytesOf(page.documents)).u8(REPLY_OK);
+  const writer = new MessageWriter(1 + 3 * 8 + 1 + bytesOf(page.documents)).u8(REPLY_OK);
   writer
     .whole(page.generation)
     .whole(page.maxSeq)
@@ -75,13 +75,13 @@ export function decodeStoredReply(reply: Uint8Array): StoredPage {
 }
 
 export function encodeAdopt({ uid, generation, maxSeq, documents }: AdoptRequest): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 4 + 8 + 8 + bytesOf(documents));
+  const writer = new MessageWriter(1 + 4 + 8 + 8 + bytesOf(documents));
   writer.u8(Op.ADOPT).u32(uid).whole(generation).whole(maxSeq);
   return writeDocuments(writer, documents).finish();
 }
 
 /** Payload after the op byte. The raw documents are views into the message. */
-export function decodeAdopt(reader: ByteReader): AdoptRequest {
+export function decodeAdopt(reader: MessageReader): AdoptRequest {
   const head = { uid: reader.u32(), generation: reader.whole(), maxSeq: reader.whole() };
   return { ...head, documents: readDocuments(reader) };
 }
@@ -93,13 +93,13 @@ function bytesOf(documents: readonly MovedDocument[]): number {
   );
 }
 
-function writeDocuments(writer: ByteWriter, documents: readonly MovedDocument[]): ByteWriter {
+function writeDocuments(writer: MessageWriter, documents: readonly MovedDocument[]): MessageWriter {
   writer.u32(documents.length);
   for (const { seq, id, raw } of documents) writer.whole(seq).text(id).block(raw);
   return writer;
 }
 
-function readDocuments(reader: ByteReader): MovedDocument[] {
+function readDocuments(reader: MessageReader): MovedDocument[] {
   const documents: MovedDocument[] = [];
   let previous = 0;
   for (let left = reader.count(DOCUMENT_HEAD_BYTES); left > 0; left--) {

@@ -3,7 +3,7 @@
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
 //            u32 + program, options as of FETCH
 //   reply    u8 0, u32 + result, u32 documents, documents x {u32 + document, u32 + highlight}
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import {
   documentsBytes,
   FETCH_OPTIONS_BYTES,
@@ -42,7 +42,7 @@ export function encodePage(request: PageRequest): Uint8Array<ArrayBuffer> {
 }
 
 /** Payload after the op byte. The program is a view into the message. */
-export function decodePage(reader: ByteReader): PageRequest {
+export function decodePage(reader: MessageReader): PageRequest {
   return {
     uid: reader.u32(),
     generation: reader.whole(),
@@ -56,7 +56,9 @@ export function decodePage(reader: ByteReader): PageRequest {
 }
 
 export function encodePageReply({ result, documents }: PageReply): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 4 + result.length + documentsBytes(documents)).u8(REPLY_OK).block(result);
+  const writer = new MessageWriter(1 + 4 + result.length + documentsBytes(documents))
+    .u8(REPLY_OK)
+    .block(result);
   return putDocuments(writer, documents).finish();
 }
 

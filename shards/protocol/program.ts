@@ -2,7 +2,7 @@
 // results of all but the last are the engine's bytes, passed through untouched.
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
@@ -26,8 +26,8 @@ export interface DeleteWhereReply {
 const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
 
 /** The beginning of a request with a program, with room for what follows. */
-export function programHead(op: Op, request: ProgramRequest, bytesAfter: number): ByteWriter {
-  return new ByteWriter(HEAD_BYTES + bytesAfter)
+export function programHead(op: Op, request: ProgramRequest, bytesAfter: number): MessageWriter {
+  return new MessageWriter(HEAD_BYTES + bytesAfter)
     .u8(op)
     .u32(request.uid)
     .whole(request.generation)
@@ -56,7 +56,7 @@ export function encodeDeleteWhere(request: ProgramRequest): Uint8Array<ArrayBuff
 }
 
 /** Payload after the op byte. The program is a view into the message. */
-export function decodeProgram(reader: ByteReader): ProgramRequest {
+export function decodeProgram(reader: MessageReader): ProgramRequest {
   return {
     uid: reader.u32(),
     generation: reader.whole(),
@@ -72,7 +72,7 @@ export function decodeResult(reply: Uint8Array): Uint8Array {
 }
 
 export function encodeDeleteWhereReply(reply: DeleteWhereReply): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(17).u8(REPLY_OK).whole(reply.deleted).whole(reply.liveDocs).finish();
+  return new MessageWriter(17).u8(REPLY_OK).whole(reply.deleted).whole(reply.liveDocs).finish();
 }
 
 export function decodeDeleteWhereReply(reply: Uint8Array): DeleteWhereReply {

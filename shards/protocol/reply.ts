@@ -1,12 +1,12 @@
 // The frame of every reply: a status byte, then the payload or a msgpack {code, message, uid?}.
 import { pack, unpack } from "msgpackr";
-import { ByteReader, ByteWriter } from "./bytes.js";
+import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, SHARD_INTERNAL, ShardError, shardErrorCode } from "./errors.js";
 import { REPLY_ERROR, REPLY_OK } from "./ops.js";
 
 /** A successful reply that is complete with these bytes. */
 export function encodeOk(payload: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new ByteWriter(1 + payload.length).u8(REPLY_OK).bytes(payload).finish();
+  return new MessageWriter(1 + payload.length).u8(REPLY_OK).bytes(payload).finish();
 }
 
 /** Turns anything thrown into an error reply. */
@@ -15,12 +15,12 @@ export function encodeError(error: unknown): Uint8Array<ArrayBuffer> {
   const message = error instanceof Error ? error.message : String(error);
   const uid = error instanceof ShardError ? error.uid : undefined;
   const body = pack(uid === undefined ? { code, message } : { code, message, uid });
-  return new ByteWriter(1 + body.length).u8(REPLY_ERROR).bytes(body).finish();
+  return new MessageWriter(1 + body.length).u8(REPLY_ERROR).bytes(body).finish();
 }
 
 /** A reader behind the status byte. Throws the ShardError that an error reply carries. */
-export function openReply(reply: Uint8Array): ByteReader {
-  const reader = new ByteReader(reply);
+export function openReply(reply: Uint8Array): MessageReader {
+  const reader = new MessageReader(reply);
   const status = reader.u8();
   if (status === REPLY_OK) return reader;
   if (status !== REPLY_ERROR) throw new ShardError(SHARD_BAD_MESSAGE, `reply status ${status}`);

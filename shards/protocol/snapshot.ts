@@ -2,7 +2,7 @@
 // streams it to a file; DROP lets go of it and ends a running WRITE.
 //   TAKE {id} -> {}      WRITE {id, path} -> SnapshotFileSums      DROP {id} -> {}
 import { pack } from "msgpackr";
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { readObject } from "./control.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op } from "./ops.js";
@@ -17,7 +17,7 @@ export interface WrittenSnapshot {
 
 function encode(op: Op, body: object): Uint8Array<ArrayBuffer> {
   const packed = pack(body);
-  return new ByteWriter(1 + packed.length).u8(op).bytes(packed).finish();
+  return new MessageWriter(1 + packed.length).u8(op).bytes(packed).finish();
 }
 
 export function encodeSnapshotTake(id: string): Uint8Array<ArrayBuffer> {
@@ -34,11 +34,11 @@ export function encodeSnapshotWrite(id: string, path: string): Uint8Array<ArrayB
 }
 
 /** Payload of TAKE or DROP. */
-export function decodeSnapshotId(reader: ByteReader): string {
+export function decodeSnapshotId(reader: MessageReader): string {
   return text(readObject(reader).id);
 }
 
-export function decodeSnapshotWrite(reader: ByteReader): { id: string; path: string } {
+export function decodeSnapshotWrite(reader: MessageReader): { id: string; path: string } {
   const { id, path } = readObject(reader);
   return { id: text(id), path: text(path) };
 }

@@ -2,19 +2,19 @@
 // the same turn of the event loop. Meant for reads; the reply waits for the slowest part.
 //   request  u8 op, u32 count, count x {u32 + request}
 //   reply    u8 0, u32 count, count x {u32 + reply}   (each with its own status byte)
-import { type ByteReader, ByteWriter } from "./bytes.js";
+import { type MessageReader, MessageWriter } from "./bytes.js";
 import { Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
 
 function encode(first: number, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let bytes = 1 + 4;
   for (const part of parts) bytes += 4 + part.length;
-  const writer = new ByteWriter(bytes).u8(first).u32(parts.length);
+  const writer = new MessageWriter(bytes).u8(first).u32(parts.length);
   for (const part of parts) writer.block(part);
   return writer.finish();
 }
 
-function decode(reader: ByteReader): Uint8Array[] {
+function decode(reader: MessageReader): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let left = reader.count(4); left > 0; left--) parts.push(reader.block());
   reader.end();
@@ -26,7 +26,7 @@ export function encodeTogether(requests: readonly Uint8Array[]): Uint8Array<Arra
 }
 
 /** Payload after the op byte; views into the message. */
-export function decodeTogether(reader: ByteReader): Uint8Array[] {
+export function decodeTogether(reader: MessageReader): Uint8Array[] {
   return decode(reader);
 }
 

@@ -2,7 +2,7 @@
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
 //   reply    u8 0, f64 liveDocs, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at}
-import { ByteReader, ByteWriter } from "./bytes.js";
+import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Action, Op, REPLY_OK } from "./ops.js";
 import { openReply } from "./reply.js";
@@ -60,7 +60,7 @@ export function encodeWrite(request: WriteRequest): Uint8Array<ArrayBuffer> {
   for (const document of request.documents) {
     bytes += DOCUMENT_HEAD_BYTES + Buffer.byteLength(document.id, "utf8") + document.raw.length;
   }
-  const writer = new ByteWriter(bytes);
+  const writer = new MessageWriter(bytes);
   writer.u8(Op.WRITE).u32(request.uid).whole(request.generation).whole(request.oldestGeneration);
   writer.u8(request.action).u32(request.documents.length);
   for (const { index, seq, hash, id, raw } of request.documents) {
@@ -97,7 +97,7 @@ export function stampWrite(
 }
 
 /** Payload after the op byte. The raw documents are views into the message. */
-export function decodeWrite(reader: ByteReader): WriteRequest {
+export function decodeWrite(reader: MessageReader): WriteRequest {
   const uid = reader.u32();
   const generation = reader.whole();
   const oldestGeneration = reader.whole();
@@ -123,9 +123,9 @@ export class UnreadWrite {
   readonly #payload: Uint8Array;
 
   /** Takes the payload after the op byte. */
-  constructor(reader: ByteReader) {
+  constructor(reader: MessageReader) {
     this.#payload = reader.rest();
-    const head = new ByteReader(this.#payload);
+    const head = new MessageReader(this.#payload);
     this.uid = head.u32();
     head.whole();
     this.oldestGeneration = head.whole();
@@ -137,12 +137,12 @@ export class UnreadWrite {
 
   /** Throws SHARD_BAD_MESSAGE. */
   read(): WriteRequest {
-    return decodeWrite(new ByteReader(this.#payload));
+    return decodeWrite(new MessageReader(this.#payload));
   }
 }
 
 export function encodeWriteReply(reply: WriteReply): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(1 + 8 + 4 + reply.failures.length * FAILURE_BYTES);
+  const writer = new MessageWriter(1 + 8 + 4 + reply.failures.length * FAILURE_BYTES);
   writer.u8(REPLY_OK).whole(reply.liveDocs).u32(reply.failures.length);
   for (const { index, code, slot, at } of reply.failures) writer.u32(index).u8(code).u16(slot).u32(at);
   return writer.finish();

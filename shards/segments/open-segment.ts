@@ -61,13 +61,13 @@ class LiveRows extends Shared {
 }
 
 /** A segment as one snapshot sees it. `live` null: every row lives. */
-export interface SnapshotEntry {
+export interface LiveSegment {
   segment: OpenSegment;
   live: LiveRows | null;
 }
 
 /** The live rows of a segment after `rows` are deleted as well; null while there are none to delete. */
-export function killRows(engine: Engine, entry: SnapshotEntry, rows: Iterable<number>): LiveRows | null {
+export function killRows(engine: Engine, entry: LiveSegment, rows: Iterable<number>): LiveRows | null {
   let copy = 0;
   const count = entry.segment.record.rows;
   for (const row of rows) {
@@ -84,14 +84,14 @@ export function liveOf(engine: Engine, deleted: DeletedRows, segment: OpenSegmen
 }
 
 /** Takes hold of the segments and bitsets of these entries until `dropEntries`. */
-export function takeEntries(entries: readonly SnapshotEntry[]): void {
+export function takeEntries(entries: readonly LiveSegment[]): void {
   for (const { segment, live } of entries) {
     segment.take();
     live?.take();
   }
 }
 
-export function dropEntries(entries: readonly SnapshotEntry[]): void {
+export function dropEntries(entries: readonly LiveSegment[]): void {
   for (const { segment, live } of entries) {
     segment.drop();
     live?.drop();
@@ -102,7 +102,7 @@ export function dropEntries(entries: readonly SnapshotEntry[]): void {
  * Moves the engine to a fresh instance with nothing in it but the segments and bitsets of these entries, some of which
  * the renewal may have copied.
  */
-export function renewEngine(engine: Engine, entries: Iterable<SnapshotEntry>, renewal?: Renewal): void {
+export function renewEngine(engine: Engine, entries: Iterable<LiveSegment>, renewal?: Renewal): void {
   const regions = new Set<Shared>();
   for (const { segment, live } of entries) {
     regions.add(segment);
@@ -113,6 +113,6 @@ export function renewEngine(engine: Engine, entries: Iterable<SnapshotEntry>, re
 }
 
 /** The entries in the engine's words. */
-export function engineEntries(entries: readonly SnapshotEntry[]): { segment: number; live: number }[] {
+export function engineEntries(entries: readonly LiveSegment[]): { segment: number; live: number }[] {
   return entries.map(({ segment, live }) => ({ segment: segment.address, live: live?.address ?? 0 }));
 }

@@ -4,12 +4,12 @@
 // Invariant: there is always at least one snapshot, and generations ascend.
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
-import { dropEntries, engineEntries, renewEngine, type SnapshotEntry, takeEntries } from "./open-segment.js";
+import { dropEntries, engineEntries, type LiveSegment, renewEngine, takeEntries } from "./open-segment.js";
 
 export interface Snapshot {
   readonly generation: number;
   /** Ascending by seq, without overlap. */
-  readonly entries: readonly SnapshotEntry[];
+  readonly entries: readonly LiveSegment[];
   /** The engine's snapshot region; another one after a renewal of the engine. */
   address: number;
   /** Largest seq that was committed when this was published. */
@@ -20,7 +20,7 @@ export class Snapshots {
   readonly #engine: Engine;
   readonly #snapshots: Snapshot[] = [];
 
-  constructor(engine: Engine, generation: number, entries: SnapshotEntry[], maxSeq: number) {
+  constructor(engine: Engine, generation: number, entries: LiveSegment[], maxSeq: number) {
     this.#engine = engine;
     this.publish(generation, entries, maxSeq);
   }
@@ -34,7 +34,7 @@ export class Snapshots {
   }
 
   /** What the snapshots see, one after the other. */
-  get entries(): SnapshotEntry[] {
+  get entries(): LiveSegment[] {
     return this.#snapshots.flatMap(({ entries }) => entries);
   }
 
@@ -48,7 +48,7 @@ export class Snapshots {
   }
 
   /** Adds a snapshot; one of the same generation is replaced. Requires generation >= newest.generation. */
-  publish(generation: number, entries: readonly SnapshotEntry[], maxSeq: number): void {
+  publish(generation: number, entries: readonly LiveSegment[], maxSeq: number): void {
     takeEntries(entries);
     const address = this.#engine.setSnapshot(engineEntries(entries));
     if (this.#snapshots.length > 0 && this.newest.generation === generation)

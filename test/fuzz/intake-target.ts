@@ -9,7 +9,7 @@ import { SkeinError } from "../../server/errors.js";
 import { LineFramer } from "../../server/ingest/line-framer.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "../../server/ingest/prepare.js";
 import { DEFAULT_LIMITS } from "../../server/limits.js";
-import { ByteReader } from "../../shards/protocol/bytes.js";
+import { MessageReader } from "../../shards/protocol/bytes.js";
 import { Action } from "../../shards/protocol/ops.js";
 import { decodeWrite } from "../../shards/protocol/write.js";
 import { type Json, printJson } from "../oracle/segments/values.js";
@@ -50,7 +50,7 @@ function document(random: Random, id: number): string {
 /** Builds what was prepared; the documents may be refused one by one, but what is made must hold together. */
 function checkPrepared(canary: Canary<void>, bench: Workbench, prepared: PreparedWrite, whole: number): void {
   const messages = prepared.messages.flatMap(
-    ({ message }) => decodeWrite(new ByteReader(message.subarray(1))).documents,
+    ({ message }) => decodeWrite(new MessageReader(message.subarray(1))).documents,
   );
   if (messages.length + prepared.refusals.length !== whole) {
     finding(`${whole} documents became ${messages.length} and ${prepared.refusals.length} refusals`);

@@ -43,7 +43,7 @@ import { ByteWriter } from "../bytes.js";
 export const ALL_ROWS = 0xffffffff;
 
 /** A queried text field. */
-export interface SearchSlot {
+export interface QueriedField {
   readonly slot: number;
   readonly weight: number;
   /** Tokens per document over the whole index; 0 when unknown. */
@@ -165,7 +165,7 @@ export interface SearchProgram {
   readonly k1: number;
   readonly b: number;
   readonly proximityWeight: number;
-  readonly slots: readonly SearchSlot[];
+  readonly slots: readonly QueriedField[];
   /** No words: every document that passes the rest matches with text match 0. */
   readonly words: readonly SearchWord[];
   /** Each must occur in a queried slot, its terms at consecutive positions. */

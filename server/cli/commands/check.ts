@@ -2,7 +2,7 @@
 // Owns only the words; server/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
-import { describe } from "../../formats/input-error.js";
+import { messageOf } from "../../formats/input-error.js";
 import type { Findings } from "../../offline/examine.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_DAMAGED } from "../failure.js";
@@ -71,7 +71,7 @@ async function examination(task: "check" | "repair", options: Options): Promise<
   try {
     return await examine({ task, dataDir, index: options.index ?? null, dryRun: options.dryRun === true });
   } catch (error) {
-    throw new CliError(describe(error));
+    throw new CliError(messageOf(error));
   }
 }
 

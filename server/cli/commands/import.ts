@@ -14,15 +14,15 @@ import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js
 import { CliError, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
 import { schemaLines } from "../schema-table.js";
 import { grouped, oneLine } from "../table.js";
-import { Progress } from "../upload/progress.js";
-import { ACTIONS, type Action, type Rejection, upload } from "../upload/sender.js";
+import { UploadProgress } from "../upload/progress.js";
+import { ACTIONS, type ImportAction, type Rejection, upload } from "../upload/sender.js";
 import { createIndex, fieldTypes, findIndex, readSchemaFile } from "./index-setup.js";
 
 interface ImportOptions extends GlobalOptions {
   readonly index: string;
   readonly schema?: string;
   readonly id?: string;
-  readonly action: Action;
+  readonly action: ImportAction;
   readonly batchSize: number;
   readonly parallel: number;
   readonly rejected?: string;
@@ -153,7 +153,7 @@ async function send(
 ): Promise<number> {
   const rejections: Rejection[] = [];
   const file = options.rejected === undefined ? null : await openRejectedFile(options.rejected);
-  const progress = new Progress(source, process.stderr);
+  const progress = new UploadProgress(source, process.stderr);
   let counts: { succeeded: number; rejected: number };
   try {
     counts = await upload(client, input.all(types), {

@@ -3,8 +3,8 @@
 
 import { readFile } from "node:fs/promises";
 import { FIELD_TYPE_NAMES, type FieldType } from "../../field-types.js";
-import type { Schema } from "../../formats/infer.js";
-import { describe } from "../../formats/input-error.js";
+import type { InferredSchema } from "../../formats/infer.js";
+import { messageOf } from "../../formats/input-error.js";
 import { type ApiClient, RefusedError } from "../api.js";
 import { CliError } from "../failure.js";
 
@@ -31,12 +31,12 @@ export async function createIndex(client: ApiClient, name: string, schema: unkno
 }
 
 /** A schema file: `{"fields": [...]}`, a whole create request, or the bare list of fields. */
-export async function readSchemaFile(path: string): Promise<Schema> {
+export async function readSchemaFile(path: string): Promise<InferredSchema> {
   let parsed: unknown;
   try {
     parsed = JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    throw new CliError(`--schema: cannot read ${path}: ${describe(error)}`);
+    throw new CliError(`--schema: cannot read ${path}: ${messageOf(error)}`);
   }
   const inner = typeof parsed === "object" && parsed !== null && "schema" in parsed ? parsed.schema : parsed;
   const schema: unknown = Array.isArray(inner) ? { fields: inner } : inner;
@@ -48,7 +48,7 @@ export async function readSchemaFile(path: string): Promise<Schema> {
   ) {
     throw new CliError(`--schema: ${path} must hold {"fields": [{"name": ..., "type": ...}, ...]}`);
   }
-  return schema as Schema;
+  return schema as InferredSchema;
 }
 
 /** Name to type of the entries that have both; the server judges the rest. */

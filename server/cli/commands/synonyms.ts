@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import type { SynonymGroup } from "../../catalog/types.js";
-import { describe } from "../../formats/input-error.js";
+import { messageOf } from "../../formats/input-error.js";
 import { readArray, readLines } from "../../formats/records.js";
 import { openSource } from "../../formats/source.js";
 import { type ApiClient, RefusedError } from "../api.js";
@@ -73,7 +73,7 @@ async function add(client: ApiClient, path: string, bytes: Buffer): Promise<stri
     return null;
   } catch (error) {
     if (error instanceof SyntaxError || (error instanceof RefusedError && error.code === "SK-SY-400"))
-      return describe(error);
+      return messageOf(error);
     throw error;
   }
 }

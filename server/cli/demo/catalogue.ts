@@ -1,6 +1,6 @@
 // The demo catalogue: the same few hundred products every time, drawn from the word lists. Pure.
 
-import type { Schema } from "../../formats/infer.js";
+import type { InferredSchema } from "../../formats/infer.js";
 import { BRANDS, COLOURS, KINDS, type Kind, MODELS, OPENINGS } from "./words.js";
 
 export interface Product {
@@ -26,7 +26,7 @@ export interface Product {
   readonly description: string;
 }
 
-export const DEMO_SCHEMA: Schema = {
+export const DEMO_SCHEMA: InferredSchema = {
   fields: [
     { name: "name", type: "string" },
     { name: "brand", type: "string", facet: true },

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError, loadConfig } from "../../config.js";
-import { describe } from "../../formats/input-error.js";
+import { messageOf } from "../../formats/input-error.js";
 import { startServer } from "../../main.js";
 import { ApiClient } from "../api.js";
 import { createIndex, findIndex } from "../commands/index-setup.js";
@@ -119,7 +119,7 @@ function readArguments(): { port?: string; "data-dir"?: string; exit?: boolean }
       options: { port: { type: "string" }, "data-dir": { type: "string" }, exit: { type: "boolean" } },
     }).values;
   } catch (error) {
-    throw new CliError(`${describe(error)} (${USAGE})`);
+    throw new CliError(`${messageOf(error)} (${USAGE})`);
   }
 }
 
@@ -139,7 +139,7 @@ function print(text: string): void {
 try {
   await demo();
 } catch (error) {
-  process.stderr.write(`demo: ${describe(error)}\n`);
+  process.stderr.write(`demo: ${messageOf(error)}\n`);
   if (!speaksToUser(error) && !(error instanceof ConfigError) && error instanceof Error) {
     process.stderr.write(`${error.stack}\n`);
   }

@@ -15,7 +15,7 @@ export interface Screen {
   write(text: string): unknown;
 }
 
-export class Progress {
+export class UploadProgress {
   readonly #started = performance.now();
   #lastDrawn = performance.now();
   #drawn = false;

@@ -2,13 +2,13 @@
 // retries and the search for the one document that makes a whole request invalid. Holds at most
 // `parallel` + 1 batches.
 
-import type { NumberedDocument } from "../../formats/documents.js";
-import type { ApiClient, Body, Reply } from "../api.js";
+import type { InputDocument } from "../../formats/documents.js";
+import type { ApiClient, ApiReply, Body } from "../api.js";
 import { ConnectionError, refusal } from "../api.js";
 import { CliError } from "../failure.js";
 
 export const ACTIONS = ["upsert", "create", "update", "emplace", "delete"] as const;
-export type Action = (typeof ACTIONS)[number];
+export type ImportAction = (typeof ACTIONS)[number];
 
 export interface Rejection {
   readonly at: number;
@@ -19,7 +19,7 @@ export interface Rejection {
 
 export interface UploadOptions {
   readonly index: string;
-  readonly action: Action;
+  readonly action: ImportAction;
   readonly batchSize: number;
   readonly parallel: number;
   /** Called after each batch. */
@@ -41,7 +41,7 @@ const RETRY_SECONDS_MAX = 10;
 /** Sends everything. Throws CliError when the server cannot be reached or refuses for a reason that is not a document's. */
 export async function upload(
   client: ApiClient,
-  groups: AsyncIterable<NumberedDocument[]>,
+  groups: AsyncIterable<InputDocument[]>,
   options: UploadOptions,
 ): Promise<UploadCounts> {
   const counts: UploadCounts = { succeeded: 0, rejected: 0, bytes: 0 };
@@ -51,7 +51,7 @@ export async function upload(
     counts.rejected++;
     options.onRejected(rejection);
   };
-  const start = (batch: NumberedDocument[]) => {
+  const start = (batch: InputDocument[]) => {
     const work = sendBatch(client, batch, options, counts, reject)
       .then(() => options.onProgress(counts))
       .catch((error: unknown) => void failures.push(error))
@@ -61,7 +61,7 @@ export async function upload(
   const room = async () => {
     while (running.size >= options.parallel) await Promise.race(running);
   };
-  let batch: NumberedDocument[] = [];
+  let batch: InputDocument[] = [];
   let bytes = 0;
   reading: for await (const group of groups) {
     for (const document of group) {
@@ -91,7 +91,7 @@ export async function upload(
 
 async function sendBatch(
   client: ApiClient,
-  batch: readonly NumberedDocument[],
+  batch: readonly InputDocument[],
   options: UploadOptions,
   counts: UploadCounts,
   reject: (rejection: Rejection) => void,
@@ -122,8 +122,8 @@ async function sendBatch(
 /** Documents to send again, by position: their shard took none while others took theirs. Fewer than the batch has. */
 function refusedByShard(
   failed: readonly Rejection[],
-  batch: readonly NumberedDocument[],
-  action: Action,
+  batch: readonly InputDocument[],
+  action: ImportAction,
 ): Set<number> {
   // SK-DOC-503 may be stored all the same: "create" would report it as a failure the second time
   const busy = failed.filter(
@@ -135,9 +135,9 @@ function refusedByShard(
 /** Waits and repeats while the server is busy or restarting, as long as a repetition changes nothing. */
 async function exchangeWithRetry(
   client: ApiClient,
-  batch: readonly NumberedDocument[],
+  batch: readonly InputDocument[],
   options: UploadOptions,
-): Promise<Reply> {
+): Promise<ApiReply> {
   const path = `/v1/indexes/${encodeURIComponent(options.index)}/documents/batch`;
   const body = batchBody(batch, options.action);
   for (let attempt = 1; ; attempt++) {
@@ -159,7 +159,7 @@ async function exchangeWithRetry(
 const COMMA = Buffer.from(",");
 const END = Buffer.from("]}");
 
-function batchBody(batch: readonly NumberedDocument[], action: Action): Body {
+function batchBody(batch: readonly InputDocument[], action: ImportAction): Body {
   const pieces: Buffer[] = [Buffer.from(`{"action":"${action}","documents":[`)];
   for (let i = 0; i < batch.length; i++) {
     if (i > 0) pieces.push(COMMA);
@@ -169,7 +169,7 @@ function batchBody(batch: readonly NumberedDocument[], action: Action): Body {
   return { parts: [Buffer.concat(pieces)], contentType: "application/json" };
 }
 
-function readFailures(reply: Reply, batch: readonly NumberedDocument[]): Rejection[] {
+function readFailures(reply: ApiReply, batch: readonly InputDocument[]): Rejection[] {
   const data = member(JSON.parse(reply.body.toString("utf8")), "data");
   const errors = member(data, "errors");
   if (!Array.isArray(errors) || member(data, "received") !== batch.length) {

@@ -2,12 +2,12 @@
 // document that has been lost is missed when it is fetched, not left out.
 import { SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
-import type { SnapshotEntry } from "../../segments/open-segment.js";
+import type { LiveSegment } from "../../segments/open-segment.js";
 
 /** Ascending seqs above `afterSeq`, at most `limit`. One uninterrupted step: addresses are used. */
 export function liveSeqs(
   engine: Engine,
-  entries: readonly SnapshotEntry[],
+  entries: readonly LiveSegment[],
   afterSeq: number,
   limit: number,
 ): number[] {

@@ -20,7 +20,7 @@ import {
 import { project, projectionOf, WHOLE } from "../../query/project.js";
 import { type DocumentRecord, decodeDocument } from "../../segments/document-record.js";
 import { documentKey } from "../../storage/keyspace.js";
-import type { IndexState } from "../state.js";
+import type { ShardIndexState } from "../state.js";
 import { checkGone, readVersion } from "../stored-versions.js";
 import { liveSeqs } from "./live-seqs.js";
 
@@ -28,9 +28,9 @@ const NOTHING = new Uint8Array(0);
 const LINE_END = Buffer.from("\n");
 
 export class Reader {
-  readonly #state: IndexState;
+  readonly #state: ShardIndexState;
 
-  constructor(state: IndexState) {
+  constructor(state: ShardIndexState) {
     this.#state = state;
   }
 

@@ -1,10 +1,10 @@
 // What a background job of an index works with.
 import type { Lane } from "../lane.js";
-import type { IndexState } from "../state.js";
+import type { ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
 
 export interface JobContext {
-  state: IndexState;
+  state: ShardIndexState;
   lane: Lane;
   turns: Turns;
 }

@@ -1,6 +1,6 @@
 // Runs an engine merge, and what follows from it, in slices between requests.
-import { engineEntries, type SnapshotEntry } from "../../segments/open-segment.js";
-import type { IndexState } from "../state.js";
+import { engineEntries, type LiveSegment } from "../../segments/open-segment.js";
+import type { ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
 
 /** Between two looks at the clock: the engine only estimates how long its work takes. */
@@ -11,8 +11,8 @@ const STEP_MICROSECONDS = 200;
  * on the way. The caller holds the entries until the promise settles, and at least one row lives.
  */
 export async function mergeSlices(
-  { engine }: IndexState,
-  entries: readonly SnapshotEntry[],
+  { engine }: ShardIndexState,
+  entries: readonly LiveSegment[],
   turns: Turns,
   stopped: () => boolean,
 ): Promise<number | null> {

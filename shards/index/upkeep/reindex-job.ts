@@ -4,7 +4,7 @@
 import { FLAG_REQUIRED } from "../../../engine-wasm/assembly/layout.js";
 import { buildSegment } from "../../../engine-wasm/host/instance/build.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
-import { fault } from "../../fault.js";
+import { shardFault } from "../../fault.js";
 import type { ShardSchema } from "../../protocol/control.js";
 import { withoutMembers } from "../../query/splice.js";
 import { decodeDocument } from "../../segments/document-record.js";
@@ -12,8 +12,8 @@ import { chooseMerge, type MergeEagerness } from "../../segments/merge-policy.js
 import {
   dropEntries,
   engineEntries,
+  type LiveSegment,
   type OpenSegment,
-  type SnapshotEntry,
   takeEntries,
 } from "../../segments/open-segment.js";
 import { documentRange, numberOfKey } from "../../storage/keyspace.js";
@@ -31,7 +31,7 @@ export interface StoredDocument {
 /** Ends with the new segments in place, or without effect when `stopped` said so. */
 export async function reindexJob(
   context: JobContext,
-  stale: SnapshotEntry,
+  stale: LiveSegment,
   stopped: () => boolean,
 ): Promise<void> {
   const { state, lane, turns } = context;
@@ -43,7 +43,7 @@ export async function reindexJob(
     for await (const documents of liveDocuments(context, stale)) {
       await turns.next();
       if (stopped()) return;
-      fault("reindex.before-build");
+      shardFault("reindex.before-build");
       const bytes = buildTolerant(documents, schema, state.home.workbench());
       fresh.push(attachSegment(state, bytes, schema.version));
       if (!(await mergeFresh(context, fresh, MERGE_BUSY, schema.version, stopped))) return;
@@ -62,7 +62,7 @@ export async function reindexJob(
 /** The documents whose rows live at the call, in slices of REINDEX_INPUT_BYTES, ascending by seq. */
 async function* liveDocuments(
   { state }: JobContext,
-  entry: SnapshotEntry,
+  entry: LiveSegment,
 ): AsyncIterableIterator<StoredDocument[]> {
   const { firstSeq, lastSeq } = entry.segment.record;
   const deleted = state.deletedRows(entry.segment);
@@ -103,7 +103,7 @@ async function mergeFresh(
     const choice = chooseMerge(sizes, eagerness);
     if (choice === null) return true;
     const run = fresh.slice(choice.first, choice.first + choice.count);
-    const entries = run.map((segment): SnapshotEntry => ({ segment, live: null }));
+    const entries = run.map((segment): LiveSegment => ({ segment, live: null }));
     const merged = await mergeSlices(state, entries, turns, stopped);
     if (merged === null) return false;
     fresh.splice(choice.first, choice.count, adoptSegment(state, merged, schemaVersion));

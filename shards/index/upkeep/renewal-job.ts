@@ -7,14 +7,14 @@ import {
   WASTED_IDLE_SHARE_MAX,
   WASTED_SHARE_MAX,
 } from "../limits.js";
-import type { IndexState } from "../state.js";
+import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
 /** When to give memory back that the engine holds and the index does not use: not at all, when nobody needs the index, now. */
 export type RenewalNeed = "none" | "idle" | "now";
 
 /** `kept`: what the last renewal could not give back, since memory grows in steps. */
-export function renewalNeed({ engine }: IndexState, kept: number): RenewalNeed {
+export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalNeed {
   const used = engine.usedBytes();
   const wasted = engine.memoryBytes() - used - kept;
   if (wasted > Math.max(WASTED_BYTES_MAX, used * WASTED_SHARE_MAX)) return "now";

@@ -3,12 +3,12 @@
 import type { AdoptRequest } from "../../protocol/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
 import { documentPuts } from "../../segments/document-puts.js";
-import type { IndexState } from "../state.js";
+import type { ShardIndexState } from "../state.js";
 import { buildTolerant } from "../upkeep/reindex-job.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 
 /** One segment and one commit. To be run in the index's lane. */
-export async function adoptDocuments(state: IndexState, request: AdoptRequest): Promise<void> {
+export async function adoptDocuments(state: ShardIndexState, request: AdoptRequest): Promise<void> {
   const { generation, maxSeq, documents } = request;
   const workbench = state.home.workbench();
   const segments: NewSegment[] = [];

@@ -1,15 +1,15 @@
 // Commits a write: new segments, deleted rows and documents in one batch, then one snapshot per generation of
 // the writes that share the commit, so that a read of any of them sees exactly that write and the ones before.
-import { fault } from "../../fault.js";
+import { shardFault } from "../../fault.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { DeletedRows } from "../../segments/deleted-rows.js";
-import { killRows, type OpenSegment, type SnapshotEntry } from "../../segments/open-segment.js";
+import { killRows, type LiveSegment, type OpenSegment } from "../../segments/open-segment.js";
 import { putPieces } from "../../segments/segment-pieces.js";
 import { inTurn } from "../../storage/lazy-ops.js";
 import type { StoreOp } from "../../storage/store.js";
 import { attachSegment } from "../fresh-segment.js";
 import { mustSucceed } from "../must-succeed.js";
-import { type IndexState, putDeletedRows } from "../state.js";
+import { putDeletedRows, type ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
 import type { DyingRow, NewRow } from "./write-plan.js";
 
@@ -30,7 +30,7 @@ export interface WriteChange {
   dead: DeadList[];
 }
 
-export async function commitWrite(state: IndexState, change: WriteChange, turns?: Turns): Promise<void> {
+export async function commitWrite(state: ShardIndexState, change: WriteChange, turns?: Turns): Promise<void> {
   const { uid } = state;
   const before = state.entries;
   const opened: OpenSegment[] = [];
@@ -55,16 +55,16 @@ export async function commitWrite(state: IndexState, change: WriteChange, turns?
       segments: [...before.map(({ segment }) => segment), ...opened],
       deleted: new Map([...state.deleted, ...deleted]),
     };
-    fault("commit.before-batch");
+    shardFault("commit.before-batch");
     await state.commit(ops, next);
-    fault("commit.after-batch");
+    shardFault("commit.after-batch");
     state.generation = next.generation;
     state.maxSeq = next.maxSeq;
     state.deleted = next.deleted;
     state.dead.forget(released);
     state.dead.add(change.dead);
     mustSucceed(() => {
-      fault("commit.publish");
+      shardFault("commit.publish");
       publishAll(state, change, before, opened);
     });
     for (const { entry, seq } of change.dying) state.onKilled(before[entry]!.segment, seq);
@@ -76,8 +76,8 @@ export async function commitWrite(state: IndexState, change: WriteChange, turns?
 
 /** Deleted rows of the segments that the change touches, as the last generation has them. */
 function deletedAfter(
-  state: IndexState,
-  before: readonly SnapshotEntry[],
+  state: ShardIndexState,
+  before: readonly LiveSegment[],
   opened: readonly OpenSegment[],
   change: WriteChange,
 ): Map<number, DeletedRows> {
@@ -113,9 +113,9 @@ function notLive(rows: readonly NewRow[], generation: number): number[] {
 }
 
 function publishAll(
-  state: IndexState,
+  state: ShardIndexState,
   change: WriteChange,
-  before: readonly SnapshotEntry[],
+  before: readonly LiveSegment[],
   opened: readonly OpenSegment[],
 ): void {
   let older = [...before];

@@ -2,7 +2,7 @@
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
 import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
-import type { IndexState } from "../state.js";
+import type { ShardIndexState } from "../state.js";
 
 interface Waiting<Request, Reply> {
   request: Request;
@@ -31,7 +31,7 @@ export async function settle(
  * committed; the rest may share a commit.
  */
 export function admit(
-  state: IndexState,
+  state: ShardIndexState,
   candidates: readonly WaitingWrite[],
 ): { group: ReadWrite[]; generations: { generation: number; maxSeq: number }[] } {
   const group: ReadWrite[] = [];
@@ -54,7 +54,7 @@ export function admit(
 }
 
 function checkOrder(
-  state: IndexState,
+  state: ShardIndexState,
   { generation, documents }: WriteRequest,
   last: { generation: number; maxSeq: number },
 ): void {
@@ -64,11 +64,11 @@ function checkOrder(
   throw new ShardError(SHARD_BAD_MESSAGE, `index ${state.uid}: seq ${first} after ${last.maxSeq}`);
 }
 
-export function olderGeneration(state: IndexState, generation: number): ShardError {
+export function olderGeneration(state: ShardIndexState, generation: number): ShardError {
   const message = `index ${state.uid}: write of generation ${generation} after ${state.generation}`;
   return new ShardError(SHARD_BAD_MESSAGE, message);
 }
 
-export function closing(state: IndexState): ShardError {
+export function closing(state: ShardIndexState): ShardError {
   return new ShardError(SHARD_UNAVAILABLE, `index ${state.uid} is closing`);
 }

@@ -49,7 +49,7 @@ export interface PlannedRow {
   raw: Uint8Array;
 }
 
-export interface Plan {
+export interface WritePlan {
   /** Ascending by operation, so by seq. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
@@ -64,7 +64,7 @@ export async function planRows(
   stored: ReadonlyMap<string, StoredVersion>,
   refused: ReadonlyMap<number, OpFailure>,
   rules: PlanRules,
-): Promise<Plan> {
+): Promise<WritePlan> {
   const rows: PlannedRow[] = [];
   const failures = new Map(refused);
   const current = new Map<string, Uint8Array | null>();

@@ -8,7 +8,7 @@ import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
 import type { Lane } from "../lane.js";
 import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "../limits.js";
-import type { IndexState } from "../state.js";
+import type { ShardIndexState } from "../state.js";
 import { findVersions } from "../stored-versions.js";
 import type { Turns } from "../turns.js";
 import { type BuiltSegment, buildWrite } from "./write-build.js";
@@ -34,13 +34,13 @@ export interface WriterContext {
 }
 
 export class Writer {
-  readonly #state: IndexState;
+  readonly #state: ShardIndexState;
   readonly #context: WriterContext;
   readonly #queue: (WaitingWrite | WaitingDelete)[] = [];
   #queuedBytes = 0;
   #pumping = false;
 
-  constructor(state: IndexState, context: WriterContext) {
+  constructor(state: ShardIndexState, context: WriterContext) {
     this.#state = state;
     this.#context = context;
   }

@@ -40,7 +40,7 @@ if (folder !== undefined) {
   const shards = await import("../../../dist/shards/fault.js");
   const [points, armFault] = isMainThread
     ? [server.SERVER_FAULT_POINTS, server.armFault]
-    : [shards.FAULT_POINTS, shards.armFault];
+    : [shards.SHARD_FAULT_POINTS, shards.armShardFault];
   for (const point of points) {
     armFault(point, () => {
       appendFileSync(join(folder, "passed"), `${point}\n`);

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
-import { FAULT_POINTS } from "../../../shards/fault.js";
+import { SHARD_FAULT_POINTS } from "../../../shards/fault.js";
 import { eventually } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 import { SCENARIOS, type Scenario, type ServingPoint, snapshots } from "./fault-scenarios.js";
 import { type View, World } from "./fault-world.js";
 
 const OFFLINE = /^(restore|reshard)\./;
-const POINTS = [...FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
+const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
   (point) => !OFFLINE.test(point),
 ) as ServingPoint[];
 

@@ -3,13 +3,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerFaultPoint } from "../../../server/fault.js";
-import type { FaultPoint } from "../../../shards/fault.js";
+import type { ShardFaultPoint } from "../../../shards/fault.js";
 import { eventually, expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 import type { View, World } from "./fault-world.js";
 
 export type OfflinePoint = Extract<ServerFaultPoint, `restore.${string}` | `reshard.${string}`>;
-export type ServingPoint = FaultPoint | Exclude<ServerFaultPoint, OfflinePoint>;
+export type ServingPoint = ShardFaultPoint | Exclude<ServerFaultPoint, OfflinePoint>;
 
 export interface Scenario {
   /** Runs before the point is armed. */

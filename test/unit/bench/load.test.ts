@@ -7,9 +7,9 @@ import { drawQueries } from "../../../bench/load/queries.js";
 import { parseMetrics, total } from "../../../bench/load/server-meter.js";
 import { readWorkload } from "../../../bench/load/workload.js";
 import { Random, Zipf } from "../../../bench/random.js";
-import type { Schema } from "../../../server/formats/infer.js";
+import type { InferredSchema } from "../../../server/formats/infer.js";
 
-const SCHEMA: Schema = {
+const SCHEMA: InferredSchema = {
   fields: [
     { name: "title", type: "string" },
     { name: "brand", type: "string", facet: true },

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { resultLines } from "../../../../server/cli/results.js";
 import { displayWidth, oneLine, renderTable, truncate } from "../../../../server/cli/table.js";
-import { clock, Progress, progressLine } from "../../../../server/cli/upload/progress.js";
+import { clock, progressLine, UploadProgress } from "../../../../server/cli/upload/progress.js";
 
 describe("tables", () => {
   test("fit the width, cut the widest column first and mark what was cut", () => {
@@ -102,7 +102,7 @@ describe("progress", () => {
   test("is one rewritten line on a terminal and nothing is left of it", () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
     const written: string[] = [];
-    const progress = new Progress(
+    const progress = new UploadProgress(
       { totalBytes: 100, bytesRead: () => 50 },
       { isTTY: true, columns: 40, write: (text) => written.push(text) },
     );

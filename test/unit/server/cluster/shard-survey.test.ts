@@ -1,7 +1,7 @@
 // Asking shards for their state: within the time limit whatever they do, and never twice at once.
 import { describe, expect, test } from "vitest";
 import { ShardSurvey } from "../../../../server/cluster/shard-survey.js";
-import { ByteReader } from "../../../../shards/protocol/bytes.js";
+import { MessageReader } from "../../../../shards/protocol/bytes.js";
 import { encodeStatsReply } from "../../../../shards/protocol/control.js";
 import { SHARD_NOT_OPEN, ShardError } from "../../../../shards/protocol/errors.js";
 import { Op } from "../../../../shards/protocol/ops.js";
@@ -23,7 +23,7 @@ const STATS = {
 
 /** Answers as a shard does; uid 404 is not open. */
 function answer(message: Uint8Array): Uint8Array {
-  const reader = new ByteReader(message);
+  const reader = new MessageReader(message);
   if (reader.u8() === Op.PING) return encodeEmptyReply();
   const closed = encodeError(new ShardError(SHARD_NOT_OPEN, "not open"));
   const parts = decodeTogether(reader);

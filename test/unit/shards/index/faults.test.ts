@@ -2,7 +2,7 @@
 // index comes back by itself.
 import { afterEach, describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
-import { armFault, FAULT_POINTS } from "../../../../shards/fault.js";
+import { armShardFault, SHARD_FAULT_POINTS } from "../../../../shards/fault.js";
 import {
   SHARD_NO_MEMORY,
   SHARD_NOT_OPEN,
@@ -14,7 +14,7 @@ import { CrashDisk, CrashStore } from "../../../crash/crash-store.js";
 import { TestShard } from "../harness.js";
 
 afterEach(() => {
-  for (const point of FAULT_POINTS) armFault(point, null);
+  for (const point of SHARD_FAULT_POINTS) armShardFault(point, null);
 });
 
 const document = (id: string, price: number) => ({ id, body: { id, price } });
@@ -29,13 +29,13 @@ describe("faults", () => {
   test("a commit that fails changes nothing, and the next one works", async () => {
     const shard = await filled();
     const before = await shard.stats();
-    armFault("commit.before-batch", () => {
+    armShardFault("commit.before-batch", () => {
       throw new Error("disk full");
     });
     await expect(shard.write(Action.UPSERT, [document("a", 5), document("c", 5)])).rejects.toThrow(
       "disk full",
     );
-    armFault("commit.before-batch", null);
+    armShardFault("commit.before-batch", null);
     const { merging, memoryBytes } = before; // work goes on in the background and takes memory
     expect({ ...(await shard.stats()), merging, memoryBytes }).toEqual(before);
     expect(await shard.get("a")).toEqual({ id: "a", price: 1 });
@@ -47,12 +47,12 @@ describe("faults", () => {
 
   test("a trap answers 503, and the index is back with all its documents", async () => {
     const shard = await filled();
-    armFault("commit.before-batch", () => {
+    armShardFault("commit.before-batch", () => {
       throw new EngineError("trap", "unreachable");
     });
     const failed = shard.write(Action.UPSERT, [document("c", 3)]);
     await expect(failed).rejects.toMatchObject({ code: SHARD_TRAPPED });
-    armFault("commit.before-batch", null);
+    armShardFault("commit.before-batch", null);
     for (;;) {
       try {
         expect((await shard.documents()).size).toBe(2);
@@ -73,18 +73,18 @@ describe("faults", () => {
     const full = () => {
       throw new EngineError("memory", "full");
     };
-    armFault("commit.before-batch", full);
+    armShardFault("commit.before-batch", full);
     await expect(shard.write(Action.UPSERT, [document("c", 3)])).rejects.toMatchObject({
       code: SHARD_NO_MEMORY,
     });
-    armFault("commit.before-batch", null);
+    armShardFault("commit.before-batch", null);
     expect((await shard.documents()).size).toBe(2);
     expect(shard.reports).toEqual([]);
-    armFault("commit.publish", full);
+    armShardFault("commit.publish", full);
     await expect(shard.write(Action.UPSERT, [document("c", 3)])).rejects.toMatchObject({
       code: SHARD_UNAVAILABLE,
     });
-    armFault("commit.publish", null);
+    armShardFault("commit.publish", null);
     for (let size = 0; size !== 3; ) {
       size = await shard.documents().then(
         (documents) => documents.size,
@@ -98,7 +98,7 @@ describe("faults", () => {
 
   test("a merge that fails is reported and leaves the old segments in place", async () => {
     const shard = await filled();
-    armFault("merge.before-switch", () => {
+    armShardFault("merge.before-switch", () => {
       throw new Error("no");
     });
     for (let i = 0; i < 5; i++) await shard.write(Action.UPSERT, [document(`x${i}`, i)]);
@@ -112,7 +112,7 @@ describe("faults", () => {
   test("a drop that is cut short is finished when the shard opens", async () => {
     const disk = new CrashDisk();
     const shard = await filled(disk);
-    armFault("drop.after-manifest", () => {
+    armShardFault("drop.after-manifest", () => {
       throw new Error("power");
     });
     await expect(shard.drop()).rejects.toThrow("power");

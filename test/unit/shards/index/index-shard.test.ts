@@ -12,7 +12,7 @@ import {
   TYPE_FLOAT,
   TYPE_INT32,
 } from "../../../../engine-wasm/assembly/layout.js";
-import { armFault } from "../../../../shards/fault.js";
+import { armShardFault } from "../../../../shards/fault.js";
 import { Action, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE } from "../../../../shards/protocol/ops.js";
 import { decodeWriteReply, encodeWrite } from "../../../../shards/protocol/write.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
@@ -254,7 +254,7 @@ describe("opening", () => {
     await shard.write(Action.UPSERT, [doc("first", 1)]);
     const { generation } = shard;
     let built = false;
-    armFault("commit.before-batch", () => {
+    armShardFault("commit.before-batch", () => {
       built = true;
     });
     const filler = Array.from({ length: 4000 }, (_, i) => `word${i}`).join(" ");
@@ -267,7 +267,7 @@ describe("opening", () => {
       expect((await shard.search({}, generation)).length).toBe(1);
       answered++;
     }
-    armFault("commit.before-batch", null);
+    armShardFault("commit.before-batch", null);
     expect(answered).toBeGreaterThan(1);
     expect((await written).failures).toEqual([]);
     expect((await shard.search()).length).toBe(41);

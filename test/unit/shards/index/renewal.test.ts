@@ -11,8 +11,8 @@ import { Action } from "../../../../shards/protocol/ops.js";
 import {
   dropEntries,
   killRows,
+  type LiveSegment,
   OpenSegment,
-  type SnapshotEntry,
   takeEntries,
 } from "../../../../shards/segments/open-segment.js";
 import { summarize } from "../../../../shards/segments/segment-pieces.js";
@@ -108,8 +108,8 @@ async function addSegment(engine: Engine, id: number, firstSeq: number): Promise
 test("every snapshot that is in use moves, with the segments and bitsets they share", async () => {
   const engine = (await engineModule()).engine();
   const workbench = (await engineModule()).workbench();
-  const first: SnapshotEntry = { segment: await addSegment(engine, 1, 1), live: null };
-  const second: SnapshotEntry = { segment: await addSegment(engine, 2, 1001), live: null };
+  const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };
+  const second: LiveSegment = { segment: await addSegment(engine, 2, 1001), live: null };
   const fewer = { ...first, live: killRows(engine, first, [0, 5, 999]) };
   const snapshots = new Snapshots(engine, 1, [first], 1000);
   snapshots.publish(2, [fewer, second], 2000);
@@ -132,8 +132,8 @@ test("every snapshot that is in use moves, with the segments and bitsets they sh
 test("a segment that nobody sees any more when the copying ends does not move", async () => {
   const engine = (await engineModule()).engine();
   const workbench = (await engineModule()).workbench();
-  const first: SnapshotEntry = { segment: await addSegment(engine, 1, 1), live: null };
-  const second: SnapshotEntry = { segment: await addSegment(engine, 2, 1001), live: null };
+  const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };
+  const second: LiveSegment = { segment: await addSegment(engine, 2, 1001), live: null };
   const snapshots = new Snapshots(engine, 1, [first, second], 2000);
   const fewer = { ...second, live: killRows(engine, second, [3]) };
   snapshots.publish(2, [fewer], 2000);

@@ -1,7 +1,7 @@
 // Every message comes back as it went in, and cut or padded bytes are refused with a ShardError.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ByteReader } from "../../../../shards/protocol/bytes.js";
+import { MessageReader } from "../../../../shards/protocol/bytes.js";
 import * as control from "../../../../shards/protocol/control.js";
 import { SHARD_INTERNAL, SHARD_UNAVAILABLE, ShardError } from "../../../../shards/protocol/errors.js";
 import * as exporting from "../../../../shards/protocol/export.js";
@@ -14,8 +14,8 @@ import * as together from "../../../../shards/protocol/together.js";
 import * as writing from "../../../../shards/protocol/write.js";
 
 /** A reader behind the op byte, which is checked. */
-function opened(message: Uint8Array, op: number): ByteReader {
-  const reader = new ByteReader(message);
+function opened(message: Uint8Array, op: number): MessageReader {
+  const reader = new MessageReader(message);
   expect(reader.u8()).toBe(op);
   return reader;
 }
@@ -150,7 +150,7 @@ describe("messages", () => {
     expect(control.decodeStanding(opened(control.encodeStanding(asked), Op.STANDING))).toEqual(asked);
     const status = { liveDocs: 1, maxSeq: 2, generation: 3, staleSegments: 4 };
     expect(control.decodeOpenReply(control.encodeOpenReply(status))).toEqual(status);
-    const broken = new ByteReader(Uint8Array.of(0xc1));
+    const broken = new MessageReader(Uint8Array.of(0xc1));
     expect(() => control.decodeOpen(broken)).toThrow(ShardError);
   });
 
