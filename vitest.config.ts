@@ -1,5 +1,5 @@
-// How `npm test` runs: every file in its own process, two at a time, because end-to-end and property files
-// start real servers with several threads each. `--mode long` does more of the same (test/effort.ts). Long files come first so that the tail is short. The limits are for
+// How `npm test` runs: every file in its own process, three at a time: end-to-end and property files start
+// real servers with several threads each, but some mostly wait for a server that waits. `--mode long` does more of the same (test/effort.ts). Long files come first so that the tail is short. The limits are for
 // machines that are busy with much else: many times what a test takes alone.
 import { defineConfig } from "vitest/config";
 
@@ -16,7 +16,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     env: { SKEIN_TEST_LONG: mode === "long" ? "1" : "0" },
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     reporters: ["default"],
     teardownTimeout: 10_000,
     projects: [

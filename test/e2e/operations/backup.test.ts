@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
 
 const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
@@ -98,7 +99,7 @@ describe("snapshots", () => {
     const reader = async () => expectStatus(await server.query("live", { q: "thing" }), 200);
     const moments: { before: number[]; after: number; path: string; documents: number }[] = [];
     await meanwhile([writer, writer, writer, writer, reader, reader], async () => {
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < effort(2, 8); round++) {
         await sleep(200);
         const before = [...acknowledged];
         const { path, documents } = await take(server);
@@ -142,7 +143,7 @@ describe("snapshots", () => {
   });
 
   test("are known from the answer of the POST on, also in the moment in which they are finished", async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < effort(3, 10); round++) {
       const { id } = (await server.post("/v1/snapshots")).json.data as unknown as Snapshot;
       const watch = async (): Promise<void> => {
         for (let status = "running"; status === "running"; ) {

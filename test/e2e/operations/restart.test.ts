@@ -1,6 +1,7 @@
 // What survives: a clean stop, a kill -9 right after an acknowledged batch, kills in the middle of writing.
 import { Agent, get, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
 
 const SCHEMA = {
@@ -68,7 +69,7 @@ describe("restart", () => {
   test("kill -9 after an acknowledged batch loses nothing of it", async () => {
     await server.createIndex("killed", SCHEMA);
     let sent = 0;
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < effort(2, 10); round++) {
       for (let i = 0; i < 4; i++) {
         expectStatus(
           await server.post("/v1/indexes/killed/documents/batch", { documents: documents(sent, 25) }),
@@ -87,7 +88,7 @@ describe("restart", () => {
   test("kill -9 in the middle of writing keeps every acknowledged document and whole batches per shard", async () => {
     await server.createIndex("torn", SCHEMA);
     let acknowledged = 0;
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < effort(2, 10); round++) {
       const writer = async () => {
         const from = acknowledged;
         const reply = await server
