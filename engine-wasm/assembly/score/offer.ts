@@ -2,10 +2,13 @@
 // bounds are asked.
 
 import { ROW_MATCHED, SORT_RELEVANCE } from "../layout";
+import { Mem } from "../memory/mem";
+import { Numbered, numberedRows } from "../memory/numbered";
 import { rankPlain, startsBonus, wholeBonus } from "../program/rank-program";
 import { proximityWeight, sortCount, sortKeyAt, wordCount } from "../program/search-program";
 import { flagsOf } from "../rank/rules";
 import { topOffer, topWouldEnter } from "../rank/topk";
+import { failed } from "../status";
 import {
   bonusesSetUp,
   bonusesUse,
@@ -16,7 +19,7 @@ import {
 } from "./bonuses";
 import { nearUse } from "./near-lists";
 import { proximityBound, proximityOf } from "./proximity";
-import { isExact, textMatch, wordsMatched } from "./score-words";
+import { isExact, scoresAt, statesAt, textMatch, wordsMatched } from "./score-words";
 
 /** The most that closeness can add to a score. */
 export let nearMost: f64 = 0;
@@ -88,4 +91,12 @@ function offerRanked(row: u32, score: f64, state: u32): void {
     if (most > 0) bonus += placeBonusOf(row, isExact(state));
   }
   topOffer(row, textMatch(score, state), bonus, flags);
+}
+
+/** Offers all rows of a set that were scored with their states. */
+export function offerAll(set: Numbered): void {
+  const list = numberedRows(set);
+  for (let i: usize = 0; i < <usize>set.count && !failed(); i++) {
+    offerRow(Mem.u32At(list + (i << 2)), Mem.f64At(scoresAt() + (i << 3)), Mem.u32At(statesAt() + (i << 2)));
+  }
 }

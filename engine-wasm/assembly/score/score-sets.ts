@@ -31,8 +31,9 @@ import {
   kthLargest,
 } from "./best-first";
 import { liftedRows, rowsWithBonus } from "./bonuses";
+import { allBelow, countFrom } from "./cuts";
 import { nearAsk } from "./near-lists";
-import { bonusMost, nearMost, offerRow, placeMost, sumBound } from "./offer";
+import { bonusMost, nearMost, offerAll, offerRow, placeMost, sumBound } from "./offer";
 import { fullState, scoresAt, scoreWords, spareAt, statesAt, textMatch, uppersAt } from "./score-words";
 import { startsFind, startsKnownIn, startsPostings } from "./starts";
 
@@ -151,14 +152,6 @@ function visitLifted(set: usize): void {
   }
 }
 
-/** Offers all rows of a set that were scored with their states. */
-export function offerAll(set: Numbered): void {
-  const list = numberedRows(set);
-  for (let i: usize = 0; i < <usize>set.count && !failed(); i++) {
-    offerRow(Mem.u32At(list + (i << 2)), Mem.f64At(scoresAt() + (i << 3)), Mem.u32At(statesAt() + (i << 2)));
-  }
-}
-
 /** First row of the last range. */
 function lastRange(): u32 {
   return rows == 0 ? 0 : ((rows - 1) / rangeRows) * rangeRows;
@@ -258,7 +251,7 @@ function scoreCut(least: f64, state: u32): f64 {
 function findPlaces(scores: usize, least: f64, state: u32): void {
   if (placeMost(state) == 0 || startsKnownIn(scored.from, scored.to)) return;
   const cut = scoreCut(least, state) - bonusMost(state) / RELEVANCE_SCALE;
-  const asked = countFrom(scores, cut);
+  const asked = countFrom(scores, scored.count, cut);
   if (asked > ROWS_ASKED && startsPostings(scored.from, scored.to) < asked * POSTINGS_A_ROW)
     startsFind(scored.from, scored.to);
 }
@@ -272,7 +265,6 @@ function addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): voi
   const bonus = bonusMost(state) / RELEVANCE_SCALE;
   const asked = bonus > 0 && (placeMost(state) == 0 || startsKnownIn(scored.from, scored.to));
   const plainCut = asked ? cut : cut - bonus; // of rows without a bonus when it is known which have one
-  const cuts = f64x2.splat(plainCut);
   const tied = topFull() && least == topLeastSum(); // the least sum is that of the worst row kept
   const end = Bits.words(to);
   let number = scored.before(from >> 6);
@@ -283,7 +275,7 @@ function addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): voi
     const at = scores + ((<usize>number) << 3);
     const withBonus = asked ? all & rowsWithBonus(word) : 0;
     let picked = withBonus;
-    if (!allBelow(at, count, cuts)) picked = all;
+    if (!allBelow(at, count, plainCut)) picked = all;
     let ties: u64 = 0; // with the worst row kept
     for (; picked != 0; picked &= picked - 1) {
       const i = rankOf(all, ctz(picked));
@@ -312,22 +304,6 @@ function rankOf(bits: u64, bit: u64): u32 {
 function add(row: u32, number: u32, bound: f64): void {
   Bits.add(chosen, row);
   bestFirstAdd(bound, row, number);
-}
-
-/** All of the numbers are below the cut. */
-function allBelow(numbers: usize, count: u32, cuts: v128): bool {
-  const end = numbers + ((<usize>count) << 3);
-  let below = i64x2.splat(-1);
-  let at = numbers;
-  for (; at + 16 <= end; at += 16) below = v128.and(below, f64x2.lt(Mem.v128At(at), cuts));
-  return i64x2.all_true(below) && (at == end || Mem.f64At(at) < f64x2.extract_lane(cuts, 0));
-}
-
-/** How many scores are not below the cut. */
-function countFrom(scores: usize, cut: f64): u32 {
-  let count: u32 = 0;
-  for (let i: usize = 0; i < <usize>scored.count; i++) count += Mem.f64At(scores + (i << 3)) < cut ? 0 : 1;
-  return count;
 }
 
 /** No row that may enter could score more with the alternatives that were left out. */

@@ -14,8 +14,8 @@ import { Seg } from "../segment/segment";
 import { failed } from "../status";
 import { termBonusOf } from "./bonuses";
 import { nearAsk } from "./near-lists";
-import { lowerIsBetter, offerSetUp, offerUse, placeMost } from "./offer";
-import { bestState, mostOfWords, offerAll, setsSetUp, visitSets } from "./score-sets";
+import { lowerIsBetter, offerAll, offerSetUp, offerUse, placeMost } from "./offer";
+import { bestState, mostOfWords, setsSetUp, visitSets } from "./score-sets";
 import { scoreWords, scoreWordsSetUp, scoreWordsUse, textMatch } from "./score-words";
 
 const RANGE_ROWS: u32 = 32768; // visited at a time: what is computed for them stays in the cache
