@@ -8,7 +8,7 @@ import { InputError, messageOf } from "./input-error.js";
 import { RECORD_BYTES_MAX } from "./records.js";
 
 export interface CsvRow {
-  /** Line number in the file, from 1; the header is usually 1. */
+  /** The line on which the row begins, from 1; the header is usually 1. */
   readonly at: number;
   readonly cells: readonly string[];
   readonly problem?: string;
@@ -22,13 +22,15 @@ export interface CsvTable {
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 const ROWS_PER_GROUP = 256;
 const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /** Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read. */
 export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string | null): Promise<CsvTable> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
   if (first.done === true) throw new InputError("the CSV input is empty");
-  const parser = Readable.from(joined(first.value, iterator)).compose(
+  const lines = new LineCounter();
+  const parser = Readable.from(joined(first.value, iterator, lines)).compose(
     parse({
       delimiter: delimiter ?? detectDelimiter(first.value),
       info: true,
@@ -38,10 +40,10 @@ export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string |
       max_record_size: RECORD_BYTES_MAX,
     }),
   );
-  const rows = (parser as AsyncIterable<{ record: string[]; info: Info }>)[Symbol.asyncIterator]();
-  const header = await nextRow(rows);
-  if (header === null) throw new InputError("the CSV input has no header line");
-  const columns = columnNames(header.record);
+  const rows = numbered(parser as AsyncIterable<ParsedRow>, lines);
+  const header = await rows.next();
+  if (header.done === true) throw new InputError("the CSV input has no header line");
+  const columns = columnNames(header.value.cells);
   return { columns, rows: grouped(rows, columns.length) };
 }
 
@@ -59,15 +61,21 @@ export function detectDelimiter(head: Buffer): string {
 }
 
 /** Throws InputError with the line where the bytes are not UTF-8: as text they would be other characters. */
-async function* joined(first: Buffer, iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  const lines = new Utf8Lines();
-  lines.check(first);
+async function* joined(
+  first: Buffer,
+  iterator: AsyncIterator<Buffer>,
+  lines: LineCounter,
+): AsyncGenerator<Buffer> {
+  const utf8 = new Utf8Lines();
+  utf8.check(first);
+  lines.add(first);
   yield first;
   for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-    lines.check(next.value);
+    utf8.check(next.value);
+    lines.add(next.value);
     yield next.value;
   }
-  lines.end();
+  utf8.end();
 }
 
 class Utf8Lines {
@@ -100,14 +108,69 @@ class Utf8Lines {
   }
 }
 
-async function nextRow<T>(rows: AsyncIterator<T>): Promise<T | null> {
-  try {
-    const next = await rows.next();
-    return next.done === true ? null : next.value;
-  } catch (error) {
-    if (error instanceof CsvError) throw new InputError(`broken CSV: ${messageOf(error)}`);
-    throw error;
+/** Tells the line of a row or a cell. Keeps the chunks that were handed to the parser until it has passed them. */
+class LineCounter {
+  readonly #ahead: Buffer[] = [];
+  /** Bytes of the first chunk that are counted already, and bytes counted in all. */
+  #passed = 0;
+  #counted = 0;
+  #line = 1;
+  #afterReturn = false;
+
+  add(chunk: Buffer): void {
+    this.#ahead.push(chunk);
   }
+
+  /** The line of the first byte from this offset on that ends no line. Offsets are asked for in ascending order. */
+  lineFrom(offset: number): number {
+    while (this.#ahead.length > 0) {
+      const chunk = this.#ahead[0]!;
+      for (; this.#passed < chunk.length; this.#passed++, this.#counted++) {
+        const byte = chunk[this.#passed]!;
+        if (this.#counted >= offset && byte !== NEWLINE && byte !== CARRIAGE_RETURN) return this.#line;
+        // A line ends with a newline, a carriage return, or both.
+        if (byte === CARRIAGE_RETURN || (byte === NEWLINE && !this.#afterReturn)) this.#line++;
+        this.#afterReturn = byte === CARRIAGE_RETURN;
+      }
+      this.#ahead.shift();
+      this.#passed = 0;
+    }
+    return this.#line;
+  }
+}
+
+interface ParsedRow {
+  readonly record: string[];
+  readonly info: Info;
+}
+
+interface NumberedRow {
+  readonly at: number;
+  readonly cells: readonly string[];
+}
+
+/** The parser's rows with the lines on which they begin. The parser's own count is off after line breaks in quotes. */
+async function* numbered(rows: AsyncIterable<ParsedRow>, lines: LineCounter): AsyncGenerator<NumberedRow> {
+  let start = 0;
+  try {
+    for await (const { record, info } of rows) {
+      yield { at: lines.lineFrom(start), cells: record };
+      start = info.bytes;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // The offset is the end of what was read before the cell: the delimiter, or the row before.
+    const line = lines.lineFrom(error.bytes as number);
+    throw new InputError(`broken CSV: ${reason(error)} line ${line}`);
+  }
+}
+
+/** Why the parser stopped, to be followed by the line on which the cell begins. */
+function reason(error: CsvError): string {
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
+  if (error.code === "CSV_MAX_RECORD_SIZE")
+    return `a row is longer than ${RECORD_BYTES_MAX / 1024 / 1024} MiB; is a quote missing? Its last cell begins on`;
+  return `${messageOf(error)}, in the cell that begins on`;
 }
 
 function columnNames(cells: readonly string[]): string[] {
@@ -117,16 +180,11 @@ function columnNames(cells: readonly string[]): string[] {
   return names;
 }
 
-async function* grouped(
-  rows: AsyncIterator<{ record: string[]; info: Info }>,
-  width: number,
-): AsyncGenerator<CsvRow[]> {
+async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncGenerator<CsvRow[]> {
   let group: CsvRow[] = [];
-  for (let row = await nextRow(rows); row !== null; row = await nextRow(rows)) {
-    const { record: cells, info } = row;
-    if (cells.length === width) group.push({ at: info.lines, cells });
-    else
-      group.push({ at: info.lines, cells, problem: `${cells.length} cells where the header has ${width}` });
+  for await (const { at, cells } of rows) {
+    if (cells.length === width) group.push({ at, cells });
+    else group.push({ at, cells, problem: `${cells.length} cells where the header has ${width}` });
     if (group.length === ROWS_PER_GROUP) {
       yield group;
       group = [];

@@ -22,6 +22,10 @@ async function* once(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
+async function* pieces(text: string, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
+}
+
 describe("inferring a field", () => {
   test.each([
     [["1", "2", "-3"], "int32"],
@@ -142,6 +146,45 @@ describe("CSV", () => {
     await expect(readCsv(once("a,a\n1,2"), null)).rejects.toThrow('names the column "a" twice');
     await expect(readCsv(once('a,b\n1,"2\n'), null)).rejects.toThrow(/broken CSV/);
   });
+
+  test.each([
+    ["behind rows of one line", 'a,b\n1,x\n2,"open\n3,y\n4,z\n', 3],
+    ["behind cells with line breaks", 'a,b\r\n1,"x\r\ny"\r\n2,"open\r\n3,4\r\n', 4],
+    ["behind empty lines", 'a,b\n\n1,2\n\n\n"open\n3,4', 6],
+    ["in a row that has begun on an earlier line", 'a,b\n"x\ny","open\n1,2\n', 3],
+    ["in the header", 'a,"b\n1,2\n3,4', 1],
+  ])(
+    "a quote that is never closed, %s, is reported on the line where the cell begins",
+    async (_, text, line) => {
+      for (const size of [text.length, 1, 3]) {
+        const read = async () => {
+          const table = await readCsv(pieces(text, size), ",");
+          for await (const _group of table.rows);
+        };
+        await expect(read()).rejects.toThrow(new RegExp(`^broken CSV: no quote closes .* line ${line}$`));
+      }
+    },
+  );
+
+  test("a quote that is not closed within the longest row is reported on its line as well", async () => {
+    const read = async () => {
+      const table = await readCsv(once(`a,b\n1,2\n3,"${`${"x".repeat(1023)}\n`.repeat(17 * 1024)}"\n`), null);
+      for await (const _group of table.rows);
+    };
+    await expect(read()).rejects.toThrow(/longer than 16 MiB.* line 3$/);
+  });
+
+  test.each(["\n", "\r\n", "\r"])(
+    "rows are numbered by the line on which they begin, lines end with %j",
+    async (end) => {
+      const text = ["a,b", "", '"x', 'y",1', "2,3", "", "", "4,5"].join(end);
+      for (const size of [text.length, 1, 2]) {
+        const rows = [];
+        for await (const group of (await readCsv(pieces(text, size), ",")).rows) rows.push(...group);
+        expect(rows.map((row) => row.at)).toEqual([3, 5, 8]);
+      }
+    },
+  );
 
   test("rows become documents of the index's types, with the id from a column", async () => {
     const source = {
