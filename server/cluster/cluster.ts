@@ -1,5 +1,5 @@
 // All shards and all indexes: the coordinator's one mutable root. Sends writes under a new generation and publishes
-// it, and hands out snapshots to read from; whatever touches an index has it open meanwhile (open-indexes.ts). Knows
+// it, and hands out views to read from; whatever touches an index has it open meanwhile (open-indexes.ts). Knows
 // nothing of HTTP and nothing of what a query or a document means.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
@@ -35,7 +35,7 @@ import { AnswerCache, type Question } from "./answer-cache.js";
 import type { IndexScale, IndexState } from "./index-state.js";
 import { type IndexUse, OpenIndexes } from "./open-indexes.js";
 import { QuietWrites } from "./quiet-writes.js";
-import { type CallShard, Snapshot } from "./read-view.js";
+import { type CallShard, ReadView } from "./read-view.js";
 import { ShardSurvey } from "./shard-survey.js";
 import { WriteGate } from "./write-gate.js";
 
@@ -252,10 +252,10 @@ export class Cluster {
   }
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
-  async snapshot(uid: number, trace?: QueryTrace): Promise<Snapshot> {
+  async readView(uid: number, trace?: QueryTrace): Promise<ReadView> {
     const { state, end } = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
     const call: CallShard = (shard, request, decode, subject) => this.#read(shard, request, decode, subject);
-    return new Snapshot(state, this.shards, call, searchDeadline(this.limits), end, trace);
+    return new ReadView(state, this.shards, call, searchDeadline(this.limits), end, trace);
   }
 
   async #opened(uid: number, trace: QueryTrace | undefined): Promise<IndexUse> {

@@ -80,7 +80,7 @@ export class IndexState {
     return this.#liveDocs.reduce((sum, count) => sum + count, 0);
   }
 
-  /** No snapshot holds more documents: each has a sequence number of its own. */
+  /** No read view holds more documents: each has a sequence number of its own. */
   get documentsMax(): number {
     return this.#nextSeq - 1;
   }

@@ -66,7 +66,7 @@ export type CallShard = <T>(
   subject?: Subject,
 ) => Promise<T>;
 
-export class Snapshot {
+export class ReadView {
   readonly generation: number;
   readonly #index: IndexState;
   /** As of the beginning: what was forgotten since then must not come back. */
@@ -106,7 +106,7 @@ export class Snapshot {
     this.#index.forget();
   }
 
-  /** The content of the response that was made from this snapshot. */
+  /** The content of the response that was made from this view. */
   remember(question: Question, content: Uint8Array): void {
     this.#remembered?.answers.put(this.generation, question, content);
   }

@@ -3,7 +3,7 @@
 import { ALL_ROWS } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
-import type { Snapshot } from "../cluster/read-view.js";
+import type { ReadView } from "../cluster/read-view.js";
 import { compileDocumentFilter, filterProgram } from "./document-filter.js";
 
 /** NDJSON, oldest document first within a shard. Throws SkeinError before the first page for a bad filter. */
@@ -15,37 +15,37 @@ export async function* exportDocuments(
   const filter =
     filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(cluster, record, filterBy);
   const pageDocuments = cluster.limits.exportPageDocuments;
-  const snapshot = await cluster.snapshot(record.uid);
+  const readView = await cluster.readView(record.uid);
   try {
-    for (let shard = 0; shard < snapshot.shards; shard++) {
+    for (let shard = 0; shard < readView.shards; shard++) {
       const pages =
         filter.length === 0
-          ? allPages(snapshot, shard, pageDocuments)
-          : filteredPages(snapshot, shard, pageDocuments, filterProgram(filter, ALL_ROWS));
-      for await (const seqs of pages) yield* pageLines(snapshot, shard, seqs);
+          ? allPages(readView, shard, pageDocuments)
+          : filteredPages(readView, shard, pageDocuments, filterProgram(filter, ALL_ROWS));
+      for await (const seqs of pages) yield* pageLines(readView, shard, seqs);
     }
   } finally {
-    snapshot.release();
+    readView.release();
   }
 }
 
 /** A client that reads slowly holds a piece of about a MiB, however large the documents are. */
 async function* pageLines(
-  snapshot: Snapshot,
+  readView: ReadView,
   shard: number,
   seqs: readonly number[],
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < seqs.length; ) {
-    const { count, lines } = await snapshot.exportLines(shard, seqs.slice(at));
+    const { count, lines } = await readView.exportLines(shard, seqs.slice(at));
     at += count;
     yield lines;
   }
 }
 
-async function* allPages(snapshot: Snapshot, shard: number, size: number): AsyncGenerator<number[]> {
+async function* allPages(readView: ReadView, shard: number, size: number): AsyncGenerator<number[]> {
   let last = 0;
   for (;;) {
-    const seqs = await snapshot.seqsAfter(shard, last, size);
+    const seqs = await readView.seqsAfter(shard, last, size);
     if (seqs.length > 0) yield seqs;
     if (seqs.length < size) return;
     last = seqs.at(-1) as number;
@@ -53,12 +53,12 @@ async function* allPages(snapshot: Snapshot, shard: number, size: number): Async
 }
 
 async function* filteredPages(
-  snapshot: Snapshot,
+  readView: ReadView,
   shard: number,
   size: number,
   program: ReturnType<typeof filterProgram>,
 ): AsyncGenerator<number[]> {
-  const { rows } = await snapshot.searchShard(shard, program);
+  const { rows } = await readView.searchShard(shard, program);
   const seqs = rows.map((row) => row.seq).reverse();
   for (let at = 0; at < seqs.length; at += size) yield seqs.slice(at, at + size);
 }

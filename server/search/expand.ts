@@ -64,7 +64,7 @@ type AskDictionaries = (
   suspects?: () => readonly ExpandSuspect[],
 ) => Promise<KnownWords>;
 
-/** Global dictionary answers for one query and snapshot; remembers nothing between queries. */
+/** Global dictionary answers for one query and read view; remembers nothing between queries. */
 export class WordExpander {
   readonly #plan: Plan;
   readonly #ask: AskDictionaries;

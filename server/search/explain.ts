@@ -12,7 +12,7 @@ import {
 } from "../../engine-wasm/assembly/layout.js";
 import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/programs/explain-result.js";
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import type { Snapshot } from "../cluster/read-view.js";
+import type { ReadView } from "../cluster/read-view.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
 import type { IndexView } from "../schema/index-view.js";
 import type { QueryWord } from "../words/query-text.js";
@@ -61,7 +61,7 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
 
 /** One account per winner, in their order; null for a row that is gone meanwhile. */
 export async function explainWinners(
-  snapshot: Snapshot,
+  readView: ReadView,
   program: SearchProgram,
   words: readonly QueryWord[],
   winners: readonly Winner[],
@@ -72,7 +72,7 @@ export async function explainWinners(
   await Promise.all(
     shards.map(async (shard) => {
       const seqs = winners.filter((winner) => winner.shard === shard).map((winner) => winner.seq);
-      const explained = await snapshot.explain(shard, program, seqs);
+      const explained = await readView.explain(shard, program, seqs);
       for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
     }),
   );

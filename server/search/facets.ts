@@ -11,7 +11,7 @@ export interface FacetShare {
   readonly bound: number;
 }
 
-/** Answers a program on the snapshot that `results` come from, one result per shard. */
+/** Answers a program on the read view that `results` come from, one result per shard. */
 type Search = (program: SearchProgram) => Promise<readonly SearchResult[]>;
 
 /**

@@ -3,7 +3,7 @@
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
-import type { Snapshot } from "../cluster/read-view.js";
+import type { ReadView } from "../cluster/read-view.js";
 import { highlightRequest } from "../request/highlight-request.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
@@ -27,14 +27,14 @@ export function documentBytes(replyBytesMax: number, documents: number): number 
  * one of the documents. Throws SK-SE-413 when the winners alone are too large for the reply.
  */
 export async function fetchHits(
-  snapshot: Snapshot,
+  readView: ReadView,
   { winners, related }: ShownWinners,
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   options: FetchOptions,
   replyBytesMax: number,
 ): Promise<Hit[] | null> {
   const fetchAll = (all: readonly Winner[]): Promise<Hit[] | null> =>
-    hitsOf(snapshot, all, known, { ...options, bytesMax: documentBytes(replyBytesMax, all.length) });
+    hitsOf(readView, all, known, { ...options, bytesMax: documentBytes(replyBytesMax, all.length) });
   try {
     return await fetchAll([...winners, ...related]);
   } catch (error) {
@@ -44,7 +44,7 @@ export async function fetchHits(
 }
 
 async function hitsOf(
-  snapshot: Snapshot,
+  readView: ReadView,
   winners: readonly Winner[],
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   options: FetchOptions & { readonly bytesMax: number },
@@ -76,7 +76,7 @@ async function hitsOf(
   if (seqs.size > 0) {
     await Promise.all(
       Array.from(seqs, async ([shard, wanted]) => {
-        const documents = await snapshot.fetch(shard, wanted, { ...options, bytesMax: left.bytes });
+        const documents = await readView.fetch(shard, wanted, { ...options, bytesMax: left.bytes });
         documents.forEach(count);
         for (const [i, seq] of wanted.entries()) fetched.set(seq, documents[i] as FetchedDocument);
       }),

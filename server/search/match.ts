@@ -3,7 +3,7 @@
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../shards/protocol/fetch.js";
-import type { PageWanted, Snapshot } from "../cluster/read-view.js";
+import type { PageWanted, ReadView } from "../cluster/read-view.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { type Plan, programOf } from "./plan.js";
 
@@ -21,19 +21,19 @@ export interface Matched {
 /** The page of a program's answer that will be shown. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
-export async function matchQuery(plan: Plan, snapshot: Snapshot, pageOf: PageOf): Promise<Matched> {
+export async function matchQuery(plan: Plan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
   const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
     const program = programOf(plan, mode, words.words, words.averageLengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
     const hopeless =
       plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
     return hopeless
-      ? Promise.resolve(nothing(program, words, snapshot))
-      : runProgram(program, words, snapshot, pageOf);
+      ? Promise.resolve(nothing(program, words, readView))
+      : runProgram(program, words, readView, pageOf);
   };
-  if (plan.text.words.length === 0) return runProgram(plan.program, null, snapshot, pageOf);
+  if (plan.text.words.length === 0) return runProgram(plan.program, null, readView, pageOf);
   const expander = new WordExpander(plan, (program, suspects) =>
-    snapshot.expand(program, plan.typosPerWordMax, suspects),
+    readView.expand(program, plan.typosPerWordMax, suspects),
   );
   let words = await expander.asWritten();
   let best = await attempt("all", words);
@@ -54,13 +54,13 @@ export function matches({ results }: Matched): number {
 async function runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,
-  snapshot: Snapshot,
+  readView: ReadView,
   pageOf: PageOf,
 ): Promise<Matched> {
-  return { program, words, ...(await snapshot.searchPage(program, pageOf(program))) };
+  return { program, words, ...(await readView.searchPage(program, pageOf(program))) };
 }
 
-function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapshot): Matched {
+function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadView): Matched {
   const result: SearchResult = {
     found: 0,
     pinnedOnly: 0,
@@ -73,7 +73,7 @@ function nothing(program: SearchProgram, words: ExpandedWords, snapshot: Snapsho
   return {
     program,
     words,
-    results: Array.from({ length: snapshot.shards }, () => result),
+    results: Array.from({ length: readView.shards }, () => result),
     documents: new Map(),
   };
 }

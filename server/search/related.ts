@@ -2,7 +2,7 @@
 // which are not among the results. Outside `found` and facets.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { Snapshot } from "../cluster/read-view.js";
+import type { ReadView } from "../cluster/read-view.js";
 import type { ExpandedWords } from "./expand.js";
 import { type Matched, matches } from "./match.js";
 import { mergeResults, type Winner } from "./merge.js";
@@ -24,7 +24,7 @@ export const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 export async function relatedWinners(
   plan: Plan,
   matched: Matched,
-  snapshot: Snapshot,
+  readView: ReadView,
   options: FetchOptions,
 ): Promise<Related> {
   const { words, program, results } = matched;
@@ -39,7 +39,7 @@ export async function relatedWinners(
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],
   };
-  const found = await snapshot.searchPage(relaxed, { offset: 0, count, options });
+  const found = await readView.searchPage(relaxed, { offset: 0, count, options });
   const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
   const related = winners.filter((one) => !one.pinned && !known.includes(one.seq)).slice(0, RELATED_MAX);
   return { winners: related, documents: found.documents };

@@ -56,7 +56,7 @@ async function answer(
   trace: QueryTrace,
 ): Promise<Uint8Array | null> {
   const { bytesMax } = question;
-  const snapshot = await cluster.snapshot(record.uid, trace);
+  const readView = await cluster.readView(record.uid, trace);
   cluster.queries.begin();
   try {
     const optionsFor = (program: SearchProgram) => fetchOptions(request, plan.text, program, record.settings);
@@ -68,26 +68,26 @@ async function answer(
       count: request.perPage,
       options: pageOptions(program),
     });
-    const matched = await matchQuery(plan, snapshot, pageOf);
+    const matched = await matchQuery(plan, readView, pageOf);
     const { program, results, documents } = matched;
     const merged = mergeResults(results, program.sort, { offset: plan.offset, count: request.perPage });
-    const facets = await countFacets(program, results, request.maxFacetValues, (one) => snapshot.search(one));
+    const facets = await countFacets(program, results, request.maxFacetValues, (one) => readView.search(one));
     const related =
       request.perPage === 0
         ? NOTHING_RELATED
-        : await relatedWinners(plan, matched, snapshot, pageOptions(program));
+        : await relatedWinners(plan, matched, readView, pageOptions(program));
     trace.found = merged.found;
     trace.enter("fetch");
     const { winners } = merged;
     const known = [documents, related.documents];
     const shown = { winners, related: related.winners };
-    const hits = await fetchHits(snapshot, shown, known, optionsFor(program), bytesMax);
+    const hits = await fetchHits(readView, shown, known, optionsFor(program), bytesMax);
     if (hits === null) {
-      snapshot.forget();
+      readView.forget();
       return null;
     }
     const explanations = request.explain
-      ? await explainWinners(snapshot, program, plan.text.words, winners, view)
+      ? await explainWinners(readView, program, plan.text.words, winners, view)
       : null;
     const shownHits = hits.slice(0, winners.length);
     trace.enter("respond");
@@ -108,10 +108,10 @@ async function answer(
     };
     const single = hits.length === 1 && facets.length === 0;
     const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
-    snapshot.remember(question, content);
+    readView.remember(question, content);
     return bytes;
   } finally {
     cluster.queries.end();
-    snapshot.release();
+    readView.release();
   }
 }

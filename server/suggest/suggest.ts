@@ -4,7 +4,7 @@
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { IndexContents } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
-import type { Snapshot } from "../cluster/read-view.js";
+import type { ReadView } from "../cluster/read-view.js";
 import { SkeinError } from "../errors.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { ViewField } from "../schema/index-view.js";
@@ -69,14 +69,14 @@ async function answer(task: Task): Promise<Suggestion[] | null> {
   const { request, input } = task;
   if (input.length === 0) return [];
   const list = new SuggestionList(request.perPage, task.index.analyser);
-  const snapshot = await task.cluster.snapshot(task.index.record.uid);
+  const readView = await task.cluster.readView(task.index.record.uid);
   task.cluster.queries.begin();
   try {
     for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
       const complete =
         request.groupBy === null
-          ? await addValues(task, snapshot, typos, list)
-          : await addGroups(task, snapshot, typos, list, request.groupBy);
+          ? await addValues(task, readView, typos, list)
+          : await addGroups(task, readView, typos, list, request.groupBy);
       if (!complete) return null;
       list.closeRound();
       if (list.full) break;
@@ -84,14 +84,14 @@ async function answer(task: Task): Promise<Suggestion[] | null> {
     return list.suggestions;
   } finally {
     task.cluster.queries.end();
-    snapshot.release();
+    readView.release();
   }
 }
 
 /** Adds the values of the best documents. False: a document is gone from its shard. */
 async function addValues(
   task: Task,
-  snapshot: Snapshot,
+  readView: ReadView,
   typos: boolean,
   list: SuggestionList,
 ): Promise<boolean> {
@@ -106,13 +106,13 @@ async function addValues(
     const first = from === 0;
     // With one shard the first documents come along with their rows; later ones are read in pieces.
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
-    const matched = await matchQuery(plan, snapshot, () => page);
+    const matched = await matchQuery(plan, readView, () => page);
     const { winners, found } = merged(matched, from, rows - from);
     const chooser = chooserOf(task, plan, matched, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
       const chunk = winners.slice(at, at + CHUNK_ROWS);
       const shown = { winners: chunk, related: [] };
-      const hits = await fetchHits(snapshot, shown, [matched.documents], options, replyBytesMax);
+      const hits = await fetchHits(readView, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
       for (const hit of hits) {
         const document = readDocument(hit.document);
@@ -136,7 +136,7 @@ function windows({ request, cluster }: Task): number[] {
 /** Adds the values of the group field over all matching documents: most documents first. */
 async function addGroups(
   task: Task,
-  snapshot: Snapshot,
+  readView: ReadView,
   typos: boolean,
   list: SuggestionList,
   field: ViewField,
@@ -146,10 +146,10 @@ async function addGroups(
   const facets = [{ slot: field.slot, type: field.code, limit: 0 }];
   const counted = { ...plan, program: { ...plan.program, facets } };
   const page = { offset: 0, count: 0, options: {} };
-  const matched = await matchQuery(counted, snapshot, () => page);
+  const matched = await matchQuery(counted, readView, () => page);
   const chooser = chooserOf(task, plan, matched, typos);
   const [groups] = await countFacets(matched.program, matched.results, Number.POSITIVE_INFINITY, (program) =>
-    snapshot.search(program),
+    readView.search(program),
   );
   for (const { value, count } of groups ?? []) {
     if (list.roundFull) break;

@@ -1,9 +1,9 @@
-// A snapshot as its callers see it; the shards' side is in test/unit/shards.
+// A read view as its callers see it; the shards' side is in test/unit/shards.
 import { expect, test } from "vitest";
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { IndexState } from "../../../../server/cluster/index-state.js";
-import { type CallShard, Snapshot } from "../../../../server/cluster/read-view.js";
+import { type CallShard, ReadView } from "../../../../server/cluster/read-view.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
 import { makeRecord } from "../record.js";
@@ -12,21 +12,21 @@ const NOTHING_ASKED: ExpandProgram = { slots: [], words: [] };
 /** An empty dictionary: no live rows, nothing of no slots and no words. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
-/** A snapshot of an empty index in one shard whose searches end at `deadline`. */
-function snapshotUntil(deadline: number): Snapshot {
+/** A view of an empty index in one shard whose searches end at `deadline`. */
+function viewUntil(deadline: number): ReadView {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
   const state = new IndexState(makeRecord(), standing, { answers, recorder });
   const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
-  return new Snapshot(state, 1, call, deadline, () => undefined);
+  return new ReadView(state, 1, call, deadline, () => undefined);
 }
 
 test("an answer that comes in time is read, one that comes after the deadline is not", async () => {
-  await expect(snapshotUntil(Date.now() + 60_000).expand(NOTHING_ASKED, 1)).resolves.toMatchObject({
+  await expect(viewUntil(Date.now() + 60_000).expand(NOTHING_ASKED, 1)).resolves.toMatchObject({
     liveRows: 0,
   });
-  await expect(snapshotUntil(Date.now() - 1).expand(NOTHING_ASKED, 1)).rejects.toMatchObject({
+  await expect(viewUntil(Date.now() - 1).expand(NOTHING_ASKED, 1)).rejects.toMatchObject({
     code: "SK-SE-503",
     retryAfter: 1,
   });
