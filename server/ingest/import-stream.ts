@@ -25,18 +25,22 @@ interface LineFailure {
 interface BatchOutcome {
   readonly received: number;
   readonly failures: readonly LineFailure[];
+  /** The index was deleted: the import ends. */
+  readonly gone: boolean;
 }
 
 /**
  * Yields one line `{line, id, code, error}` per failed document as batches complete, in the order of the
  * stream, then `{received, succeeded, failed, took_ms}`. Throws what `chunks` throws (after the batches that
- * were sent), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many blank lines in a row.
+ * were sent), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many blank lines in a row,
+ * SK-IX-404 once `exists` says that the index was deleted meanwhile.
  */
 export async function* importDocuments(
   cluster: Cluster,
   record: IndexRecord,
   action: string,
   chunks: AsyncIterable<Uint8Array>,
+  exists: () => boolean,
 ): AsyncGenerator<Uint8Array> {
   const startedMs = performance.now();
   const code = readAction(action);
@@ -49,6 +53,7 @@ export async function* importDocuments(
   async function* settleDownTo(count: number): AsyncGenerator<Uint8Array> {
     while (inFlight.length > count) {
       const outcome = await (inFlight.shift() as Promise<BatchOutcome>);
+      if (outcome.gone) throw new SkeinError("SK-IX-404", "the index does not exist any more");
       received += outcome.received;
       failed += outcome.failures.length;
       cluster.recorder.documentsTaken(
@@ -64,7 +69,7 @@ export async function* importDocuments(
     await nextTurn(); // a batch without one good document never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     cluster.recorder.documentBytes("import", batch.bytes.length);
-    const start = await prepareLinesOf(cluster, record, code, batch);
+    const start = await prepareLinesOf(cluster, record, code, batch, exists);
     inFlight.push(start());
   }
 
@@ -89,11 +94,21 @@ async function prepareLinesOf(
   record: IndexRecord,
   action: Action,
   { bytes, numbers, tooLong }: LineBatch,
+  exists: () => boolean,
 ): Promise<() => Promise<BatchOutcome>> {
   const received = numbers.length + tooLong.length;
   const outcome = (failures: readonly LineFailure[]): BatchOutcome => {
     const dropped = tooLong.map((line) => tooLongFailure(line, cluster.limits.documentBytesMax));
-    return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line) };
+    return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
+  };
+  /** What stops a batch as a whole becomes the failure of each of its documents; the stream goes on. */
+  const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
+    if (!exists()) return { received, failures: [], gone: true };
+    const known = cause instanceof SkeinError;
+    if (!known) cluster.log.error({ err: cause }, "an import batch failed");
+    const code = known ? cause.code : "SK-SYS-500";
+    const error = known ? cause.message : "The document was not taken because of an unexpected failure.";
+    return outcome(numbers.map((line, i) => ({ line, id: ids[i] ?? null, code, error })));
   };
   if (numbers.length === 0) return async () => outcome([]);
   try {
@@ -108,21 +123,12 @@ async function prepareLinesOf(
           errors.map(({ index, id, code, error }) => ({ line: numbers[index] as number, id, code, error })),
         );
       } catch (error) {
-        return outcome(failAll(cluster, numbers, error));
+        return failAll(error, prepared.ids);
       }
     };
   } catch (error) {
-    return async () => outcome(failAll(cluster, numbers, error));
+    return async () => failAll(error, []);
   }
-}
-
-/** What stops a batch as a whole becomes the failure of each of its documents; the stream goes on. */
-function failAll(cluster: Cluster, numbers: readonly number[], cause: unknown): LineFailure[] {
-  const known = cause instanceof SkeinError;
-  if (!known) cluster.log.error({ err: cause }, "an import batch failed");
-  const code = known ? cause.code : "SK-SYS-500";
-  const error = known ? cause.message : "The document was not taken because of an unexpected failure.";
-  return numbers.map((line) => ({ line, id: null, code, error }));
 }
 
 function tooLongFailure(line: number, lineBytesMax: number): LineFailure {

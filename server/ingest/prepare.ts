@@ -1,7 +1,13 @@
 // Raw bytes of a batch -> one WRITE message per shard, reading only ids. Runs on the HTTP thread for small
 // batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests:
 // the messages hold relative sequence numbers until they are stamped.
-import { DOC_ID_ONLY, DOC_NOT_OBJECT, DOC_OK } from "../../engine-wasm/assembly/layout.js";
+import {
+  DOC_ID_ONLY,
+  DOC_NOT_OBJECT,
+  DOC_OK,
+  DOC_TOO_DEEP,
+  JSON_DEPTH_MAX,
+} from "../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Member, SplitDocument } from "../../engine-wasm/host/programs/split-result.js";
 import { Action, DOC_TOO_LARGE, NO_SLOT } from "../../shards/protocol/ops.js";
@@ -60,6 +66,11 @@ export function prepareBody(
   const split = workbench.split(body);
   if (split.status === DOC_NOT_OBJECT) {
     throw new SkeinError("SK-DOC-400", "The body must be a JSON object with an array 'documents'.");
+  }
+  if (split.status === DOC_TOO_DEEP) {
+    throw new SkeinError("SK-DOC-400", `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`, {
+      details: { position: split.at },
+    });
   }
   if (split.status !== DOC_OK) {
     throw new SkeinError("SK-DOC-400", `The body is not valid JSON at byte ${split.at}.`, {

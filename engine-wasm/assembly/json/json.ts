@@ -18,7 +18,7 @@ const JSON_OBJECT: i32 = 6;
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
-const NESTING_MAX: i32 = 8192; // containers that can be skipped over; deeper is broken, not only too deep
+const NESTING_MAX: i32 = 8192; // containers whose kind is remembered; deeper ones are stepped over
 const NESTING: usize = memory.data(1024); // bit per open container, set = object
 
 /** JSON_* of the value scanned last. */
@@ -42,6 +42,18 @@ export function scanClear(): void {
 export function broken(p: usize): usize {
   scanFailedAt = p;
   return 0;
+}
+
+/** Whether the string literal [p, end), scanned before, has a fault of its own. Leaves the fault kept so far. */
+export function stringIsFaulty(p: usize, end: usize): bool {
+  const kept = scanFault;
+  const keptAt = scanFaultAt;
+  scanClear();
+  scanString(p, end);
+  const faulty = scanFault != DOC_OK;
+  scanFault = kept;
+  scanFaultAt = keptAt;
+  return faulty;
 }
 
 function fault(code: i32, p: usize): void {
@@ -193,6 +205,26 @@ function scanScalar(p: usize, end: usize): usize {
       return p + 5;
     }
   }
+  return c == 0x7b || c == 0x5b ? stepOver(p, end) : broken(p);
+}
+
+/**
+ * Steps over the container that opens at p inside NESTING_MAX others. Only its strings are checked, and any bracket
+ * closes any other: the text is at fault as too deep already, and nobody reads it.
+ */
+function stepOver(p: usize, end: usize): usize {
+  let depth: i32 = 0;
+  while (p < end) {
+    const c = Mem.u8At(p);
+    if (c == QUOTE) {
+      p = scanString(p, end);
+      if (p == 0) return 0;
+      continue;
+    }
+    p++;
+    if (c == 0x7b || c == 0x5b) depth++;
+    else if ((c == 0x7d || c == 0x5d) && --depth == 0) return p;
+  }
   return broken(p);
 }
 
@@ -236,8 +268,7 @@ function scanNested(p: usize, end: usize, outer: i32): usize {
     // p is at the first byte of a value, p < end
     const c = Mem.u8At(p);
     let closed = false;
-    if (c == 0x7b || c == 0x5b) {
-      if (depth == NESTING_MAX) return broken(p);
+    if ((c == 0x7b || c == 0x5b) && depth < NESTING_MAX) {
       inObject = c == 0x7b;
       nestingSet(depth, inObject);
       depth++;

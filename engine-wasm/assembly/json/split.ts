@@ -44,6 +44,7 @@ import {
   scanString,
   scanValue,
   skipSpace,
+  stringIsFaulty,
 } from "./json";
 import { unescape } from "./json-values";
 import { finishMembers, membersBegin, putMember } from "./top-level";
@@ -205,14 +206,13 @@ function readLine(start: usize, lineEnd: usize): void {
 
 function putDocument(start: usize, end: usize): void {
   const entry = scratch(SPLIT_DOC_BYTES);
-  const hasId = documentStatus == DOC_OK || documentStatus == DOC_ID_ONLY;
   Mem.putU32(entry + SPLIT_DOC_START, <u32>(start - input));
   Mem.putU32(entry + SPLIT_DOC_END, <u32>(end - input));
   Mem.putU32(entry + SPLIT_DOC_STATUS, documentStatus);
   Mem.putU32(entry + SPLIT_DOC_AT, <u32>(documentAt - input));
   Mem.putU32(entry + SPLIT_DOC_ID, idBytes == 0 ? 0 : <u32>(idAt - input));
   Mem.putU32(entry + SPLIT_DOC_ID_BYTES, idBytes);
-  Mem.putU64(entry + SPLIT_DOC_HASH, hasId ? hash64(idAt, idBytes) : 0);
+  Mem.putU64(entry + SPLIT_DOC_HASH, idBytes == 0 ? 0 : hash64(idAt, idBytes));
   documentCount++;
 }
 
@@ -267,11 +267,11 @@ function readMembers(p: usize, end: usize): usize {
   }
 }
 
-/** Takes the string literal [start, end) as the id, decoded in its place: DOC_OK or DOC_BAD_ID. */
+/** Takes the string literal [start, end), scanned last, as the id, decoded in its place: DOC_OK or DOC_BAD_ID. */
 function takeId(start: usize, end: usize, escaped: bool): void {
   documentStatus = DOC_BAD_ID;
   documentAt = start;
-  if (scanFault != DOC_OK) return;
+  if (scanFault != DOC_OK && stringIsFaulty(start, end)) return;
   idAt = start + 1;
   idBytes = escaped ? unescape(start, end, idAt) : <u32>(end - start - 2);
   if (idBytes > 0 && idBytes <= <u32>ID_BYTES_MAX) documentStatus = DOC_OK;

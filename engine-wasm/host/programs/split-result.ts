@@ -1,7 +1,6 @@
 // Reads the results of the split, splitLines and topLevel kernels (layout SPLIT_*, MEMBER_*) into plain objects.
 // Decoded ids and names are read from the kernel's input, where the kernel has put them.
 import {
-  DOC_ID_ONLY,
   DOC_OK,
   MEMBER_BYTES,
   MEMBER_KIND,
@@ -50,7 +49,7 @@ export interface SplitDocument {
   status: number;
   /** Byte position of the trouble. */
   at: number;
-  /** The decoded id; null unless the status is DOC_OK or DOC_ID_ONLY. */
+  /** The decoded id, also of a document with another fault; null when it has none that can be read. */
   id: string | null;
   /** 64-bit hash of the id; 0 without one. */
   hash: bigint;
@@ -118,15 +117,14 @@ function readDocuments(result: Uint8Array, input: Buffer): SplitDocument[] {
   const documents: SplitDocument[] = [];
   for (let i = 0; i < count; i++) {
     const entry = table + i * SPLIT_DOC_BYTES;
-    const status = view.getUint32(entry + SPLIT_DOC_STATUS, true);
     const idAt = view.getUint32(entry + SPLIT_DOC_ID, true);
-    const idEnd = idAt + view.getUint32(entry + SPLIT_DOC_ID_BYTES, true);
+    const idBytes = view.getUint32(entry + SPLIT_DOC_ID_BYTES, true);
     documents.push({
       start: view.getUint32(entry + SPLIT_DOC_START, true),
       end: view.getUint32(entry + SPLIT_DOC_END, true),
-      status,
+      status: view.getUint32(entry + SPLIT_DOC_STATUS, true),
       at: view.getUint32(entry + SPLIT_DOC_AT, true),
-      id: status === DOC_OK || status === DOC_ID_ONLY ? input.toString("utf8", idAt, idEnd) : null,
+      id: idBytes === 0 ? null : input.toString("utf8", idAt, idAt + idBytes),
       hash: view.getBigUint64(entry + SPLIT_DOC_HASH, true),
     });
   }

@@ -15,7 +15,10 @@ import {
 import { ref } from "./schemas.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
-const DOCUMENT = pathParameter("id", "Id of the document, percent-encoded.");
+const DOCUMENT = pathParameter(
+  "id",
+  "Id of the document, percent-encoded; GET reads the document `export` as `%65xport`.",
+);
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 const FILTER = "Filter expression, as in a query.";
 const ACTION = { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" };

@@ -38,7 +38,8 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
   const action = query().get("action") ?? "upsert";
   checkQuota(context, () => mayAdd(action));
-  const lines = importDocuments(services.cluster, record, action, documentStream(request));
+  const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
+  const lines = importDocuments(services.cluster, record, action, documentStream(request), exists);
   return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, services.log);
 }
 

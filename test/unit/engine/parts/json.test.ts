@@ -157,6 +157,13 @@ describe("scanValue", () => {
     expect(scan("[".repeat(JSON_DEPTH_MAX) + "]".repeat(JSON_DEPTH_MAX))).toBe(DOC_OK);
     expect(scan("[".repeat(JSON_DEPTH_MAX + 1) + "]".repeat(JSON_DEPTH_MAX + 1))).toBe(DOC_TOO_DEEP);
     expect(scan(`${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`)).toBe(DOC_TOO_DEEP);
+    for (const depth of [8191, 8192, 8193, 10_000, 100_000]) {
+      const nested = `${'{"a":'.repeat(depth - 1)}["]\\"}"]${"}".repeat(depth - 1)}`;
+      expect(scan(nested)).toBe(DOC_TOO_DEEP);
+      expect(scan(`[${nested},1]`)).toBe(DOC_TOO_DEEP);
+      expect(scan(`[${nested},]`)).toBe(-1 - (nested.length + 2));
+      expect(scan(nested.slice(0, -1))).toBeLessThan(0);
+    }
     expect(scan("[".repeat(100_000))).toBeLessThan(0);
   });
 

@@ -45,8 +45,12 @@ const element = fc.oneof(
     { text: '{"\\u0069\\u0064":"esc\\u0061ped\\n"}', status: DOC_OK, id: "escaped\n" },
     { text: '{"id":"first","id":"l\\u00e4st"}', status: DOC_OK, id: "läst" },
     { text: '{"id":"first","id":null}', status: DOC_BAD_ID, id: null },
-    { text: '{"id":"x","t":"\\ud800"}', status: DOC_LONE_SURROGATE, id: null },
-    { text: `{"id":"x","t":${"[".repeat(70)}${"]".repeat(70)}}`, status: DOC_TOO_DEEP, id: null },
+    { text: '{"id":"x","t":"\\ud800"}', status: DOC_LONE_SURROGATE, id: "x" },
+    { text: '{"t":"\\ud800","id":"\\u0078y"}', status: DOC_LONE_SURROGATE, id: "xy" },
+    { text: '{"t":"\\ud800","id":"x\\udc00"}', status: DOC_LONE_SURROGATE, id: null },
+    { text: '{"id":"x\\udc00"}', status: DOC_LONE_SURROGATE, id: null },
+    { text: `{"id":"x","t":${"[".repeat(70)}${"]".repeat(70)}}`, status: DOC_TOO_DEEP, id: "x" },
+    { text: `{"t":${"[".repeat(9000)}${"]".repeat(9000)},"id":"x"}`, status: DOC_TOO_DEEP, id: "x" },
     { text: `{"id":"${"x".repeat(512)}"}`, status: DOC_OK, id: "x".repeat(512) },
     { text: `{"id":"${"x".repeat(513)}"}`, status: DOC_BAD_ID, id: null },
   ),
@@ -97,7 +101,7 @@ describe("split", () => {
     expect(status).toBe(DOC_OK);
     expect(outline(documents)).toEqual([
       [DOC_OK, "a"],
-      [DOC_BAD_UTF8, null],
+      [DOC_BAD_UTF8, "b"],
       [DOC_OK, "c"],
     ]);
     expect(documents[1]!.at).toBe(body.indexOf(0xff));
@@ -172,8 +176,8 @@ describe("splitLines", () => {
     const { documents, consumed } = workbench.splitLines(lines, true);
     expect(documents.map(({ status, at, id }) => [status, at, id])).toEqual([
       [DOC_OK, 6, "a"],
-      [DOC_BAD_JSON, 20, null],
-      [DOC_BAD_JSON, 33, null],
+      [DOC_BAD_JSON, 20, "b"],
+      [DOC_BAD_JSON, 33, "c"],
       [DOC_OK, 41, "d"],
     ]);
     expect(consumed).toBe(lines.length);
