@@ -6,7 +6,7 @@ import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
 import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
-import { Snapshots } from "./backups/backups.js";
+import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
 import { Cluster, type ClusterOptions } from "./cluster/cluster.js";
@@ -83,9 +83,9 @@ async function start(config: Config, log: Logger, undo: Undo): Promise<RunningSe
   const slowQueries = new SlowQueryLog(config.slowQueryMs, recorder, log);
   const unsent = new UnsentBytes(limits.unsentBytesMax);
   const scrape = new Scrape(catalog, cluster, lifecycle, dataDir, unsent);
-  const snapshots = new Snapshots({ directory: config.snapshotDir, catalog, cluster, log });
-  await snapshots.clean();
-  undo.push(() => snapshots.stop());
+  const backups = new Backups({ directory: config.snapshotDir, catalog, cluster, log });
+  await backups.clean();
+  undo.push(() => backups.stop());
   const service = new HttpService(
     {
       config,
@@ -95,7 +95,7 @@ async function start(config: Config, log: Logger, undo: Undo): Promise<RunningSe
       lifecycle,
       doorkeeper,
       usage,
-      snapshots,
+      backups,
       slowQueries,
       scrape,
       unsent,

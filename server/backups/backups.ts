@@ -13,27 +13,27 @@ import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import type { Logger } from "../log.js";
 import {
+  BackupError,
+  type BackupManifest,
   bytesOf,
   CATALOG_FILE,
   readManifest,
-  SnapshotError,
-  type SnapshotManifest,
   shardFile,
   writeManifest,
 } from "./manifest.js";
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
-/** An unfinished snapshot's directory; the next start removes it. */
+/** An unfinished backup's directory; the next start removes it. */
 const UNFINISHED = ".partial";
-/** Writes under way when a snapshot begins must end within this, while later ones wait. */
+/** Writes under way when a backup begins must end within this, while later ones wait. */
 const QUIET_MS_MAX = 10_000;
 
-export type SnapshotStatus = "running" | "complete" | "damaged" | "failed";
+export type BackupStatus = "running" | "complete" | "damaged" | "failed";
 
-export interface SnapshotEntry {
+export interface Backup {
   readonly id: string;
   readonly createdAt: string;
-  readonly status: SnapshotStatus;
+  readonly status: BackupStatus;
   /** 0 until it is complete. */
   readonly bytes: number;
   readonly shards: number;
@@ -52,10 +52,10 @@ interface Services {
   readonly log: Logger;
 }
 
-export class Snapshots {
+export class Backups {
   readonly #services: Services;
   /** Those of this run that are not on disk: the running one and failed ones. */
-  readonly #unfinished = new Map<string, SnapshotEntry>();
+  readonly #unfinished = new Map<string, Backup>();
   #running: Promise<void> | null = null;
   #stopped = false;
 
@@ -75,7 +75,7 @@ export class Snapshots {
    * Resolves when the moment is taken; all writes acknowledged before are in, none of a later one. Writing goes
    * on in the background. Throws SK-SYS-409 while another one is written, SK-SYS-503.
    */
-  async create(): Promise<SnapshotEntry> {
+  async create(): Promise<Backup> {
     if (this.#running !== null) throw new SkeinError("SK-SYS-409", "another snapshot is being written");
     let started: () => void = () => undefined;
     this.#running = new Promise((resolve) => (started = resolve));
@@ -84,7 +84,7 @@ export class Snapshots {
     try {
       if (this.#stopped) throw new SkeinError("SK-SYS-503", "the server is stopping", { retryAfter: 1 });
       const taken = await this.#take(id);
-      const entry: SnapshotEntry = { ...taken.entry, path: join(directory, id) };
+      const entry: Backup = { ...taken.entry, path: join(directory, id) };
       this.#unfinished.set(id, entry);
       this.#running = this.#write(entry, taken.catalog);
       return entry;
@@ -98,7 +98,7 @@ export class Snapshots {
   }
 
   /** Oldest first. */
-  async list(): Promise<SnapshotEntry[]> {
+  async list(): Promise<Backup[]> {
     const unfinished = [...this.#unfinished.values()]; // first: one that is finished meanwhile is in the directory
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
@@ -108,7 +108,7 @@ export class Snapshots {
   }
 
   /** Throws SK-SYS-404. */
-  async get(id: string): Promise<SnapshotEntry> {
+  async get(id: string): Promise<Backup> {
     const entry = (await this.list()).find((one) => one.id === id);
     if (entry === undefined) throw new SkeinError("SK-SYS-404", "there is no such snapshot");
     return entry;
@@ -119,7 +119,7 @@ export class Snapshots {
     const entry = await this.get(id);
     if (entry.status === "running") throw new SkeinError("SK-SYS-409", "the snapshot is being written");
     this.#unfinished.delete(id);
-    // Without its manifest's directory name it is no snapshot any more, wherever the removal stops.
+    // Without its manifest's directory name it is no backup any more, wherever the removal stops.
     const { directory } = this.#services;
     const going = join(directory, id + UNFINISHED);
     if (entry.status !== "failed") await renameDurably(join(directory, id), going);
@@ -137,7 +137,7 @@ export class Snapshots {
     }
   }
 
-  async #take(id: string): Promise<{ entry: Omit<SnapshotEntry, "path">; catalog: StoreView }> {
+  async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreView }> {
     const { catalog, cluster } = this.#services;
     const pausedMs = performance.now();
     const taken = await cluster.betweenWrites(QUIET_MS_MAX, () =>
@@ -163,14 +163,14 @@ export class Snapshots {
   }
 
   /** Never rejects: a failure is kept in the list. */
-  async #write(entry: SnapshotEntry, catalog: StoreView): Promise<void> {
+  async #write(entry: Backup, catalog: StoreView): Promise<void> {
     const { directory, cluster, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
     try {
       await mkdir(partial, { recursive: true, mode: 0o700 });
       const pause = async (): Promise<void> => {
-        if (this.#stopped) throw new SnapshotError("the server is stopping");
+        if (this.#stopped) throw new BackupError("the server is stopping");
         await nextTurn();
       };
       const files = await Promise.allSettled([
@@ -185,7 +185,7 @@ export class Snapshots {
       ]);
       const failed = files.find((file) => file.status === "rejected");
       if (failed !== undefined) throw failed.reason;
-      const manifest: SnapshotManifest = {
+      const manifest: BackupManifest = {
         ...entry,
         files: files.flatMap((file) => (file.status === "fulfilled" ? [file.value] : [])),
       };
@@ -210,7 +210,7 @@ export class Snapshots {
     }
   }
 
-  async #read(id: string): Promise<SnapshotEntry> {
+  async #read(id: string): Promise<Backup> {
     const path = join(this.#services.directory, id);
     try {
       const manifest = await readManifest(path);
@@ -218,7 +218,7 @@ export class Snapshots {
       const counts = { bytes: bytesOf(manifest), shards, indexes, documents };
       return { id, createdAt, status: "complete", path, error: null, ...counts };
     } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error;
+      if (!(error instanceof BackupError)) throw error;
       const counts = { bytes: 0, shards: 0, indexes: 0, documents: 0 };
       return { id, createdAt: timeOf(id), status: "damaged", path, error: error.message, ...counts };
     }

@@ -1,5 +1,5 @@
-// The manifest of a snapshot: its last file, and the only one that says that the others are whole. A directory
-// without one is not a snapshot.
+// The manifest of a backup: its last file, and the only one that says that the others are whole. A directory
+// without one is not a backup.
 //
 //   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/snapshot-file.ts
 //   <id>/manifest.json                                     what follows here, `checksum` over the rest
@@ -19,11 +19,11 @@ export function shardFile(shard: number): string {
   return `shard-${shard}.skb`;
 }
 
-export interface SnapshotFile extends SnapshotFileSums {
+export interface BackupFile extends SnapshotFileSums {
   readonly name: string;
 }
 
-export interface SnapshotManifest {
+export interface BackupManifest {
   readonly id: string;
   /** ISO 8601 UTC: the moment that it shows. */
   readonly createdAt: string;
@@ -31,22 +31,22 @@ export interface SnapshotManifest {
   readonly indexes: number;
   readonly documents: number;
   /** The catalog's, then the shards' by number. */
-  readonly files: readonly SnapshotFile[];
+  readonly files: readonly BackupFile[];
 }
 
-/** A snapshot that cannot be used; the message is one sentence for a person. */
-export class SnapshotError extends Error {
+/** A backup that cannot be used; the message is one sentence for a person. */
+export class BackupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = "SnapshotError";
+    this.name = "BackupError";
   }
 }
 
-export function bytesOf(manifest: SnapshotManifest): number {
+export function bytesOf(manifest: BackupManifest): number {
   return manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-export async function writeManifest(directory: string, manifest: SnapshotManifest): Promise<void> {
+export async function writeManifest(directory: string, manifest: BackupManifest): Promise<void> {
   const { id, createdAt, shards, indexes, documents, files } = manifest;
   const content = {
     format: FORMAT,
@@ -68,8 +68,8 @@ export async function writeManifest(directory: string, manifest: SnapshotManifes
   }
 }
 
-/** Throws SnapshotError: no snapshot, a newer one, a damaged manifest. */
-export async function readManifest(directory: string): Promise<SnapshotManifest> {
+/** Throws BackupError: no backup, a newer one, a damaged manifest. */
+export async function readManifest(directory: string): Promise<BackupManifest> {
   const path = join(directory, MANIFEST_FILE);
   let content: unknown;
   try {
@@ -79,39 +79,38 @@ export async function readManifest(directory: string): Promise<SnapshotManifest>
     const why = missing
       ? `there is no ${MANIFEST_FILE}: not a snapshot, or not a finished one`
       : "it is damaged";
-    throw new SnapshotError(`${directory} cannot be used: ${why}`, { cause });
+    throw new BackupError(`${directory} cannot be used: ${why}`, { cause });
   }
-  if (!isObject(content) || content.format !== FORMAT)
-    throw new SnapshotError(`${path} is not of a snapshot`);
+  if (!isObject(content) || content.format !== FORMAT) throw new BackupError(`${path} is not of a snapshot`);
   if (content.version !== VERSION) {
-    throw new SnapshotError(
+    throw new BackupError(
       `${directory} has the snapshot format ${String(content.version)}; this version of Skein reads ${VERSION}`,
     );
   }
   const { checksum: stored, ...rest } = content;
-  if (stored !== checksum(rest)) throw new SnapshotError(`${path} is damaged (checksum)`);
+  if (stored !== checksum(rest)) throw new BackupError(`${path} is damaged (checksum)`);
   // The checksum says that this is what writeManifest wrote.
   const { id, created_at, shards, indexes, documents, files } = rest as unknown as Written;
   return { id, createdAt: created_at, shards, indexes, documents, files };
 }
 
-/** Reads every file of the snapshot. Throws SnapshotError for the first that is not as the manifest says. */
-export async function checkFiles(directory: string, manifest: SnapshotManifest): Promise<void> {
+/** Reads every file of the backup. Throws BackupError for the first that is not as the manifest says. */
+export async function checkFiles(directory: string, manifest: BackupManifest): Promise<void> {
   for (const { name, bytes, sha256 } of manifest.files) {
     let found: { bytes: number; sha256: string };
     try {
       found = await hashFile(join(directory, name));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new SnapshotError(`${name} of the snapshot ${manifest.id} cannot be read (${code})`, { cause });
+      throw new BackupError(`${name} of the snapshot ${manifest.id} cannot be read (${code})`, { cause });
     }
     if (found.bytes !== bytes || found.sha256 !== sha256) {
-      throw new SnapshotError(`${name} of the snapshot ${manifest.id} is damaged (length or checksum)`);
+      throw new BackupError(`${name} of the snapshot ${manifest.id} is damaged (length or checksum)`);
     }
   }
 }
 
-interface Written extends Omit<SnapshotManifest, "createdAt"> {
+interface Written extends Omit<BackupManifest, "createdAt"> {
   readonly created_at: string;
 }
 

@@ -1,4 +1,4 @@
-// A snapshot becomes a data directory, offline. Everything is checked, then built beside what is there, then put
+// A backup becomes a data directory, offline. Everything is checked, then built beside what is there, then put
 // in its place: whatever moment the process ends at, there is the old or the new data, and the next start of a
 // server or of a restore goes on.
 //
@@ -13,11 +13,11 @@ import { DataDirLockedError, lockDataDir } from "../data-dir/data-lock.js";
 import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { fault } from "../fault.js";
 import {
+  BackupError,
+  type BackupManifest,
   CATALOG_FILE,
   checkFiles,
   readManifest,
-  SnapshotError,
-  type SnapshotManifest,
   shardFile,
 } from "./manifest.js";
 
@@ -29,15 +29,15 @@ const PARTS = ["shards", "catalog"];
 const LEFTOVERS = ["shards.new", "shards.old"];
 
 /**
- * Restores the snapshot in `directory` into `dataDir`. With `force` the data there is replaced. `report` gets a
- * line per step. Throws SnapshotError; the data directory is as it was then.
+ * Restores the backup in `directory` into `dataDir`. With `force` the data there is replaced. `report` gets a
+ * line per step. Throws BackupError; the data directory is as it was then.
  */
-export async function restoreSnapshot(
+export async function restoreBackup(
   directory: string,
   dataDir: string,
   force: boolean,
   report: (line: string) => void,
-): Promise<SnapshotManifest> {
+): Promise<BackupManifest> {
   const manifest = await readManifest(directory);
   report(`checking ${manifest.files.length} files`);
   await checkFiles(directory, manifest);
@@ -47,7 +47,7 @@ export async function restoreSnapshot(
     await finishRestore(dataDir);
     const holdsData = PARTS.some((name) => existsSync(join(dataDir, name)));
     if (holdsData && !force)
-      throw new SnapshotError(`${dataDir} holds data already; --force replaces it by the snapshot`);
+      throw new BackupError(`${dataDir} holds data already; --force replaces it by the snapshot`);
     const building = join(dataDir, NEW);
     await rm(building, { recursive: true, force: true });
     await mkdir(join(building, "shards"), { recursive: true });
@@ -106,7 +106,7 @@ async function claim(dataDir: string): Promise<() => Promise<void>> {
   try {
     return await lockDataDir(dataDir, "skein restore");
   } catch (error) {
-    if (error instanceof DataDirLockedError) throw new SnapshotError(error.message, { cause: error });
+    if (error instanceof DataDirLockedError) throw new BackupError(error.message, { cause: error });
     throw error;
   }
 }

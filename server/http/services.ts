@@ -1,6 +1,6 @@
 // What the routes work with, put together once by main.ts.
 
-import type { Snapshots } from "../backups/backups.js";
+import type { Backups } from "../backups/backups.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Cluster } from "../cluster/cluster.js";
 import type { Config } from "../config.js";
@@ -21,7 +21,7 @@ export interface Services {
   readonly lifecycle: Lifecycle;
   readonly doorkeeper: Doorkeeper;
   readonly usage: Usage;
-  readonly snapshots: Snapshots;
+  readonly backups: Backups;
   readonly slowQueries: SlowQueryLog;
   readonly scrape: Scrape;
   readonly unsent: UnsentBytes;

@@ -11,7 +11,7 @@ import { CliError } from "../failure.js";
 
 const POLL_MS = 200;
 
-interface Snapshot {
+interface Backup {
   readonly id: string;
   readonly status: string;
   readonly bytes: number;
@@ -61,9 +61,9 @@ async function backup(options: BackupOptions): Promise<void> {
   }
 }
 
-async function finished(client: ApiClient): Promise<Snapshot> {
-  const ask = async (method: string, path: string): Promise<Snapshot> =>
-    ((await client.json(method, path)) as { data: Snapshot }).data;
+async function finished(client: ApiClient): Promise<Backup> {
+  const ask = async (method: string, path: string): Promise<Backup> =>
+    ((await client.json(method, path)) as { data: Backup }).data;
   let snapshot = await ask("POST", "/v1/snapshots");
   while (snapshot.status === "running") {
     await sleep(POLL_MS);
@@ -74,11 +74,9 @@ async function finished(client: ApiClient): Promise<Snapshot> {
 }
 
 /** The manifest is copied last and checked with all files, so that a copy that has one is whole. */
-async function copy(snapshot: Snapshot, to: string): Promise<void> {
+async function copy(snapshot: Backup, to: string): Promise<void> {
   // The other commands should not load what only this one needs.
-  const { checkFiles, MANIFEST_FILE, readManifest, SnapshotError } = await import(
-    "../../backups/manifest.js"
-  );
+  const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import("../../backups/manifest.js");
   if (!existsSync(snapshot.path)) {
     throw new CliError(`${snapshot.path} is not on this machine; run the command where the server runs`);
   }
@@ -89,7 +87,7 @@ async function copy(snapshot: Snapshot, to: string): Promise<void> {
     await checkFiles(to, manifest);
     await copyFile(join(snapshot.path, MANIFEST_FILE), join(to, MANIFEST_FILE));
   } catch (error) {
-    if (error instanceof SnapshotError) throw new CliError(error.message);
+    if (error instanceof BackupError) throw new CliError(error.message);
     throw error;
   }
 }

@@ -30,15 +30,15 @@ export function restoreCommand(): Command {
 
 async function restore(directory: string, options: RestoreOptions): Promise<void> {
   // The other commands should not load a database.
-  const { restoreSnapshot } = await import("../../backups/restore.js");
-  const { SnapshotError } = await import("../../backups/manifest.js");
+  const { restoreBackup } = await import("../../backups/restore.js");
+  const { BackupError } = await import("../../backups/manifest.js");
   const { EnvelopeError } = await import("../../../shards/storage/envelope.js");
   const dataDir = resolve(options.dataDir);
   try {
     const report = (line: string): void => {
       if (options.json !== true) process.stderr.write(`${line}\n`);
     };
-    const manifest = await restoreSnapshot(resolve(directory), dataDir, options.force === true, report);
+    const manifest = await restoreBackup(resolve(directory), dataDir, options.force === true, report);
     const { id, indexes, documents } = manifest;
     process.stdout.write(
       options.json === true
@@ -46,7 +46,7 @@ async function restore(directory: string, options: RestoreOptions): Promise<void
         : `Restored snapshot ${id} to ${dataDir}: ${indexes} indexes, ${documents} documents.\n`,
     );
   } catch (error) {
-    if (error instanceof SnapshotError || error instanceof EnvelopeError) throw new CliError(error.message);
+    if (error instanceof BackupError || error instanceof EnvelopeError) throw new CliError(error.message);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-// Snapshots of the whole server, for the bootstrap admin key only: they hold every tenant's data.
-import type { SnapshotEntry } from "../../backups/backups.js";
+// Backups of the whole server, for the bootstrap admin key only: they hold every tenant's data.
+import type { Backup } from "../../backups/backups.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
@@ -14,22 +14,22 @@ export const snapshotRoutes: readonly Route[] = [
 ];
 
 async function create({ services }: TenantContext): Promise<HttpReply> {
-  return dataReply(view(await services.snapshots.create()), 202);
+  return dataReply(view(await services.backups.create()), 202);
 }
 
 async function list({ services }: TenantContext): Promise<HttpReply> {
-  return dataReply((await services.snapshots.list()).map(view));
+  return dataReply((await services.backups.list()).map(view));
 }
 
 async function get({ services, params }: TenantContext): Promise<HttpReply> {
-  return dataReply(view(await services.snapshots.get(params.id!)));
+  return dataReply(view(await services.backups.get(params.id!)));
 }
 
 async function remove({ services, params }: TenantContext): Promise<HttpReply> {
-  await services.snapshots.remove(params.id!);
+  await services.backups.remove(params.id!);
   return dataReply({ id: params.id!, deleted: true });
 }
 
-function view({ createdAt, ...entry }: SnapshotEntry): object {
+function view({ createdAt, ...entry }: Backup): object {
   return { ...entry, created_at: createdAt };
 }
