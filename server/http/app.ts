@@ -109,7 +109,7 @@ class Exchange implements HttpRequest, Flow {
     }
     response.onAborted(() => this.#abort());
     response.onData((chunk, last) => {
-      if (chunk.byteLength > 0 && !this.#queue.discarding) this.#queue.push(new Uint8Array(chunk.slice(0)));
+      if (!this.#queue.discarding) this.#queue.push(new Uint8Array(chunk));
       if (!last) return;
       this.resume();
       this.#queue.end();
@@ -137,7 +137,7 @@ class Exchange implements HttpRequest, Flow {
         failure = error;
       }
       this.resume();
-      this.#queue.discard();
+      this.#queue.close();
       reply.onFinished?.(failure);
     });
   }

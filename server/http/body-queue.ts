@@ -2,33 +2,18 @@
 // streamed with back-pressure. Both front-ends feed it. Knows nothing of content types or JSON.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
+import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
 /** Bytes that wait before somebody reads, and while a stream reads slowly, until the socket is paused. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
+/** Bodies that are larger, or of unknown length, are collected in a block of their own. */
+const PIECES_BYTES_MAX = 256 * 1024;
 
 /** Tells the socket to stop and to go on reading. Calls may repeat. */
 export interface Flow {
   pause(): void;
   resume(): void;
-}
-
-/** All bodies in memory together, so that many large requests at once cannot exhaust it. */
-export class BodyMemory {
-  #bytes = 0;
-
-  constructor(readonly bytesMax: number) {}
-
-  /** False when there is no room. */
-  reserve(bytes: number): boolean {
-    if (this.#bytes + bytes > this.bytesMax) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#bytes -= bytes;
-  }
 }
 
 export class BodyQueue {
@@ -37,11 +22,13 @@ export class BodyQueue {
   readonly #memory: BodyMemory;
   readonly #declaredBytes: number;
   #chunks: Uint8Array[] = [];
+  #block: BodyBlock | null = null;
   #queuedBytes = 0;
   #reservedBytes = 0;
   #ended = false;
   #discarding = false;
   #collecting = false;
+  #collected = false;
   #paused = false;
   #failure: Error | null = null;
   #wake: (() => void) | null = null;
@@ -54,27 +41,28 @@ export class BodyQueue {
     this.#memory = memory;
   }
 
-  /** Bytes that nobody will read need not be copied for `push`. */
+  /** Nobody will read what still comes. */
   get discarding(): boolean {
     return this.#discarding;
   }
 
-  /** Takes ownership of the bytes. */
+  /** Copies the bytes, which may change afterwards. */
   push(chunk: Uint8Array): void {
     if (this.#discarding || chunk.byteLength === 0) return;
     if (!this.#memory.reserve(chunk.byteLength)) {
-      this.fail(
-        new SkeinError("SK-SYS-503", "too many request bodies are waiting; retry in a moment", {
-          retryAfter: 1,
-        }),
-      );
+      this.fail(tooManyBodies());
       return;
     }
     this.#reservedBytes += chunk.byteLength;
-    this.#chunks.push(chunk);
-    this.#queuedBytes += chunk.byteLength;
+    this.#keep(chunk);
     if (!this.#collecting && this.#queuedBytes > HIGH_WATER_BYTES) this.#pause();
     this.#wakeUp();
+  }
+
+  #keep(chunk: Uint8Array): void {
+    this.#queuedBytes += chunk.byteLength;
+    if (this.#block === null) this.#chunks.push(new Uint8Array(chunk));
+    else if (!this.#block.append(chunk)) this.fail(tooManyBodies());
   }
 
   /** The body is complete. */
@@ -94,12 +82,20 @@ export class BodyQueue {
   discard(): void {
     this.#discarding = true;
     this.#chunks = [];
+    if (!this.#collected) this.#block?.free();
     this.#queuedBytes = 0;
     this.#memory.release(this.#reservedBytes);
     this.#reservedBytes = 0;
     this.#resume();
   }
 
+  /** The request is answered: nobody reads what was collected any more. */
+  close(): void {
+    this.discard();
+    this.#block?.free();
+  }
+
+  /** The whole body; it is valid until `close`. */
   async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     const refuse = (): never => {
       this.discard();
@@ -109,16 +105,31 @@ export class BodyQueue {
     };
     if (this.#declaredBytes > bytesMax) refuse();
     this.#collecting = true;
+    if (!this.#ended && !this.#isSmall()) this.#collectInBlock(bytesMax);
     this.#resume();
     const deadline = Date.now() + this.#limits.bodyTotalMsMax;
     while (!this.#ended && this.#failure === null && this.#queuedBytes <= bytesMax)
       await this.#arrival(deadline);
     if (this.#failure !== null) throw this.#failure;
     if (this.#queuedBytes > bytesMax) refuse();
+    this.#collected = true;
+    if (this.#block !== null) return this.#block.bytes();
     const chunks = this.#chunks;
     this.#chunks = [];
     if (chunks.length === 1) return chunks[0]!;
     return Buffer.concat(chunks, this.#queuedBytes);
+  }
+
+  #isSmall(): boolean {
+    return this.#declaredBytes >= 0 && this.#declaredBytes <= PIECES_BYTES_MAX;
+  }
+
+  #collectInBlock(bytesMax: number): void {
+    this.#block = new BodyBlock(bytesMax);
+    const pieces = this.#chunks;
+    this.#chunks = [];
+    this.#queuedBytes = 0;
+    for (const piece of pieces) this.#keep(piece);
   }
 
   async *stream(): AsyncGenerator<Uint8Array> {
@@ -166,6 +177,12 @@ export class BodyQueue {
     this.#paused = false;
     this.#flow.resume();
   }
+}
+
+function tooManyBodies(): SkeinError {
+  return new SkeinError("SK-SYS-503", "too many request bodies are waiting; retry in a moment", {
+    retryAfter: 1,
+  });
 }
 
 /** The Content-Length as a number, -1 when there is none. */

@@ -2,7 +2,7 @@
 import type { Config } from "../config.js";
 import type { Logger } from "../log.js";
 import { listenUws, loadUws } from "./app.js";
-import { BodyMemory } from "./body-queue.js";
+import { BodyMemory } from "./body-memory.js";
 import { listenNode } from "./node-app.js";
 import type { HttpHandler, HttpListener } from "./port.js";
 import type { UnsentBytes } from "./unsent.js";

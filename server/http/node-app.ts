@@ -104,7 +104,7 @@ class Exchange implements HttpRequest {
   run(handler: HttpHandler): void {
     void handler(this).then(async (reply) => {
       const failure = await this.#send(reply).catch((error: unknown) => error);
-      this.#queue.discard();
+      this.#queue.close();
       reply.onFinished?.(failure);
     });
   }

@@ -2,7 +2,7 @@
 // listener can do. Two implementations: app.ts (uWebSockets.js) and node-app.ts (node:http). Knows neither.
 import type { ErrorCode } from "../errors.js";
 import type { Limits } from "../limits.js";
-import type { BodyMemory } from "./body-queue.js";
+import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
 /** The headers that are read; all others are ignored, so that a front-end copies only these. */

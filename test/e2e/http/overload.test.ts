@@ -12,6 +12,7 @@ const CAPACITY = 32;
 const CLIENTS = 64; // sockets of the harness
 const IDLE_MS = 5_000;
 const UNSENT_MAX = 8 * 1024 * 1024;
+const MIB = 1024 * 1024;
 const PATH = "/v1/indexes/things/query";
 
 describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
@@ -58,6 +59,23 @@ describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
     );
     return statuses;
   }
+
+  test("memory that uploads took comes back when their clients vanish", async () => {
+    const before = server.residentMiB();
+    if (before === null) return; // Linux tells
+    const uploads = 9;
+    const sockets = await Promise.all(Array.from({ length: uploads }, () => server.socket()));
+    for (const socket of sockets) {
+      socket.on("error", () => undefined);
+      socket.write(requestHead("POST", "/v1/indexes/things/documents/batch", 60 * MIB));
+      socket.write(Buffer.alloc(55 * MIB, "x"));
+    }
+    const arrived = () => (server.residentMiB() ?? 0) - before > uploads * 40;
+    await eventually(async () => arrived(), "the uploads have arrived");
+    for (const socket of sockets) socket.destroy();
+    const returned = () => (server.residentMiB() ?? 0) - before < 64;
+    await eventually(async () => returned(), "their memory is back");
+  });
 
   test("ten times the capacity: 503 for the surplus, no growth, and it recovers", async () => {
     const pid = server.pid;

@@ -1,7 +1,8 @@
 // The parts of the HTTP layer that need no socket: JSON bodies, the body queue, the router, the OpenAPI document.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BodyMemory, BodyQueue, declaredLength } from "../../../../server/http/body-queue.js";
+import { BodyMemory } from "../../../../server/http/body-memory.js";
+import { BodyQueue, declaredLength } from "../../../../server/http/body-queue.js";
 import { parseJson } from "../../../../server/http/json.js";
 import { OPENAPI } from "../../../../server/http/openapi/document.js";
 import { Router } from "../../../../server/http/router.js";
@@ -90,6 +91,27 @@ describe("the body queue", () => {
     return { socket, body: new BodyQueue(socket, declared, { ...DEFAULT_LIMITS, ...limits }, memory) };
   };
   const MIB = new Uint8Array(1024 * 1024);
+
+  test("collects a large body in a block that goes back to the system with the request", async () => {
+    const { body } = queue(3 * MIB.length);
+    const chunk = MIB.slice();
+    const pieces = [1, 2, 3].map((byte) => new Uint8Array(MIB.length).fill(byte));
+    const push = (piece: Uint8Array): void => {
+      chunk.set(piece);
+      body.push(chunk); // the front-end uses its buffer again
+    };
+    push(pieces[0]!);
+    const collected = body.collect(4 * MIB.length, "SK-SYS-413");
+    push(pieces[1]!);
+    push(pieces[2]!);
+    body.end();
+    const whole = await collected;
+    expect(Buffer.compare(whole, Buffer.concat(pieces))).toBe(0);
+    body.fail(new Error("the client is gone")); // while the route still reads
+    expect(whole.byteLength).toBe(3 * MIB.length);
+    body.close();
+    expect(whole.byteLength).toBe(0);
+  });
 
   test("collects what comes before and after the question", async () => {
     const { body } = queue();

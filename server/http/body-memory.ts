@@ -1,0 +1,61 @@
+// The memory of request bodies: how much all of them take together, and the block in which one large body is
+// collected. Knows nothing of sockets.
+
+/** All bodies in memory together, so that many large requests at once cannot exhaust it. */
+export class BodyMemory {
+  #bytes = 0;
+
+  constructor(readonly bytesMax: number) {}
+
+  /** False when there is no room. */
+  reserve(bytes: number): boolean {
+    if (this.#bytes + bytes > this.bytesMax) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+}
+
+const GROWTH_BYTES = 1024 * 1024;
+
+/**
+ * The bytes of one body in a row. An ordinary buffer per piece would come from the C heap, which keeps what many pieces
+ * took when they are gone. A resizable buffer is a mapping of its own: it grows in place, and `free` gives it back.
+ */
+export class BodyBlock {
+  readonly #buffer: ArrayBuffer;
+  #bytes = 0;
+
+  /** Throws RangeError when there are no addresses for so many bytes. */
+  constructor(bytesMax: number) {
+    this.#buffer = new ArrayBuffer(0, { maxByteLength: bytesMax });
+  }
+
+  /** Copies the bytes behind the others, unless that is more than `bytesMax`. False when the system has no memory. */
+  append(chunk: Uint8Array): boolean {
+    const end = this.#bytes + chunk.byteLength;
+    const { byteLength, maxByteLength } = this.#buffer;
+    if (end > maxByteLength) return true;
+    try {
+      if (end > byteLength) this.#buffer.resize(Math.min(maxByteLength, end + GROWTH_BYTES));
+    } catch {
+      return false;
+    }
+    new Uint8Array(this.#buffer, this.#bytes, chunk.byteLength).set(chunk);
+    this.#bytes = end;
+    return true;
+  }
+
+  /** A view that is empty after `free`. */
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#buffer, 0, this.#bytes);
+  }
+
+  free(): void {
+    this.#bytes = 0;
+    this.#buffer.resize(0);
+  }
+}
