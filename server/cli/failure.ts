@@ -14,5 +14,6 @@ export class CliError extends Error {
 
 /** Whether the message alone tells the user what to do, so that a stack would only be in the way. */
 export function speaksToUser(error: unknown): boolean {
-  return error instanceof CliError || error instanceof InputError;
+  if (error instanceof CliError) return error.cause === undefined || speaksToUser(error.cause);
+  return error instanceof InputError;
 }

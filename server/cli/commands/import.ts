@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { FieldType } from "../../field-types.js";
 import { type DocumentInput, openDocuments } from "../../formats/documents.js";
 import { type Inference, inferSchema } from "../../formats/infer.js";
+import { messageOf } from "../../formats/input-error.js";
 import { Observer } from "../../formats/observe.js";
 import { FORMATS, type Format, openSource, type Source } from "../../formats/source.js";
 import type { ApiClient } from "../api.js";
@@ -15,7 +16,14 @@ import { CliError, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
 import { schemaLines } from "../schema-table.js";
 import { grouped, oneLine } from "../table.js";
 import { UploadProgress } from "../upload/progress.js";
-import { ACTIONS, type ImportAction, type Rejection, upload } from "../upload/sender.js";
+import {
+  ACTIONS,
+  type ImportAction,
+  type Rejection,
+  type UploadCounts,
+  UploadStopped,
+  upload,
+} from "../upload/sender.js";
 import { createIndex, fieldTypes, findIndex, readSchemaFile } from "./index-setup.js";
 
 interface ImportOptions extends GlobalOptions {
@@ -154,7 +162,8 @@ async function send(
   const rejections: Rejection[] = [];
   const file = options.rejected === undefined ? null : await openRejectedFile(options.rejected);
   const progress = new UploadProgress(source, process.stderr);
-  let counts: { succeeded: number; rejected: number };
+  let counts: Readonly<UploadCounts>;
+  let stopped: UploadStopped | null = null;
   try {
     counts = await upload(client, input.all(types), {
       index: options.index,
@@ -167,36 +176,60 @@ async function send(
         file?.write(`${JSON.stringify(rejection)}\n`);
       },
     });
+  } catch (error) {
+    if (!(error instanceof UploadStopped)) throw error;
+    stopped = error;
+    counts = error.counts;
   } finally {
     progress.clear();
     if (file !== null) await closed(file);
   }
-  report(counts, progress.seconds(), rejections, source, options);
+  if (options.json === true) {
+    const problem = stopped === null ? {} : { error: messageOf(stopped.cause) };
+    printSummary({ ...counts, ...problem }, progress.seconds(), rejections, source, options);
+  } else {
+    printRejections(counts.rejected, rejections, source, options);
+    if (stopped === null) printCounts(counts, progress.seconds(), options);
+  }
+  if (stopped !== null) throw new CliError(`${stopped.message}; ${howToGoOn(options)}`, { cause: stopped });
   return counts.rejected > 0 ? EXIT_SOME_REJECTED : EXIT_FINE;
 }
 
-function report(
-  counts: { succeeded: number; rejected: number },
+/** Every document has an id, so a repetition stores nothing twice. */
+function howToGoOn({ action }: ImportOptions): string {
+  const again = "when the cause is mended, run the same command again:";
+  return action === "create"
+    ? `${again} it lists them as rejected and stores the others`
+    : `${again} nothing is stored twice`;
+}
+
+function printSummary(
+  counts: { readonly succeeded: number; readonly rejected: number; readonly error?: string },
   seconds: number,
   rejections: readonly Rejection[],
   source: Source,
   options: ImportOptions,
 ): void {
-  const rate = Math.round(counts.succeeded / Math.max(seconds, 0.001));
-  if (options.json === true) {
-    const summary = {
-      index: options.index,
-      file: source.name,
-      format: source.format,
-      succeeded: counts.succeeded,
-      rejected: counts.rejected,
-      seconds: Math.round(seconds * 1000) / 1000,
-      documents_per_second: rate,
-      rejections,
-    };
-    process.stdout.write(`${JSON.stringify(summary)}\n`);
-    return;
-  }
+  const summary = {
+    index: options.index,
+    file: source.name,
+    format: source.format,
+    succeeded: counts.succeeded,
+    rejected: counts.rejected,
+    seconds: Math.round(seconds * 1000) / 1000,
+    documents_per_second: perSecond(counts, seconds),
+    rejections,
+    error: counts.error,
+  };
+  process.stdout.write(`${JSON.stringify(summary)}\n`);
+}
+
+function printRejections(
+  count: number,
+  rejections: readonly Rejection[],
+  source: Source,
+  options: ImportOptions,
+): void {
   const place = source.format === "json" ? "element" : "line";
   for (const { at, id, error, code } of rejections) {
     const codeText = code === "" || error.includes(code) ? "" : ` (${code})`;
@@ -204,15 +237,22 @@ function report(
       `rejected: ${place} ${at}${id === null ? "" : `, id ${oneLine(id)}`}: ${oneLine(error)}${codeText}\n`,
     );
   }
-  const hidden = counts.rejected - rejections.length;
+  const hidden = count - rejections.length;
   if (hidden > 0) {
     const hint = options.rejected === undefined ? "; --rejected FILE lists all" : ` in ${options.rejected}`;
     process.stderr.write(`... and ${grouped(hidden)} more${hint}\n`);
   }
+}
+
+function printCounts(counts: Readonly<UploadCounts>, seconds: number, options: ImportOptions): void {
   const rejected = counts.rejected === 0 ? "none rejected" : `${grouped(counts.rejected)} rejected`;
   process.stdout.write(
-    `${grouped(counts.succeeded)} documents in ${options.index}, ${rejected}, ${seconds.toFixed(1)} s (${grouped(rate)}/s)\n`,
+    `${grouped(counts.succeeded)} documents in ${options.index}, ${rejected}, ${seconds.toFixed(1)} s (${grouped(perSecond(counts, seconds))}/s)\n`,
   );
+}
+
+function perSecond(counts: { readonly succeeded: number }, seconds: number): number {
+  return Math.round(counts.succeeded / Math.max(seconds, 0.001));
 }
 
 function showSchema(inference: Inference, options: ImportOptions, out: NodeJS.WriteStream): void {

@@ -3,9 +3,11 @@
 // `parallel` + 1 batches.
 
 import type { InputDocument } from "../../formats/documents.js";
+import { messageOf } from "../../formats/input-error.js";
 import type { ApiClient, ApiReply, Body } from "../api.js";
 import { ConnectionError, refusal } from "../api.js";
 import { CliError } from "../failure.js";
+import { grouped } from "../table.js";
 
 export const ACTIONS = ["upsert", "create", "update", "emplace", "delete"] as const;
 export type ImportAction = (typeof ACTIONS)[number];
@@ -33,12 +35,27 @@ export interface UploadCounts {
   bytes: number;
 }
 
+/** The upload ended in the middle: the input broke off, or the server is gone or refuses. */
+export class UploadStopped extends CliError {
+  constructor(
+    reason: unknown,
+    readonly counts: Readonly<UploadCounts>,
+    done: "stored" | "deleted",
+  ) {
+    const stored = counts.succeeded === 1 ? "1 document is" : `${grouped(counts.succeeded)} documents are`;
+    super(`${messageOf(reason)}; ${stored} known to be ${done}`, { cause: reason });
+  }
+}
+
 /** Below the server's limit for one request with room to spare. */
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const ATTEMPTS_MAX = 8;
 const RETRY_SECONDS_MAX = 10;
 
-/** Sends everything. Throws CliError when the server cannot be reached or refuses for a reason that is not a document's. */
+/**
+ * Sends everything. Throws UploadStopped when the input cannot be read on, when the server cannot be reached or when it
+ * refuses for a reason that is not a document's. Nothing is on its way any more when it returns or throws.
+ */
 export async function upload(
   client: ApiClient,
   groups: AsyncIterable<InputDocument[]>,
@@ -60,32 +77,38 @@ export async function upload(
   };
   const room = async () => {
     while (running.size >= options.parallel) await Promise.race(running);
+    if (failures.length > 0) throw failures[0];
   };
   let batch: InputDocument[] = [];
   let bytes = 0;
-  reading: for await (const group of groups) {
-    for (const document of group) {
-      if (document.problem !== undefined) {
-        reject({ at: document.at, id: null, code: "", error: document.problem });
-        continue;
+  try {
+    for await (const group of groups) {
+      for (const document of group) {
+        if (document.problem !== undefined) {
+          reject({ at: document.at, id: null, code: "", error: document.problem });
+          continue;
+        }
+        if (
+          batch.length >= options.batchSize ||
+          (batch.length > 0 && bytes + document.bytes.length > BATCH_BYTES_MAX)
+        ) {
+          await room();
+          start(batch);
+          batch = [];
+          bytes = 0;
+        }
+        batch.push(document);
+        bytes += document.bytes.length + 1;
       }
-      if (
-        batch.length >= options.batchSize ||
-        (batch.length > 0 && bytes + document.bytes.length > BATCH_BYTES_MAX)
-      ) {
-        await room();
-        if (failures.length > 0) break reading;
-        start(batch);
-        batch = [];
-        bytes = 0;
-      }
-      batch.push(document);
-      bytes += document.bytes.length + 1;
     }
+  } catch (error) {
+    failures.push(error);
   }
   if (batch.length > 0 && failures.length === 0) start(batch);
   await Promise.all(running);
-  if (failures.length > 0) throw failures[0];
+  if (failures.length > 0) {
+    throw new UploadStopped(failures[0], counts, options.action === "delete" ? "deleted" : "stored");
+  }
   return counts;
 }
 

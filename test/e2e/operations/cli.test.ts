@@ -1,6 +1,7 @@
 // The `skein` command as people and scripts use it: the compiled program in a process of its own against a
 // running server. Checks what is printed where, exit codes, and that the documents arrived.
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -175,6 +176,45 @@ describe("import", () => {
     expect(run.code).toBe(0);
     expect(run.out).toContain("Index shoes exists with 60 documents");
     expect((await server.query("shoes", { q: "another" })).json.found).toBe(1);
+  });
+});
+
+describe("an import that breaks off in the middle", () => {
+  // Random titles: gzip cannot make one block of them, so the input breaks off between the batches.
+  const lines = Array.from(
+    { length: 3000 },
+    (_, i) => `{"id":"${i}","title":"${randomBytes(150).toString("hex")}"}`,
+  );
+  const bytes = gzipSync(lines.join("\n"));
+  const torn = bytes.subarray(0, Math.floor(bytes.length * 0.8));
+  const stored = async () => (await server.query("torn", { q: "*", per_page: 0 })).json.found;
+
+  test("says how many documents are stored and how to go on", async () => {
+    const run = await skein(["import", "-", "--index", "torn", "--batch-size", "100"], torn);
+    expect(run.code).toBe(2);
+    expect(run.out).not.toContain("documents in torn");
+    const told =
+      /^skein: standard input is damaged: .*; ([\d,]+) documents are known to be stored; (.*)\n$/.exec(
+        run.err,
+      );
+    expect(told, run.err).not.toBeNull();
+    expect(Number(told![1]!.replace(",", ""))).toBe(await stored());
+    expect(await stored()).toBeGreaterThan(1000);
+    expect(told![2]).toBe("when the cause is mended, run the same command again: nothing is stored twice");
+  });
+
+  test("tells programs the same, and the same command with a whole file completes it", async () => {
+    const args = ["import", "-", "--index", "torn", "--batch-size", "100", "--json"];
+    const broken = await skein(args, torn);
+    expect(broken.code).toBe(2);
+    expect(JSON.parse(broken.out)).toMatchObject({
+      succeeded: await stored(),
+      error: expect.stringContaining("damaged"),
+    });
+    const whole = await skein(args, bytes);
+    expect(whole).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse(whole.out)).not.toHaveProperty("error");
+    expect(await stored()).toBe(3000);
   });
 });
 
