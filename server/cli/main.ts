@@ -76,6 +76,7 @@ async function run(args: readonly string[]): Promise<number> {
 function prepare(command: Command): void {
   command.exitOverride();
   command.showSuggestionAfterError(true);
+  if (command.commands.length > 0) command.addHelpText("before", () => refuseUnknown(command));
   command.configureOutput({
     outputError: (text, write) =>
       write(
@@ -86,6 +87,14 @@ function prepare(command: Command): void {
       ),
   });
   for (const sub of command.commands) prepare(sub);
+}
+
+/** `skein nope --help` is the error that `skein nope` is: there is no such command to tell about. */
+function refuseUnknown(command: Command): string {
+  const name = command.args[0] === "help" ? command.args[1] : command.args[0];
+  const known = command.commands.some((sub) => sub.name() === name || sub.aliases().includes(name ?? ""));
+  if (name !== undefined && !name.startsWith("-") && !known) command.parse([name], { from: "user" });
+  return "";
 }
 
 /** A reader that went away (`skein search ... | head`) is not an error of ours. */

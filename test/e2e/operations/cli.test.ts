@@ -278,6 +278,10 @@ describe("what goes wrong is one line on standard error", () => {
     [["import", "no-such-file.csv"], /--index/],
     [["import", "no-such-file.csv", "--index", "x", "--action", "replace"], /upsert/],
     [["serch", "piped"], /search/],
+    [["nope", "--help"], /unknown command 'nope'/],
+    [["--json", "serch", "-h"], /unknown command 'serch'.*search/],
+    [["help", "nope"], /unknown command 'nope'/],
+    [["keys", "nope", "--help"], /unknown command 'nope'/],
     [["search", "piped", "--url", "ftp://x"], /--url/],
     [["search", "piped", "--url", "http://127.0.0.1:1"], /no server answers/],
     [["search", "piped", "--key", "wrong-key-wrong"], /key/],
@@ -296,6 +300,7 @@ describe("what goes wrong is one line on standard error", () => {
       ["search", "--help"],
       ["serve", "--help"],
       ["keys", "--help"],
+      ["help", "keys"],
     ]) {
       const run = await skein(args);
       expect(run).toMatchObject({ code: 0, err: "" });
