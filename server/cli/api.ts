@@ -3,6 +3,7 @@
 
 import http from "node:http";
 import https from "node:https";
+import tls from "node:tls";
 import { CliError } from "./failure.js";
 
 export interface ApiReply {
@@ -68,10 +69,9 @@ export class ApiClient {
     const send = this.url.protocol === "https:" ? https.request : http.request;
     return new Promise((resolve, reject) => {
       let connected = false;
-      const fail = (error: NodeJS.ErrnoException) => {
-        reject(
-          new ConnectionError(connectionText(this.url, error), connected && error.code !== "ECONNREFUSED"),
-        );
+      const fail = async (error: NodeJS.ErrnoException) => {
+        const text = (await protocolText(this.url, error)) ?? connectionText(this.url, error);
+        reject(new ConnectionError(text, connected && error.code !== "ECONNREFUSED"));
       };
       const request = send(this.#target(path), { method, headers, agent: this.#agent }, (response) => {
         const chunks: Buffer[] = [];
@@ -148,6 +148,39 @@ function parseUrl(text: string): URL {
     throw new CliError(`--url must be an http or https address such as http://127.0.0.1:8800, not "${text}"`);
   }
   return url;
+}
+
+/** When the server speaks the other protocol than the address says: a sentence; otherwise null. */
+async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<string | null> {
+  const secure = url.protocol === "https:";
+  if (secure ? !NOT_TLS.test(error.message) : !(NOT_HTTP.test(error.code ?? "") && (await speaksTls(url)))) {
+    return null;
+  }
+  const [spoken, given] = secure ? ["http", "https"] : ["https", "http"];
+  return `the server at ${url.host} speaks ${spoken.toUpperCase()}, not ${given.toUpperCase()}; use ${spoken}://${url.host}`;
+}
+
+/** OpenSSL for an answer that is no TLS. */
+const NOT_TLS = /wrong version number|packet length too long|http request/;
+/** A TLS server closes a connection that begins with HTTP, or answers with bytes of its own protocol. */
+const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;
+const TLS_ANSWER_MS = 2000;
+
+/** Whether there is a TLS handshake, whatever the certificate, or an alert that refuses it. */
+function speaksTls(url: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const place = { host, port: Number(url.port || 80) };
+    const socket = tls.connect({ ...place, rejectUnauthorized: false, timeout: TLS_ANSWER_MS });
+    const end = (spoken: boolean) => {
+      socket.destroy();
+      resolve(spoken);
+    };
+    socket.on("secureConnect", () => end(true));
+    socket.on("error", (error: NodeJS.ErrnoException) => end(/_ALERT_/.test(error.code ?? "")));
+    socket.on("timeout", () => end(false));
+    socket.on("close", () => end(false));
+  });
 }
 
 function connectionText(url: URL, error: NodeJS.ErrnoException): string {

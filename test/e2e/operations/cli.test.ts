@@ -293,6 +293,14 @@ describe("what goes wrong is one line on standard error", () => {
     expect(run.err).toMatch(text);
   });
 
+  test("an https address of an http server", async () => {
+    const run = await skein(["indexes", "--url", server.url.replace("http:", "https:")]);
+    expect(run).toMatchObject({ code: 2, out: "" });
+    expect(run.err).toMatch(
+      /^skein: the server at 127\.0\.0\.1:\d+ speaks HTTP, not HTTPS; use http:[^\n]+\n$/,
+    );
+  });
+
   test("help explains with examples and is no error", async () => {
     for (const args of [
       ["--help"],

@@ -1,7 +1,10 @@
 // Which key is sent, and what a failing answer becomes.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import net, { type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import tls from "node:tls";
 import { expect, test } from "vitest";
 import { ApiClient, refusal } from "../../../../server/cli/api.js";
 import { findKey } from "../../../../server/cli/connection.js";
@@ -42,4 +45,32 @@ test("nobody listening is said with what to do", async () => {
     /no server answers at http:\/\/127.0.0.1:1; start one/,
   );
   client.close();
+});
+
+async function errorFrom(server: Server, protocol: string): Promise<unknown> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new ApiClient(url, null);
+  try {
+    return await client.json("GET", "/v1/indexes").catch((error: Error) => error.message.replace(url, "URL"));
+  } finally {
+    client.close();
+    server.close();
+  }
+}
+
+test("https to a server that speaks http, and the other way round, is said in plain words", async () => {
+  const plain = http.createServer((_, response) => response.end("{}"));
+  expect(await errorFrom(plain, "https")).toMatch(
+    /^the server at 127\.0\.0\.1:\d+ speaks HTTP, not HTTPS; use http:\/\/127\.0\.0\.1:\d+$/,
+  );
+  // Without a certificate it refuses every handshake with an alert, which only TLS has.
+  expect(await errorFrom(tls.createServer({}), "http")).toMatch(
+    /^the server at 127\.0\.0\.1:\d+ speaks HTTPS, not HTTP; use https:\/\/127\.0\.0\.1:\d+$/,
+  );
+});
+
+test("a server that closes every connection is not taken for one that speaks https", async () => {
+  const closing = net.createServer((socket) => socket.destroy());
+  expect(await errorFrom(closing, "http")).toBe("the connection to URL failed: socket hang up");
 });
