@@ -1,15 +1,19 @@
-// A query's answer as lines for a terminal: hits as a table whose columns are chosen from the documents, facets,
-// and how many were found. Pure.
+// A query's answer as lines for a terminal: hits as a table whose columns are chosen from the documents, why they stand
+// where they do, facets, and how many were found. Pure.
 
 import { type Column, displayWidth, grouped, oneLine, renderTable, truncate } from "./table.js";
 
+interface QueryHit {
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly text_match: number;
+  readonly relevance_bonus?: number;
+  readonly match_type?: string;
+  readonly explanation?: { readonly text: readonly string[] } | null;
+}
+
 /** The parts of a query response that are shown. */
 export interface QueryAnswer {
-  readonly hits: readonly {
-    readonly document: Readonly<Record<string, unknown>>;
-    readonly text_match: number;
-    readonly relevance_bonus?: number;
-  }[];
+  readonly hits: readonly QueryHit[];
   readonly found: number;
   readonly page: number;
   readonly per_page: number;
@@ -41,7 +45,8 @@ const WEB_ADDRESS = /^(https?:)?\/\//;
 
 export function resultLines(answer: QueryAnswer, width: number): string[] {
   const lines: string[] = [];
-  if (answer.hits.length > 0) lines.push(...hitTable(answer, width), "");
+  if (answer.hits.length > 0) lines.push(...hitTable(answer.hits, width), "");
+  lines.push(...answer.hits.flatMap(explanationLines));
   for (const facet of facetCounts(answer)) {
     const values = facet.counts.map(({ value, count }) => `${oneLine(String(value))} (${grouped(count)})`);
     lines.push(
@@ -50,6 +55,12 @@ export function resultLines(answer: QueryAnswer, width: number): string[] {
   }
   lines.push(foundLine(answer));
   return lines;
+}
+
+/** The hit's id and, indented, the server's sentences about it; nothing without sentences. */
+function explanationLines({ document, explanation }: QueryHit): string[] {
+  if (explanation === undefined || explanation === null || explanation.text.length === 0) return [];
+  return [`${cellText(document.id)}:`, ...explanation.text.map((sentence) => `  ${oneLine(sentence)}`), ""];
 }
 
 function foundLine(answer: QueryAnswer): string {
@@ -66,10 +77,9 @@ function facetCounts(answer: QueryAnswer): readonly FacetCounts[] {
   }));
 }
 
-function hitTable(answer: QueryAnswer, width: number): string[] {
-  const documents = answer.hits.map((hit) => hit.document);
-  const scores = answer.hits.map((hit) => hit.text_match + (hit.relevance_bonus ?? 0));
-  const withScore = scores.some((score) => score > 0);
+function hitTable(hits: readonly QueryHit[], width: number): string[] {
+  const documents = hits.map((hit) => hit.document);
+  const ranked = rankColumns(hits);
   const names = fieldNames(documents);
   const title = titleField(documents, names);
   const others = otherFields(
@@ -78,7 +88,7 @@ function hitTable(answer: QueryAnswer, width: number): string[] {
   );
   const columns: Column[] = [{ title: "id", minWidth: 24 }];
   if (title !== null) columns.push({ title, minWidth: 20 });
-  let room = width - 12 - TITLE_WIDTH_WANTED - (withScore ? 10 : 0);
+  let room = width - 12 - TITLE_WIDTH_WANTED - (ranked.length > 0 ? 10 : 0);
   const shown: string[] = [];
   for (const name of others) {
     const cells = documents.map((document) => displayWidth(cellText(document[name])));
@@ -91,12 +101,12 @@ function hitTable(answer: QueryAnswer, width: number): string[] {
     );
     columns.push({ title: name, align: numeric ? "right" : "left", minWidth: Math.min(needed - 2, 10) });
   }
-  if (withScore) columns.push({ title: "score", align: "right", minWidth: 8 });
+  columns.push(...ranked);
   const rows = documents.map((document, i) => {
     const row = [cellText(document.id)];
     if (title !== null) row.push(cellText(document[title]));
     for (const name of shown) row.push(cellText(document[name]));
-    if (withScore) row.push(shortScore(scores[i]!));
+    for (const { cells } of ranked) row.push(cells[i]!);
     return row;
   });
   return renderTable(columns, rows, width);
@@ -142,7 +152,38 @@ function cellText(value: unknown): string {
   return typeof value === "object" ? "{...}" : oneLine(String(value));
 }
 
-/** A score is an integer of up to 16 digits; the differences people look at are in the first ones. */
-function shortScore(score: number): string {
-  return score < 1e6 ? String(score) : score.toExponential(4).replace("e+", "e");
+interface RankColumn extends Column {
+  readonly cells: readonly string[];
+}
+
+// The parts of text_match and relevance_bonus, see docs/ranking.md.
+const WHOLE_PART_NUMBER = 2 ** 52;
+const EVERY_WORD = 2 ** 51;
+const TYPO_STEP = 2 ** 47;
+const EVERY_WORD_EXACT = 2 ** 46;
+const TYPOS_MAX = 15;
+
+/**
+ * How well the hits match: `score` compares their relevance with the best one's on the page, which has 100. When the words are not
+ * matched equally well by all, which comes before relevance, `match` says how. Without words there is nothing to show.
+ */
+function rankColumns(hits: readonly QueryHit[]): RankColumn[] {
+  const relevance = hits.map(
+    (hit) => (hit.text_match % EVERY_WORD_EXACT) + ((hit.relevance_bonus ?? 0) % WHOLE_PART_NUMBER),
+  );
+  const best = Math.max(...relevance);
+  if (best === 0) return [];
+  const score = relevance.map((points) => String(Math.round((100 * points) / best)));
+  const columns: RankColumn[] = [{ title: "score", align: "right", cells: score }];
+  const match = hits.map(howWordsMatch);
+  return new Set(match).size > 1 ? [{ title: "match", cells: match }, ...columns] : columns;
+}
+
+function howWordsMatch(hit: QueryHit): string {
+  if (hit.match_type === "pinned") return "pinned";
+  if ((hit.relevance_bonus ?? 0) >= WHOLE_PART_NUMBER) return "part number";
+  if (hit.text_match < EVERY_WORD) return "some words";
+  const typos = TYPOS_MAX - Math.floor((hit.text_match - EVERY_WORD) / TYPO_STEP);
+  if (typos > 0) return typos === 1 ? "1 typo" : `${typos} typos`;
+  return hit.text_match % TYPO_STEP >= EVERY_WORD_EXACT ? "exact" : "other form";
 }

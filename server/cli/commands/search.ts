@@ -12,6 +12,7 @@ interface SearchOptions extends GlobalOptions {
   readonly queryBy?: string;
   readonly page?: number;
   readonly perPage?: number;
+  readonly explain?: boolean;
 }
 
 const EXAMPLES = `
@@ -19,9 +20,11 @@ Examples:
   skein search products trail shoes
   skein search products runing --filter "price:<=100 && in_stock:true" --facets brand,category
   skein search products '"merino wool"' -- -socks
+  skein search products wifi rooter --explain
   skein search products '*' --sort price:asc --per-page 25
 
-Without words, or with *, all documents are listed. The filter language is the one of filter_by.`;
+Without words, or with *, all documents are listed. The filter language is the one of filter_by.
+The score compares a hit's relevance with the best one's on the page, which has 100; --json has the numbers behind it.`;
 
 export function searchCommand(): Command {
   const command = new Command("search")
@@ -34,6 +37,7 @@ export function searchCommand(): Command {
     .option("--query-by <fields>", "search only these fields (comma-separated)")
     .option("--page <n>", "page number, from 1", wholeNumber)
     .option("--per-page <n>", "hits per page", wholeNumber)
+    .option("--explain", "tell for every hit why it stands where it does")
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(async (index: string, words: string[], options: SearchOptions) => {
     const client = connect(options);
@@ -63,6 +67,7 @@ function query(words: readonly string[], options: SearchOptions): Record<string,
   if (options.queryBy !== undefined) body.query_by = options.queryBy;
   if (options.page !== undefined) body.page = options.page;
   if (options.perPage !== undefined) body.per_page = options.perPage;
+  if (options.explain === true) body.explain = true;
   return body;
 }
 

@@ -241,6 +241,23 @@ describe("search, indexes, keys", () => {
     expect(run.out).toContain("9007199254740993");
   });
 
+  test("a score that compares hits, an explanation in words, and the numbers behind them for programs", async () => {
+    const run = await skein(["search", "piped", "trail", "shoe", "--per-page", "2", "--explain"]);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    const lines = run.out.split("\n");
+    expect(lines[0]).toMatch(/ score$/);
+    expect(lines[2]).toMatch(/ 100$/);
+    expect(lines.slice(5, 8)).toEqual([
+      expect.stringMatching(/^\S+:$/),
+      expect.stringMatching(/^ {2}"trail" was found as written in title: [\d.]+ points\.$/),
+      expect.stringMatching(/^ {2}"shoe" was found as written in title: [\d.]+ points\.$/),
+    ]);
+    const raw = await skein(["search", "piped", "trail", "--per-page", "1", "--explain", "--json"]);
+    const [hit] = (JSON.parse(raw.out) as { hits: { text_match: number; explanation: object }[] }).hits;
+    expect(hit!.text_match).toBeGreaterThan(2 ** 51);
+    expect(hit!.explanation).toMatchObject({ full: true, place: "normal" });
+  });
+
   test("the whole answer for programs; global options may stand anywhere", async () => {
     const run = await skein(["--json", "search", "piped", "trail", "--per-page", "1"]);
     expect(JSON.parse(run.out)).toMatchObject({ found: 20, per_page: 1 });

@@ -32,6 +32,10 @@ describe("tables", () => {
   });
 });
 
+/** Every word, no typos, as written; and one point of relevance. */
+const EXACT_MATCH = 2 ** 51 + 15 * 2 ** 47 + 2 ** 46;
+const POINT = 2 ** 24;
+
 describe("hits", () => {
   const answer = {
     found: 1234,
@@ -49,11 +53,12 @@ describe("hits", () => {
           tags: ["run", "men"],
           o: { x: 1 },
         },
-        text_match: 2 ** 51,
+        text_match: EXACT_MATCH + 4 * POINT,
+        relevance_bonus: POINT,
       },
       {
         document: { id: "a2", title: "Road shoe", price: 120, tags: ["run"] },
-        text_match: 2 ** 51 - 2 ** 40,
+        text_match: EXACT_MATCH + 3 * POINT,
       },
     ],
     data: {
@@ -71,13 +76,56 @@ describe("hits", () => {
 
   test("show id, title, short fields and score, then facets and the count", () => {
     expect(resultLines(answer, 80)).toEqual([
-      "id  title       price  tags          score",
-      "──  ──────────  ─────  ────────  ─────────",
-      "a1  Trail shoe   89.5  run, men  2.2518e15",
-      "a2  Road shoe     120  run       2.2507e15",
+      "id  title       price  tags      score",
+      "──  ──────────  ─────  ────────  ─────",
+      "a1  Trail shoe   89.5  run, men    100",
+      "a2  Road shoe     120  run          60",
       "",
       "brand: Acme (1,200), Zed (34)",
       "1,234 found, page 1 of 617, 3 ms",
+    ]);
+  });
+
+  test("say how the words match when it is not the same for all, and show no score without words", () => {
+    const matches = [
+      [EXACT_MATCH + 2 * POINT, 2 ** 52 + POINT, "keyword"],
+      [0, 0, "pinned"],
+      [EXACT_MATCH + POINT, 0, "keyword"],
+      [EXACT_MATCH - 2 ** 46 + POINT, 0, "keyword"],
+      [EXACT_MATCH - 2 ** 47 + 2 * POINT, 0, "keyword"],
+      [EXACT_MATCH - 2 ** 48 + POINT, 0, "keyword"],
+      [3 * POINT, 0, "keyword"],
+    ] as const;
+    const hits = matches.map(([text_match, relevance_bonus, match_type], i) => {
+      return { document: { id: `${i}` }, text_match, relevance_bonus, match_type };
+    });
+    expect(resultLines({ ...answer, hits }, 80).slice(0, 9)).toEqual([
+      "id  match        score",
+      "──  ───────────  ─────",
+      "0   part number    100",
+      "1   pinned           0",
+      "2   exact           33",
+      "3   other form      33",
+      "4   1 typo          67",
+      "5   2 typos         33",
+      "6   some words     100",
+    ]);
+    const browsed = hits.map(({ document }) => ({ document, text_match: 0, relevance_bonus: 0 }));
+    expect(resultLines({ ...answer, hits: browsed }, 80)[0]).toBe("id");
+  });
+
+  test("are explained in the server's sentences, below the table", () => {
+    const text = ['"shoe" was found as written in title: 2 points.', 'a "te\x1b[31mrm"'];
+    const hits = [
+      { ...answer.hits[0]!, explanation: { text } },
+      { ...answer.hits[1]!, explanation: null },
+    ];
+    expect(resultLines({ ...answer, hits }, 80).slice(4, 9)).toEqual([
+      "",
+      "a1:",
+      '  "shoe" was found as written in title: 2 points.',
+      '  a "te [31mrm"',
+      "",
     ]);
   });
 
