@@ -1,23 +1,13 @@
 // The `skein` command as people and scripts use it: the compiled program in a process of its own against a
 // running server. Checks what is printed where, exit codes, and that the documents arrived.
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_KEY, TestServer } from "../world/harness.js";
-
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
-const CLI = join(ROOT, "dist/server/cli/main.js");
-
-interface Run {
-  code: number | null;
-  out: string;
-  err: string;
-}
+import { type ProgramRun, runProgram } from "../world/program.js";
 
 let server: TestServer;
 let folder: string;
@@ -32,32 +22,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function execute(
-  file: string,
-  args: string[],
-  env: Record<string, string>,
-  input?: Uint8Array,
-): Promise<Run> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [file, ...args], {
-      cwd: folder,
-      env: { ...cleanEnvironment(), ...env },
-    });
-    const run: Run = { code: null, out: "", err: "" };
-    child.stdout.on("data", (chunk) => (run.out += chunk));
-    child.stderr.on("data", (chunk) => (run.err += chunk));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ ...run, code }));
-    child.stdin.end(input);
-  });
-}
-
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_")));
-}
-
-function skein(args: string[], input?: Uint8Array): Promise<Run> {
-  return execute(CLI, args, { SKEIN_URL: server.url, SKEIN_API_KEY: ADMIN_KEY }, input);
+function skein(args: string[], input?: Uint8Array): Promise<ProgramRun> {
+  const env = { SKEIN_URL: server.url, SKEIN_API_KEY: ADMIN_KEY };
+  return runProgram("server/cli/main.js", args, { folder, env, input });
 }
 
 function file(name: string, content: string | Uint8Array): string {
@@ -359,44 +326,4 @@ test("rules and synonyms are listed, groups are added from a file", async () => 
   expect(piped).toMatchObject({ code: 0, out: '{"added":1,"refused":0}\n', err: "" });
   expect(await skein(["synonyms", "none", "--import", file("one.jsonl", root)])).toMatchObject({ code: 2 });
   await server.delete("/v1/indexes/curated");
-});
-
-test("the demo fills a server, searches it and, when told to, ends", async () => {
-  const run = await execute(join(ROOT, "dist/server/cli/demo/main.js"), ["--port", "0"], {
-    SKEIN_DEMO_EXIT: "1",
-  });
-  expect(run).toMatchObject({ code: 0, err: "" });
-  const samples = run.out.split("\n$ skein search products ").slice(1);
-  expect(samples.length).toBeGreaterThanOrEqual(5);
-  for (const sample of samples) expect(sample, sample).toMatch(/^[1-9]\d* found/m);
-});
-
-test("the load benchmark runs and writes its result", async () => {
-  const args = [
-    "--workload",
-    join(ROOT, "bench/workloads/smoke.json"),
-    "--server",
-    CLI,
-    "--out",
-    folder,
-    "--durability",
-    "os",
-  ];
-  const run = await execute(join(ROOT, "dist/bench/http.js"), args, {});
-  expect(run.code, run.err).toBe(0);
-  const result = JSON.parse(readFileSync(join(folder, "smoke.json"), "utf8")) as {
-    alone: { failed: number; usage: { queries: number } }[];
-    mixed: { failed: number; usage: { queries: number } }[];
-    import: { documents: number; rejected: number };
-    index: { rows: number; postings: number; bytes: number };
-  };
-  expect(result.import).toMatchObject({ documents: 2000, rejected: 0 });
-  expect(result.alone).toHaveLength(5);
-  for (const load of [...result.alone, ...result.mixed]) {
-    expect(load.failed).toBe(0);
-    expect(load.usage.queries).toBeGreaterThan(0);
-  }
-  expect(result.index.rows).toBe(2000);
-  expect(result.index.postings).toBeGreaterThan(2000 * 10);
-  expect(readFileSync(join(folder, "smoke.md"), "utf8")).toContain("| restart to first answer |");
 });

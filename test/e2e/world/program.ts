@@ -1,0 +1,45 @@
+// Runs a compiled program of the project in a process of its own, as people and scripts do, without the SKEIN_
+// variables of whoever runs the tests.
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+
+export interface ProgramRun {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+export interface ProgramSurroundings {
+  /** Its working directory. */
+  readonly folder: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it reads from standard input. */
+  readonly input?: Uint8Array | undefined;
+}
+
+/** `file` is a path within dist. Resolves when the process has ended. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  { folder, env = {}, input }: ProgramSurroundings,
+): Promise<ProgramRun> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(ROOT, "dist", file), ...args], {
+      cwd: folder,
+      env: { ...cleanEnvironment(), ...env },
+    });
+    const run: ProgramRun = { code: null, out: "", err: "" };
+    child.stdout.on("data", (chunk) => (run.out += chunk));
+    child.stderr.on("data", (chunk) => (run.err += chunk));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ ...run, code }));
+    child.stdin.end(input);
+  });
+}
+
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_")));
+}
