@@ -24,13 +24,14 @@ const SOURCES = [
   "test/fuzz",
   "test/torture",
   "test/oracle",
+  "test/golden",
   "tsconfig.json",
   "tsconfig.build.json",
   "asconfig.json",
   "package-lock.json",
 ];
 const STAMP = join(ROOT, "dist", ".built"); // written last, so a broken build stays stale
-const NO_SOURCES = new Set(["node_modules", "results", "data", "regressions"]);
+const NO_SOURCES = new Set(["node_modules", "results", "data", "regressions", "bytes"]);
 
 /** Newest change of a file, or of anything in a folder (removals change the folder itself); 0 when absent. */
 function newestChange(path) {

@@ -1,6 +1,5 @@
 // Keys, envelopes, the manifest and the small records: what goes in comes out, and bytes that are foreign, of
 // another version or damaged are told apart.
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DeletedRows } from "../../../../shards/segments/deleted-rows.js";
@@ -112,17 +111,6 @@ describe("manifest", () => {
       DamagedBytesError,
     );
   });
-
-  test("version 1 is read for ever", () => {
-    const stored = Buffer.from(
-      readFileSync(new URL("../../../golden/manifest-v1.hex", import.meta.url), "utf8").trim(),
-      "hex",
-    );
-    expect(decodeManifest(stored, "fixture")).toEqual(manifest);
-    const damaged = Uint8Array.from(stored);
-    damaged[40]! ^= 1;
-    expect(() => decodeManifest(damaged, "fixture")).toThrow(DamagedBytesError);
-  });
 });
 
 describe("records", () => {
@@ -153,16 +141,5 @@ describe("records", () => {
       flipped[bit >> 3]! ^= 1 << (bit & 7);
       expect(() => decodeDocument(key, flipped)).toThrow(DamagedBytesError);
     }
-  });
-
-  test("documents of the first builds, which have no checksum, are read for ever", () => {
-    const id = Buffer.from("ab");
-    const stored = Buffer.concat([Buffer.from([1, id.length, 0]), id, Buffer.from('{"id":"ab"}')]);
-    const { internal, id: found, raw } = decodeDocument(keys.documentKey(1, 1), stored);
-    expect({ internal, found, raw: String(raw) }).toEqual({
-      internal: true,
-      found: "ab",
-      raw: '{"id":"ab"}',
-    });
   });
 });

@@ -1,0 +1,136 @@
+// Today's bytes of every stored kind, by the file of its fixture: what `write.ts` stores once, and what the tests
+// compare with the fixtures as long as today's version is the fixture's.
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { writeManifest } from "../../server/backups/manifest.js";
+import { Catalog } from "../../server/catalog/catalog.js";
+import type { Command } from "../../server/catalog/state.js";
+import { writePlan } from "../../server/reshard/folders.js";
+import { DeadDocuments } from "../../shards/segments/dead-documents.js";
+import { DeletedRows } from "../../shards/segments/deleted-rows.js";
+import { encodeDocument } from "../../shards/segments/document-record.js";
+import { encodeManifest } from "../../shards/segments/manifest.js";
+import { putSchema } from "../../shards/segments/schema-record.js";
+import { putPieces, writePiecesAhead } from "../../shards/segments/segment-pieces.js";
+import { documentKey, unfinishedKey } from "../../shards/storage/keyspace.js";
+import { noteClosed } from "../../shards/storage/level-reader/level-files.js";
+import { writeSnapshotFile } from "../../shards/storage/snapshot-file.js";
+import type { StoreOp } from "../../shards/storage/store.js";
+import { CrashDisk, CrashStore } from "../crash/crash-store.js";
+import { toRaw } from "../unit/engine/segments/documents.js";
+import { BLOCKS, type SegmentStory, SHOP } from "./documents.js";
+import * as V from "./values.js";
+
+type Encode = (bench: Workbench) => Uint8Array | Promise<Uint8Array>;
+
+/** The records of the catalog, by fixture. */
+export const CATALOG_KEYS: Readonly<Record<string, string>> = {
+  "catalog-meta-v1.hex": "meta",
+  "catalog-tenant-v1.hex": "tenant/2",
+  "catalog-key-v1.hex": "key/3",
+  "catalog-usage-v1.hex": "usage/2",
+  "catalog-index-v1.hex": "index/7",
+  "catalog-drop-v1.hex": "drop/8",
+  "catalog-rule-boost-v1.hex": "rule/1",
+  "catalog-rule-pin-v1.hex": "rule/2",
+  "catalog-synonym-multi-way-v1.hex": "synonym/1",
+  "catalog-synonym-one-way-v1.hex": "synonym/2",
+};
+
+/** A log of a database that was closed, as far as `closed.json` is about it. */
+export const CLOSED_LOG = { name: "000003.log", bytes: Buffer.alloc(7) };
+const PIECE_BYTES = 512 * 1024;
+
+export const FIXTURES: Readonly<Record<string, Encode>> = {
+  "segment-v1.hex": (bench) => segment(bench, SHOP),
+  "segment-blocks-v1.hex": (bench) => segment(bench, BLOCKS),
+  "manifest-v1.hex": () => encodeManifest(V.MANIFEST),
+  "piece-v1.hex": () => putBy([...putPieces(V.UID, 1, () => V.PIECE)][0]),
+  "unfinished-v1.hex": unfinished,
+  "deleted-rows-v1.hex": () => DeletedRows.none(V.DELETED_ROWS_OF).with(V.DELETED_ROWS).encode(),
+  "dead-documents-v1.hex": () => putBy(new DeadDocuments().puts(V.UID, [V.DEAD])[0]),
+  "schema-v1.hex": () => putBy(putSchema(V.UID, V.SCHEMA)),
+  "document-v1.hex": () => encodeDocument(documentKey(V.UID, V.SEQ), V.DOCUMENT),
+  ...Object.fromEntries(
+    Object.entries(CATALOG_KEYS).map(([file, key]): [string, Encode] => [file, () => catalogRecord(key)]),
+  ),
+  "snapshot-file-v1.hex": () => inFolder((folder) => snapshotFile(folder)),
+  "snapshot-manifest-v1.json": () =>
+    inFolder(async (folder) => {
+      await writeManifest(folder, V.SNAPSHOT_MANIFEST);
+      return readFile(join(folder, "manifest.json"));
+    }),
+  "reshard-plan-v1.json": () =>
+    inFolder(async (folder) => {
+      await mkdir(join(folder, "shards.new"));
+      await writePlan(folder, V.RESHARD_PLAN);
+      return readFile(join(folder, "shards.new", "plan.json"));
+    }),
+  "closed-v1.json": () =>
+    inFolder(async (folder) => {
+      await writeFile(join(folder, CLOSED_LOG.name), CLOSED_LOG.bytes);
+      noteClosed(folder);
+      return readFile(join(folder, "closed.json"));
+    }),
+};
+
+function segment(bench: Workbench, { fields, documents, seqs }: SegmentStory): Uint8Array {
+  const built = bench.build({ fields, analysis: PLAIN_ANALYSIS }, toRaw(documents, seqs));
+  if (built.segment === null || built.failures.length > 0) throw new Error("the documents were refused");
+  return built.segment;
+}
+
+function putBy(op: StoreOp | undefined): Uint8Array {
+  if (op?.type !== "put") throw new Error("nothing was put");
+  return op.value;
+}
+
+async function unfinished(): Promise<Uint8Array> {
+  const store = new CrashStore(new CrashDisk());
+  const bytes = new Uint8Array(V.UNFINISHED_PIECES * PIECE_BYTES);
+  await writePiecesAhead(store, V.UID, 1, () => bytes, true);
+  return store.getSync(unfinishedKey(V.UID, 1)) as Uint8Array;
+}
+
+/** The commands after which the catalog has exactly the records of `CATALOG_KEYS`. */
+const COMMANDS: readonly Command[] = [
+  { type: "shards.fix", shards: 3 },
+  { type: "tenant.put", tenant: V.TENANT },
+  { type: "key.put", key: V.KEY },
+  { type: "usage.put", usage: [V.USAGE] },
+  { type: "index.put", record: V.INDEX },
+  { type: "index.put", record: { ...V.INDEX, uid: V.DROPPED_UID, id: 5, name: "gone" } },
+  { type: "index.delete", uid: V.DROPPED_UID },
+  ...V.RULES.map((rule): Command => ({ type: "rule.put", rule })),
+  ...V.SYNONYMS.map((group): Command => ({ type: "synonym.put", group })),
+];
+
+async function catalogRecord(key: string): Promise<Uint8Array> {
+  const store = new CrashStore(new CrashDisk());
+  const catalog = await Catalog.on(store);
+  for (const command of COMMANDS) await catalog.change(() => command);
+  return store.getSync(Buffer.from(key)) as Uint8Array;
+}
+
+async function snapshotFile(folder: string): Promise<Uint8Array> {
+  const store = new CrashStore(new CrashDisk());
+  const ops = V.SNAPSHOT_ENTRIES.map(
+    ([key, value]): StoreOp => ({ type: "put", key: Buffer.from(key), value: Buffer.from(value) }),
+  );
+  await store.batch(ops, { sync: true });
+  const path = join(folder, "shard-0.skb");
+  await writeSnapshotFile(path, store.view(), async () => undefined);
+  return readFile(path);
+}
+
+/** Runs the work with a folder that is gone afterwards. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "skein-golden-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

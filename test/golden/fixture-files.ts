@@ -1,0 +1,25 @@
+// The fixtures' files: bytes as hexadecimal text in lines of 32 bytes, JSON files as they are. A fixture that is written
+// is never written again, since it stands for bytes that lie in somebody's data directory.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDER = join(process.cwd(), "test", "golden", "bytes");
+const HEX_LINE = /.{1,64}/g;
+
+export function readFixture(file: string): Buffer {
+  const text = readFileSync(join(FOLDER, file), "utf8");
+  return file.endsWith(".hex") ? Buffer.from(text.replace(/\s/g, ""), "hex") : Buffer.from(text);
+}
+
+/** Writes a new fixture; false, and nothing written, when there is one of that name. */
+export function writeFixture(file: string, bytes: Uint8Array): boolean {
+  const view = Buffer.from(bytes);
+  const text = file.endsWith(".hex") ? `${view.toString("hex").match(HEX_LINE)!.join("\n")}\n` : view;
+  try {
+    writeFileSync(join(FOLDER, file), text, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}

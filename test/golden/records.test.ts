@@ -1,0 +1,218 @@
+// Stored bytes of every kind and version are read for ever: each fixture still says what it said when it was written.
+// As long as its version is today's, today's code writes the same bytes.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { readManifest } from "../../server/backups/manifest.js";
+import { Catalog } from "../../server/catalog/catalog.js";
+import { beginPlan } from "../../server/reshard/folders.js";
+import { decodeDeadDocuments } from "../../shards/segments/dead-documents.js";
+import { DeletedRows } from "../../shards/segments/deleted-rows.js";
+import { decodeDocument } from "../../shards/segments/document-record.js";
+import { decodeManifest } from "../../shards/segments/manifest.js";
+import { decodeSchema } from "../../shards/segments/schema-record.js";
+import { decodePiece, decodeUnfinished } from "../../shards/segments/segment-pieces.js";
+import {
+  DamagedBytesError,
+  type EnvelopeError,
+  ForeignBytesError,
+  OtherVersionError,
+} from "../../shards/storage/envelope.js";
+import { documentKey } from "../../shards/storage/keyspace.js";
+import { levelDamage } from "../../shards/storage/level-reader/level-files.js";
+import { restoreSnapshotFile } from "../../shards/storage/snapshot-file.js";
+import { CrashDisk, CrashStore } from "../crash/crash-store.js";
+import { loadEngine } from "../unit/engine/load-engine.js";
+import { CATALOG_KEYS, CLOSED_LOG, FIXTURES, inFolder } from "./encode.js";
+import { readFixture } from "./fixture-files.js";
+import * as V from "./values.js";
+
+type Decode = (bytes: Uint8Array) => unknown;
+
+/** The records in an envelope, by fixture: how each is read, and what it says. */
+const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
+  "manifest-v1.hex": { decode: (bytes) => decodeManifest(bytes, "x"), says: V.MANIFEST },
+  "piece-v1.hex": { decode: (bytes) => Buffer.from(decodePiece(bytes, "x")), says: V.PIECE },
+  "unfinished-v1.hex": { decode: (bytes) => decodeUnfinished(bytes, "x"), says: V.UNFINISHED_PIECES },
+  "deleted-rows-v1.hex": {
+    decode: (bytes) => [...DeletedRows.decode(bytes, V.DELETED_ROWS_OF, "x").rows()],
+    says: V.DELETED_ROWS,
+  },
+  "dead-documents-v1.hex": { decode: (bytes) => decodeDeadDocuments(bytes, "x"), says: V.DEAD.seqs },
+  "schema-v1.hex": { decode: (bytes) => decodeSchema(bytes, "x"), says: V.SCHEMA },
+};
+
+/** An envelope with another version, and the checksum that belongs to it. */
+function ofVersion(envelope: Uint8Array, version: number): Buffer {
+  const bytes = Buffer.from(envelope);
+  bytes.writeUInt16LE(version, 6);
+  bytes.writeUInt32LE(crc32(bytes.subarray(16), crc32(bytes.subarray(0, 12))), 12);
+  return bytes;
+}
+
+/** A copy with one bit turned over. */
+function flipped(bytes: Uint8Array, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at]! ^= 0x10;
+  return copy;
+}
+
+function catalogStore(change: (key: string, bytes: Buffer) => Buffer = (_, bytes) => bytes): CrashStore {
+  const disk = new CrashDisk();
+  for (const [file, key] of Object.entries(CATALOG_KEYS))
+    disk.durable.set(key, change(key, readFixture(file)));
+  return new CrashStore(disk);
+}
+
+test("today's code writes the bytes of today's versions", async () => {
+  const bench = (await loadEngine()).workbench();
+  for (const [file, encode] of Object.entries(FIXTURES)) {
+    expect(Buffer.from(await encode(bench)).toString("hex"), file).toBe(readFixture(file).toString("hex"));
+  }
+});
+
+describe.each(Object.entries(RECORDS))("%s", (file, { decode, says }) => {
+  test("says what it said", () => {
+    expect(decode(readFixture(file))).toEqual(says);
+  });
+
+  test("is foreign, of another version or damaged, and each is told apart", () => {
+    const stored = readFixture(file);
+    const other = Object.keys(RECORDS).find((name) => name !== file)!;
+    expect(() => decode(readFixture(other))).toThrow(ForeignBytesError);
+    expect(() => decode(Buffer.from("something else"))).toThrow(ForeignBytesError);
+    expect(() => decode(ofVersion(stored, 0))).toThrow(OtherVersionError);
+    expect(() => decode(ofVersion(stored, 2))).toThrow(OtherVersionError);
+    for (let at = 4; at < stored.length; at++) {
+      expect(() => decode(flipped(stored, at)), `byte ${at}`).toThrow(DamagedBytesError);
+    }
+  });
+});
+
+describe("documents", () => {
+  const key = documentKey(V.UID, V.SEQ);
+
+  test.each(["document-v1.hex", "document-first-builds.hex"])("%s says what it said", (file) => {
+    const { internal, id, raw } = decodeDocument(key, readFixture(file));
+    expect({ internal, id, raw: String(raw) }).toEqual({ ...V.DOCUMENT, raw: String(V.DOCUMENT.raw) });
+  });
+
+  test("a changed byte or another key is damage", () => {
+    const stored = readFixture("document-v1.hex");
+    for (let at = 0; at < stored.length; at++) {
+      expect(() => decodeDocument(key, flipped(stored, at)), `byte ${at}`).toThrow(DamagedBytesError);
+    }
+    expect(() => decodeDocument(documentKey(V.UID, V.SEQ + 1), stored)).toThrow(DamagedBytesError);
+  });
+});
+
+describe("the catalog", () => {
+  test("says what it said", async () => {
+    const { state, damage } = await Catalog.on(catalogStore());
+    expect(damage.found).toEqual([]);
+    expect({ ...state, indexByName: 0, keyByHash: 0 }).toEqual({
+      version: 11,
+      shards: 3,
+      nextIndexUid: 9,
+      nextIndexId: 6,
+      nextKeyId: 4,
+      nextTenantId: 3,
+      nextRuleId: 3,
+      nextSynonymId: 3,
+      tenants: new Map([[2, V.TENANT]]),
+      keys: new Map([[3, V.KEY]]),
+      indexes: new Map([[7, V.INDEX]]),
+      rules: new Map([[7, V.RULES]]),
+      synonyms: new Map([[7, V.SYNONYMS]]),
+      toDrop: new Set([8]),
+      usage: new Map([[2, V.USAGE]]),
+      indexByName: 0,
+      keyByHash: 0,
+    });
+  });
+
+  test.each(Object.values(CATALOG_KEYS))("%s of another version stops the start", async (key) => {
+    const store = catalogStore((name, bytes) => (name === key ? ofVersion(bytes, 2) : bytes));
+    await expect(Catalog.on(store)).rejects.toThrow(OtherVersionError);
+  });
+
+  test.each(Object.values(CATALOG_KEYS))("a damaged %s is noticed", async (key) => {
+    const store = catalogStore((name, bytes) => (name === key ? flipped(bytes, bytes.length - 1) : bytes));
+    if (key === "meta" || key.startsWith("tenant/")) {
+      await expect(Catalog.on(store)).rejects.toThrow(DamagedBytesError);
+    } else expect((await Catalog.on(store)).damage.found).toEqual([expect.stringContaining(key)]);
+  });
+});
+
+describe("snapshots", () => {
+  const restored = (bytes: Uint8Array): Promise<[string, string][]> =>
+    inFolder(async (folder) => {
+      const path = join(folder, "shard-0.skb");
+      await writeFile(path, bytes);
+      const disk = new CrashDisk();
+      await restoreSnapshotFile(path, new CrashStore(disk), "x");
+      return [...disk.durable].map(([key, value]) => [key, Buffer.from(value).toString()]);
+    });
+
+  test("a file of version 1 says what it said", async () => {
+    expect(await restored(readFixture("snapshot-file-v1.hex"))).toEqual(V.SNAPSHOT_ENTRIES);
+  });
+
+  test("a foreign, a newer and a damaged file are told apart", async () => {
+    const stored = readFixture("snapshot-file-v1.hex");
+    const fails = (bytes: Uint8Array, error: new (message: string) => EnvelopeError): Promise<void> =>
+      expect(restored(bytes)).rejects.toThrow(error);
+    await fails(flipped(stored, 0), ForeignBytesError);
+    await fails(
+      Buffer.concat([stored.subarray(0, 4), Buffer.from([2, 0]), stored.subarray(6)]),
+      OtherVersionError,
+    );
+    for (let at = 8; at < stored.length; at++) await fails(flipped(stored, at), DamagedBytesError);
+    await fails(stored.subarray(0, -1), DamagedBytesError);
+  });
+
+  const manifestOf = (text: string) =>
+    inFolder(async (folder) => {
+      await writeFile(join(folder, "manifest.json"), text);
+      return readManifest(folder);
+    });
+
+  test("a manifest of version 1 says what it said; a foreign, a newer and a damaged one are told apart", async () => {
+    const stored = String(readFixture("snapshot-manifest-v1.json"));
+    expect(await manifestOf(stored)).toEqual(V.SNAPSHOT_MANIFEST);
+    const refused = (from: string, to: string) => expect(manifestOf(stored.replace(from, to))).rejects;
+    await refused("skein-snapshot", "else").toThrow("is not of a snapshot");
+    await refused('"version": 1', '"version": 2').toThrow("has the snapshot format 2");
+    await refused('"shards": 1', '"shards": 2').toThrow("is damaged (checksum)");
+    await refused("{", "").toThrow("it is damaged");
+  });
+});
+
+describe("files beside databases", () => {
+  const planOf = (text: string) =>
+    inFolder(async (folder) => {
+      await mkdir(join(folder, "shards.new"));
+      await writeFile(join(folder, "shards.new", "plan.json"), text);
+      return beginPlan(folder, V.RESHARD_PLAN.from, V.RESHARD_PLAN.to);
+    });
+
+  test("the plan of a change of shards is followed; one of another version is begun anew", async () => {
+    const stored = String(readFixture("reshard-plan-v1.json"));
+    expect(await planOf(stored)).toEqual(V.RESHARD_PLAN);
+    const anew = { ...V.RESHARD_PLAN, done: [] };
+    expect(await planOf(stored.replace('"version":1', '"version":2'))).toEqual(anew);
+  });
+
+  test("a log is held against the note of the closed database", async () => {
+    const damage = (log: Uint8Array): Promise<string[]> =>
+      inFolder(async (folder) => {
+        await writeFile(join(folder, CLOSED_LOG.name), log);
+        await writeFile(join(folder, "closed.json"), readFixture("closed-v1.json"));
+        return levelDamage(folder, false);
+      });
+    const sentence = expect.stringContaining("it is not as the database was closed");
+    expect(await damage(CLOSED_LOG.bytes)).not.toContainEqual(sentence);
+    expect(await damage(CLOSED_LOG.bytes.subarray(1))).toContainEqual(sentence);
+  });
+});

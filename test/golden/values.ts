@@ -1,0 +1,207 @@
+// What the fixtures of the small records say. These values are frozen with the bytes: a later format gets values and
+// fixtures of its own beside them.
+import type {
+  IndexRecord,
+  KeyRecord,
+  RankingRule,
+  SynonymGroup,
+  TenantRecord,
+  UsageRecord,
+} from "../../server/catalog/types.js";
+import type { ShardSchema } from "../../shards/protocol/control.js";
+import type { DeadList } from "../../shards/segments/dead-documents.js";
+import type { DocumentRecord } from "../../shards/segments/document-record.js";
+import type { Manifest } from "../../shards/segments/manifest.js";
+
+export const UID = 7;
+export const SEQ = 2 ** 40 + 1;
+
+export const MANIFEST: Manifest = {
+  generation: 2 ** 40,
+  maxSeq: 2 ** 50,
+  nextSegment: 12,
+  schemaVersion: 3,
+  segments: [
+    {
+      id: 11,
+      rows: 1000,
+      bytes: 4_000_000_000,
+      pieces: 9,
+      schemaVersion: 2,
+      firstSeq: 1,
+      lastSeq: 1500,
+      deleted: 7,
+    },
+    { id: 4, rows: 1, bytes: 200, pieces: 1, schemaVersion: 3, firstSeq: 1501, lastSeq: 1501, deleted: 0 },
+  ],
+};
+
+export const SCHEMA: ShardSchema = {
+  version: 4,
+  fields: [
+    { slot: 0, name: "title", type: 0, flags: 4, language: 1 },
+    { slot: 300, name: "größe", type: 7, flags: 7, language: 0 },
+  ],
+  analysis: { symbolsToIndex: "#", tokenSeparators: "/" },
+};
+
+export const PIECE = Buffer.from("bytes of a segment");
+export const UNFINISHED_PIECES = 3;
+
+export const DELETED_ROWS = [0, 7, 8, 19];
+export const DELETED_ROWS_OF = 20;
+
+export const DEAD: DeadList = { generation: 9, seqs: [1, 2 ** 32, 2 ** 53 - 1] };
+
+export const DOCUMENT: DocumentRecord = {
+  internal: true,
+  id: "ключ",
+  raw: Buffer.from('{"id":"ключ","_boost":2}'),
+};
+
+const TIME = "2026-01-02T03:04:05.678Z";
+
+export const TENANT: TenantRecord = { id: 2, name: "größe", plan: "default", createdAt: TIME };
+
+export const KEY: KeyRecord = {
+  id: 3,
+  tenant: 2,
+  name: "shop",
+  hash: "00ff".repeat(16),
+  prefix: "sk_1234",
+  scopes: ["search", "documents"],
+  indexes: ["products", "old-*"],
+  expiresAt: "2027-01-01T00:00:00.000Z",
+  rateLimit: 50,
+  createdAt: TIME,
+};
+
+export const USAGE: UsageRecord = { tenant: 2, month: "2026-01", searches: 2 ** 40 };
+
+export const INDEX: IndexRecord = {
+  uid: 7,
+  id: 4,
+  tenant: 2,
+  name: "products",
+  fields: [
+    {
+      name: "title",
+      type: "string",
+      facet: false,
+      optional: false,
+      index: true,
+      sort: false,
+      infix: false,
+      language: "en",
+      slot: 0,
+    },
+    {
+      name: "price",
+      type: "float",
+      facet: true,
+      optional: true,
+      index: true,
+      sort: true,
+      infix: false,
+      slot: 2,
+      unit: "EUR",
+    },
+  ],
+  defaultSortingField: "price",
+  schemaExtensions: { owner: { team: "shop" } },
+  schemaVersion: 5,
+  nextSlot: 3,
+  settings: {
+    searchable_attributes: ["title"],
+    weights: [2.5],
+    num_typos: 1,
+    prefix: true,
+    min_len_1typo: 4,
+    min_len_2typo: 8,
+    typo_on_numbers: false,
+    typo_policy: "auto",
+    stop_words: ["the"],
+    language: "en",
+    sku_fields: [],
+    brand_field: null,
+    token_separators: ["/"],
+    symbols_to_index: ["#"],
+    drop_tokens_threshold: 1,
+    highlight: { snippet_tokens: 30, start_tag: "<b>", end_tag: "</b>", escape_html: true },
+  },
+  createdAt: TIME,
+};
+
+/** An index that was deleted and whose data is still to be dropped. */
+export const DROPPED_UID = 8;
+
+export const RULES: readonly RankingRule[] = [
+  {
+    id: 1,
+    index: 7,
+    name: "new ones first",
+    type: "boost",
+    conditions: { query_contains: [] },
+    effect: { filter_by: "price:>10", weight: 2.5 },
+    priority: 10,
+    enabled: true,
+    created_at: TIME,
+    updated_at: TIME,
+  },
+  {
+    id: 2,
+    index: 7,
+    name: "pin",
+    type: "pin",
+    conditions: { query_contains: ["red", "shoe"] },
+    effect: { documents: ["b", "a"] },
+    priority: -1,
+    enabled: false,
+    created_at: TIME,
+    updated_at: "2026-02-02T03:04:05.678Z",
+  },
+];
+
+export const SYNONYMS: readonly SynonymGroup[] = [
+  {
+    id: 1,
+    index: 7,
+    type: "multi_way",
+    synonyms: ["sneaker", "running shoe"],
+    root: null,
+    enabled: true,
+    created_at: TIME,
+    updated_at: TIME,
+  },
+  {
+    id: 2,
+    index: 7,
+    type: "one_way",
+    synonyms: ["phone", "iphone"],
+    root: "phone",
+    enabled: false,
+    created_at: TIME,
+    updated_at: TIME,
+  },
+];
+
+/** What a snapshot file holds: keys and values in the order of the keys. */
+export const SNAPSHOT_ENTRIES: readonly (readonly [string, string])[] = [
+  ["a", ""],
+  ["index/1", "one"],
+  ["index/2", "größe"],
+];
+
+export const SNAPSHOT_MANIFEST = {
+  id: "20260102-030405-0a1b2c",
+  createdAt: TIME,
+  shards: 1,
+  indexes: 2,
+  documents: 2 ** 40,
+  files: [
+    { name: "catalog.skb", bytes: 100, records: 3, sha256: "0f".repeat(32) },
+    { name: "shard-0.skb", bytes: 2 ** 33, records: 2 ** 20, sha256: "f0".repeat(32) },
+  ],
+};
+
+export const RESHARD_PLAN = { from: 2, to: 8, done: [1, 7], complete: false };
