@@ -134,7 +134,9 @@ export function loadConfig(
   env: NodeJS.ProcessEnv = process.env,
   directory = process.cwd(),
 ): Config {
-  const path = flags.config ?? nonEmpty(env.SKEIN_CONFIG);
+  const path = flags.config ?? env.SKEIN_CONFIG;
+  if (path === "")
+    throw new ConfigError("the name of the configuration file (--config, SKEIN_CONFIG) is empty");
   const fileName = path ?? FILE_NAME;
   const file = readFile(resolve(directory, fileName), fileName, path !== undefined);
   const given = (name: string): Given => find(name, flags, env, { name: fileName, content: file });
@@ -158,6 +160,11 @@ export function loadConfig(
   };
 }
 
+/** The data directory of commands that read no configuration file. Throws ConfigError. */
+export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): string {
+  return text(find("data_dir", { data_dir: flag }, env, { name: FILE_NAME, content: {} }), "./data");
+}
+
 /** Shards of a new data directory when nobody says otherwise. */
 export function defaultShards(): number {
   return Math.max(1, availableParallelism() - 1);
@@ -177,14 +184,10 @@ function find(
 ): Given {
   const option = CONFIG_OPTIONS.find((candidate) => candidate.name === name)!;
   if (flags[name] !== undefined) return { label: `--${name.replaceAll("_", "-")}`, value: flags[name] };
-  if (nonEmpty(env[option.env]) !== undefined) return { label: option.env, value: env[option.env] };
+  if (env[option.env] !== undefined) return { label: option.env, value: env[option.env] };
   const value = file.content[name];
   if (value !== undefined && value !== null) return { label: `"${name}" in ${file.name}`, value };
   return { label: name, value: undefined };
-}
-
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === undefined || value === "" ? undefined : value;
 }
 
 function wrong(given: Given, expected: string): never {

@@ -1,5 +1,6 @@
 // Structured logs: one JSON object per line, written at once so that nothing is lost when the process
 // ends. The only file that knows pino.
+import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
 
 export type { Logger } from "pino";
@@ -7,8 +8,18 @@ export type { Logger } from "pino";
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** A logger on standard output, or on the given file descriptor. Errors under `err` keep their stack. */
-export function createLogger(level: LogLevel, fileDescriptor = 1): Logger {
+const STANDARD_OUTPUT = 1;
+const FULL_PIPE_WAIT_MS = 10;
+
+/**
+ * A logger on standard output, or on the given file descriptor. Errors under `err` keep their stack. A line that
+ * cannot be written (a full disk, a closed pipe) is told to `onDropped` and forgotten.
+ */
+export function createLogger(
+  level: LogLevel,
+  onDropped: () => void = () => undefined,
+  fileDescriptor = STANDARD_OUTPUT,
+): Logger {
   return pino(
     {
       level,
@@ -16,6 +27,42 @@ export function createLogger(level: LogLevel, fileDescriptor = 1): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ fd: fileDescriptor, sync: true }),
+    new LineWriter(fileDescriptor, onDropped),
   );
+}
+
+class LineWriter {
+  readonly #fileDescriptor: number;
+  readonly #onDropped: () => void;
+  /** The file ends with a piece of a line. */
+  #torn = false;
+
+  constructor(fileDescriptor: number, onDropped: () => void) {
+    this.#fileDescriptor = fileDescriptor;
+    this.#onDropped = onDropped;
+  }
+
+  write(line: string): void {
+    const bytes = Buffer.from(this.#torn ? `\n${line}` : line);
+    let written = 0;
+    try {
+      while (written < bytes.length) written += this.#writeSome(bytes, written);
+      this.#torn = false;
+    } catch {
+      this.#torn ||= written > 0;
+      this.#onDropped();
+    }
+  }
+
+  /** Waits for the reader of a pipe that is full and does not block by itself. */
+  #writeSome(bytes: Buffer, from: number): number {
+    for (;;) {
+      try {
+        return writeSync(this.#fileDescriptor, bytes, from);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_WAIT_MS);
+      }
+    }
+  }
 }

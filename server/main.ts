@@ -47,15 +47,17 @@ type Undo = (() => Promise<void>)[];
  */
 export async function startServer(config: Config): Promise<RunningServer> {
   const undo: Undo = [];
+  const recorder = new Recorder();
+  const log = createLogger(config.logLevel, () => recorder.logLineDropped());
   try {
-    return await start(config, createLogger(config.logLevel), undo);
+    return await start(config, log, recorder, undo);
   } catch (error) {
     await takeApart(undo);
     throw error;
   }
 }
 
-async function start(config: Config, log: Logger, undo: Undo): Promise<RunningServer> {
+async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo): Promise<RunningServer> {
   const { dataDir, durability, limits } = config;
   undo.push(await lock(dataDir));
   const catalog = await openCatalog(dataDir);
@@ -70,7 +72,6 @@ async function start(config: Config, log: Logger, undo: Undo): Promise<RunningSe
   if (adminKey.createdIn !== null) {
     process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
   }
-  const recorder = new Recorder();
   const cluster = await startCluster({ dataDir, shards, durability, limits, log, recorder });
   undo.push(() => cluster.stop());
   const usage = new Usage(catalog, (error) =>

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { dataDirFrom } from "../config.js";
 import { ApiClient } from "./api.js";
 import { CliError } from "./failure.js";
 
@@ -41,7 +42,7 @@ export function connect(
 export function findKey(options: GlobalOptions, env: NodeJS.ProcessEnv): string | null {
   const given = options.key ?? nonEmpty(env.SKEIN_API_KEY) ?? nonEmpty(env.SKEIN_ADMIN_KEY);
   if (given !== undefined) return given;
-  const file = join(nonEmpty(env.SKEIN_DATA_DIR) ?? "./data", ADMIN_KEY_FILE);
+  const file = join(dataDirFrom(undefined, env), ADMIN_KEY_FILE);
   try {
     return nonEmpty(readFileSync(file, "utf8").trim()) ?? null;
   } catch (error) {

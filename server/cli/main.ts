@@ -103,4 +103,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+/** On a full disk nobody can be told, and that is no reason to end. */
+process.stderr.on("error", () => undefined);
+
 process.exitCode = await run(process.argv.slice(2));

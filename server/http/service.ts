@@ -180,7 +180,7 @@ export class HttpService {
   #failed(error: unknown, id: string, request: HttpRequest): HttpReply {
     if (error instanceof SkeinError) {
       if (error.status >= 500)
-        this.#services.log.warn({ err: error, id, code: error.code }, "request refused");
+        this.#services.log.warn({ id, code: error.code, ...reasonOf(error) }, "request refused");
       return errorReply(error);
     }
     const failure = unexpected();
@@ -208,6 +208,11 @@ export class HttpService {
     const given = request.header("x-request-id");
     return REQUEST_ID.test(given) ? given : `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
+}
+
+/** What the server refuses by itself is a sentence; what has a cause is an error with its stack. */
+function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
+  return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
 /** While the record of an index is damaged nobody knows its name: then no index can be said not to exist. */

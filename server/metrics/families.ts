@@ -99,6 +99,13 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "log_lines_dropped_total",
+    help: "Log lines that could not be written.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.logLinesDropped]],
+  },
+  {
+    type: "counter",
     name: "cache_requests_total",
     help: "What caches were asked for and whether they had it.",
     labels: ["cache", "result"],

@@ -51,8 +51,13 @@ export class Recorder {
     single: { accepted: 0, rejected: 0, bytes: 0 },
   };
   slowQueries = 0;
+  logLinesDropped = 0;
   requestsInFlight = 0;
   readonly #requests = new Map<string, Map<string, RequestMeter>>();
+
+  logLineDropped(): void {
+    this.logLinesDropped++;
+  }
 
   requestStarted(): void {
     this.requestsInFlight++;

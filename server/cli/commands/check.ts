@@ -2,6 +2,7 @@
 // Owns only the words; server/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
+import { dataDirFrom } from "../../config.js";
 import { messageOf } from "../../formats/input-error.js";
 import type { Findings } from "../../offline/examine.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
@@ -67,7 +68,7 @@ function withPlace(command: Command): Command {
 async function examination(task: "check" | "repair", options: Options): Promise<Findings> {
   // The other commands should not load a server.
   const { examine } = await import("../../offline/examine.js");
-  const dataDir = options.dataDir ?? (process.env.SKEIN_DATA_DIR || "./data");
+  const dataDir = dataDirFrom(options.dataDir, process.env);
   try {
     return await examine({ task, dataDir, index: options.index ?? null, dryRun: options.dryRun === true });
   } catch (error) {

@@ -151,6 +151,10 @@ describe("without room", () => {
     try {
       const body = { documents: documents(1) };
       expectRefused(await limited.post("/v1/indexes/things/documents/batch", body));
+      const lines = () => limited.log.filter(({ msg }) => msg === "request refused");
+      await eventually(async () => lines().length > 0, "the refusal is logged");
+      expect(lines()[0]).toMatchObject({ code: "SK-SYS-503", reason: expect.stringContaining("memory") });
+      expect(lines()[0]).not.toHaveProperty("err");
       expect((await limited.query("things", { q: "thing", per_page: 0 })).json.found).toBe(5);
     } finally {
       await limited.close();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CONFIG_OPTIONS, type Config, ConfigError, loadConfig } from "../../../server/config.js";
+import { CONFIG_OPTIONS, type Config, ConfigError, dataDirFrom, loadConfig } from "../../../server/config.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 
 let directory = "";
@@ -47,10 +47,6 @@ describe("values", () => {
     const file = { port: 1, host: "file", log_level: "warn" };
     const config = load({ port: "3" }, { SKEIN_PORT: "2", SKEIN_HOST: "env" }, file);
     expect([config.port, config.host, config.logLevel]).toEqual([3, "env", "warn"]);
-  });
-
-  test("an empty environment variable counts as absent", () => {
-    expect(load({}, { SKEIN_PORT: "" }).port).toBe(8800);
   });
 
   test.each([
@@ -106,6 +102,18 @@ describe("a wrong value names its option and what was expected", () => {
   test.each(cases)("%j %j %j", (flags, env, file, message) => {
     expect(() => load(flags, env, file)).toThrow(ConfigError);
     expect(() => load(flags, env, file)).toThrow(message);
+  });
+
+  test.each(CONFIG_OPTIONS)("an empty $env stops the start", ({ env }) => {
+    expect(() => load({}, { [env]: "" })).toThrow(ConfigError);
+    expect(() => load({}, { [env]: "" })).toThrow(new RegExp(`^${env} must be .*, not ""$`));
+  });
+
+  test("an empty name of the file or of the data directory is none", () => {
+    expect(() => load({}, { SKEIN_CONFIG: "" })).toThrow(/configuration file .* is empty/);
+    expect(() => dataDirFrom(undefined, { SKEIN_DATA_DIR: "" })).toThrow(/^SKEIN_DATA_DIR must be/);
+    expect(dataDirFrom(undefined, {})).toBe("./data");
+    expect(dataDirFrom("flag", { SKEIN_DATA_DIR: "env" })).toBe("flag");
   });
 
   test("and name the file that was given", () => {
