@@ -27,6 +27,7 @@ import { redistribute } from "./reshard/redistribute.js";
 import { Scrape } from "./scrape.js";
 import { SlowQueryLog } from "./search/slow-query-log.js";
 import { findAdminKey } from "./tenants/admin-key.js";
+import { DocumentQuotas } from "./tenants/document-quota.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
 import { Usage } from "./tenants/usage.js";
 
@@ -79,6 +80,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   );
   undo.push(() => usage.stop());
   const lifecycle = new Lifecycle(catalog, cluster, limits, log);
+  const documentQuotas = new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant));
   const doorkeeper = new Doorkeeper(adminKey.value);
   const curation = new Curation(catalog, cluster, limits);
   const slowQueries = new SlowQueryLog(config.slowQueryMs, recorder, log);
@@ -97,6 +99,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
       doorkeeper,
       usage,
       backups,
+      documentQuotas,
       slowQueries,
       scrape,
       unsent,

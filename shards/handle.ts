@@ -20,7 +20,7 @@ import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
 import { decodeSnapshotId, decodeSnapshotWrite, encodeSnapshotWriteReply } from "./protocol/snapshot.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
-import { encodeWriteReply, UnreadWrite } from "./protocol/write.js";
+import { decodeWrite, encodeAdditionsReply, encodeWriteReply, UnreadWrite } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
 import { StoreReopeningError, StoreWriteError } from "./storage/store.js";
 
@@ -132,6 +132,10 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
     case Op.WRITE: {
       const request = new UnreadWrite(reader);
       return on(request.uid, async (index) => encodeWriteReply(await index.write(request)));
+    }
+    case Op.ADDITIONS: {
+      const request = decodeWrite(reader);
+      return on(request.uid, async (index) => encodeAdditionsReply(await index.additions(request)));
     }
     case Op.ADOPT: {
       const request = decodeAdopt(reader);

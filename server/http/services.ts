@@ -9,6 +9,7 @@ import type { Lifecycle } from "../lifecycle.js";
 import type { Logger } from "../log.js";
 import type { Scrape } from "../scrape.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
+import type { DocumentQuotas } from "../tenants/document-quota.js";
 import type { Doorkeeper } from "../tenants/principal.js";
 import type { Usage } from "../tenants/usage.js";
 import type { UnsentBytes } from "./unsent.js";
@@ -22,6 +23,7 @@ export interface Services {
   readonly doorkeeper: Doorkeeper;
   readonly usage: Usage;
   readonly backups: Backups;
+  readonly documentQuotas: DocumentQuotas;
   readonly slowQueries: SlowQueryLog;
   readonly scrape: Scrape;
   readonly unsent: UnsentBytes;

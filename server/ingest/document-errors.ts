@@ -27,6 +27,9 @@ import type { ErrorCode } from "../errors.js";
 import { FIELD_TYPES } from "../field-types.js";
 import type { IndexView } from "../schema/index-view.js";
 
+/** The plan allows no more documents; no shard says it, so it is not among theirs. */
+export const DOC_OVER_QUOTA = 200;
+
 /** A refused document, before it is put into words. */
 export interface Refusal {
   /** Position in the request. */
@@ -92,6 +95,8 @@ export function documentError(refusal: Refusal, view: IndexView, documentBytesMa
       );
     case DOC_TOO_LARGE:
       return answer(`The document is larger than ${documentBytesMax} bytes.`, "SK-DOC-413");
+    case DOC_OVER_QUOTA:
+      return answer("The plan's documents are used up.", "SK-SYS-429");
     default:
       return answer(`The document was refused (reason ${code}).`);
   }

@@ -76,7 +76,7 @@ async function writeOne(
 ): Promise<SkeinError | null> {
   const document = { id, hash: cluster.workbench.hash(id), raw };
   cluster.recorder.documentBytes("single", raw.length);
-  const [error] = await writePrepared(cluster, record, prepareOne(document, action, cluster.shards));
+  const [error] = await writePrepared(cluster, record, prepareOne(document, action, cluster.shards), null);
   cluster.recorder.documentsTaken("single", error === undefined ? 1 : 0, error === undefined ? 0 : 1);
   return error === undefined ? null : new SkeinError(error.code, error.error);
 }

@@ -5,6 +5,7 @@ import type { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
+import type { DocumentQuota } from "../tenants/document-quota.js";
 import { prepareBatch } from "./intake-pool.js";
 import { type LineBatch, LineFramer } from "./line-framer.js";
 import { readAction } from "./prepare.js";
@@ -14,6 +15,13 @@ import { writePrepared } from "./write.js";
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_LINES_MAX = 1_000;
 const BATCHES_IN_FLIGHT_MAX = 4;
+
+export interface ImportTarget {
+  /** The index has not been deleted. */
+  exists(): boolean;
+  /** null: no limit. */
+  readonly quota: DocumentQuota | null;
+}
 
 interface LineFailure {
   readonly line: number;
@@ -33,14 +41,14 @@ interface BatchOutcome {
  * Yields one line `{line, id, code, error}` per failed document as batches complete, in the order of the
  * stream, then `{received, succeeded, failed, took_ms}`. Throws what `chunks` throws (after the batches that
  * were sent), and SkeinError: SK-DOC-400 for an unknown action, SK-DOC-413 for too many blank lines in a row,
- * SK-IX-404 once `exists` says that the index was deleted meanwhile.
+ * SK-IX-404 once the target has been deleted.
  */
 export async function* importDocuments(
   cluster: Cluster,
   record: IndexRecord,
   action: string,
   chunks: AsyncIterable<Uint8Array>,
-  exists: () => boolean,
+  target: ImportTarget,
 ): AsyncGenerator<Uint8Array> {
   const startedMs = performance.now();
   const code = readAction(action);
@@ -69,7 +77,7 @@ export async function* importDocuments(
     await nextTurn(); // a batch without one good document never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
     cluster.recorder.documentBytes("import", batch.bytes.length);
-    const start = await prepareLinesOf(cluster, record, code, batch, exists);
+    const start = await prepareLinesOf(cluster, record, code, batch, target);
     inFlight.push(start());
   }
 
@@ -94,7 +102,7 @@ async function prepareLinesOf(
   record: IndexRecord,
   action: Action,
   { bytes, numbers, tooLong }: LineBatch,
-  exists: () => boolean,
+  { exists, quota }: ImportTarget,
 ): Promise<() => Promise<BatchOutcome>> {
   const received = numbers.length + tooLong.length;
   const outcome = (failures: readonly LineFailure[]): BatchOutcome => {
@@ -118,7 +126,7 @@ async function prepareLinesOf(
     }
     return async () => {
       try {
-        const errors = await writePrepared(cluster, record, prepared);
+        const errors = await writePrepared(cluster, record, prepared, quota);
         return outcome(
           errors.map(({ index, id, code, error }) => ({ line: numbers[index] as number, id, code, error })),
         );

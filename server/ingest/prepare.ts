@@ -32,6 +32,7 @@ export interface PrepareLimits {
 
 /** Plain data: it crosses threads, its messages by moving their buffers. */
 export interface PreparedWrite {
+  readonly action: Action;
   readonly received: number;
   readonly refusals: readonly Refusal[];
   /** Sequence numbers that the messages use: 0 .. seqs - 1, relative. */
@@ -113,6 +114,7 @@ export function prepareOne(
 ): PreparedWrite {
   const message = encode(action, [{ index: 0, seq: 0, ...document }]);
   return {
+    action,
     received: 1,
     refusals: [],
     seqs: 1,
@@ -157,6 +159,7 @@ function prepareDocuments(
   });
   const messages = Array.from(byShard, ([shard, list]) => ({ shard, message: encode(action, list) }));
   return {
+    action,
     received: documents.length,
     refusals,
     seqs,

@@ -5,11 +5,13 @@ import type { IndexRecord } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 import { viewOf } from "../schema/index-view.js";
+import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import { prepareBatch } from "./intake-pool.js";
 import { type PreparedWrite, shardOf } from "./prepare.js";
 import { refuseWithoutRoom } from "./room.js";
+import { mayAdd, withinQuota } from "./within-quota.js";
 
 export interface BatchResult {
   readonly received: number;
@@ -25,6 +27,7 @@ export async function writeBatch(
   cluster: Cluster,
   record: IndexRecord,
   body: Uint8Array,
+  quota: DocumentQuota | null,
 ): Promise<BatchResult> {
   const startedMs = performance.now();
   const { batchBodyBytesMax } = cluster.limits;
@@ -33,7 +36,7 @@ export async function writeBatch(
   }
   cluster.recorder.documentBytes("batch", body.length);
   const prepared = await prepareBatch(cluster, body, null);
-  const errors = await writePrepared(cluster, record, prepared);
+  const errors = await writePrepared(cluster, record, prepared, quota);
   cluster.recorder.documentsTaken("batch", prepared.received - errors.length, errors.length);
   return {
     received: prepared.received,
@@ -45,10 +48,21 @@ export async function writeBatch(
 }
 
 /**
- * Sends a prepared write, once. Resolves when it is published, with the documents that are not stored; throws SkeinError
- * SK-DOC-503 or SK-SYS-503 when no shard took its part.
+ * Sends a prepared write, once. Resolves when it is published, with the documents that are not stored, those over the
+ * quota included (null: no limit); throws SkeinError SK-DOC-503 or SK-SYS-503 when no shard took its part.
  */
-export async function writePrepared(
+export function writePrepared(
+  cluster: Cluster,
+  record: IndexRecord,
+  prepared: PreparedWrite,
+  quota: DocumentQuota | null,
+): Promise<DocumentError[]> {
+  const write = (allowed: PreparedWrite): Promise<DocumentError[]> => writeAllowed(cluster, record, allowed);
+  if (quota === null || !mayAdd(prepared.action)) return write(prepared);
+  return withinQuota(cluster, record, prepared, quota, write);
+}
+
+async function writeAllowed(
   cluster: Cluster,
   record: IndexRecord,
   prepared: PreparedWrite,

@@ -9,7 +9,7 @@ import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetc
 import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
-import type { UnreadWrite, WriteReply } from "../protocol/write.js";
+import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import { Lane } from "./lane.js";
 import { changeSchema, openIndex } from "./open-index.js";
 import { Reader } from "./read/reader.js";
@@ -108,6 +108,11 @@ export class IndexShard {
   write(request: UnreadWrite): Promise<WriteReply> {
     this.seen(request.oldestGeneration);
     return this.#writer.write(request);
+  }
+
+  /** Positions of the documents that the write would add, were it applied now. */
+  additions(request: WriteRequest): Promise<number[]> {
+    return this.#writer.additions(request);
   }
 
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {

@@ -2,6 +2,8 @@
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
 //   reply    u8 0, f64 liveDocs, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at}
+// ADDITIONS: which documents a WRITE would add, were it applied now; nothing is written.
+//   request  as WRITE      reply    u8 0, u32 count, count x u32 index
 import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Action, Op, REPLY_OK } from "./ops.js";
@@ -94,6 +96,40 @@ export function stampWrite(
     at += 2 + bytes.readUInt16LE(at);
     at += 4 + bytes.readUInt32LE(at);
   }
+}
+
+/** Turns an encoded WRITE into the question what it would add to this index, until `askWrite` turns it back. */
+export function askAdditions(message: Uint8Array, uid: number): void {
+  message[0] = Op.ADDITIONS;
+  Buffer.from(message.buffer, message.byteOffset, message.byteLength).writeUInt32LE(uid, 1);
+}
+
+export function askWrite(message: Uint8Array): void {
+  message[0] = Op.WRITE;
+}
+
+/** An encoded WRITE without the documents at these positions of the request; null when none is left. */
+export function withoutDocuments(
+  message: Uint8Array,
+  positions: ReadonlySet<number>,
+): Uint8Array<ArrayBuffer> | null {
+  const request = decodeWrite(new MessageReader(message.subarray(1)));
+  const documents = request.documents.filter(({ index }) => !positions.has(index));
+  return documents.length === 0 ? null : encodeWrite({ ...request, documents });
+}
+
+export function encodeAdditionsReply(positions: readonly number[]): Uint8Array<ArrayBuffer> {
+  const writer = new MessageWriter(1 + 4 + positions.length * 4);
+  writer.u8(REPLY_OK).u32(positions.length);
+  for (const position of positions) writer.u32(position);
+  return writer.finish();
+}
+
+export function decodeAdditionsReply(reply: Uint8Array): number[] {
+  const reader = openReply(reply);
+  const positions = Array.from({ length: reader.count(4) }, () => reader.u32());
+  reader.end();
+  return positions;
 }
 
 /** Payload after the op byte. The raw documents are views into the message. */

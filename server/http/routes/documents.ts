@@ -4,8 +4,8 @@ import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../i
 import { exportDocuments } from "../../ingest/export-stream.js";
 import { importDocuments } from "../../ingest/import-stream.js";
 import { writeBatch } from "../../ingest/write.js";
+import type { DocumentQuota } from "../../tenants/document-quota.js";
 import { planNamed } from "../../tenants/plans.js";
-import { secondsToNextMonth } from "../../tenants/usage.js";
 import { documentStream, readDocumentBytes } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
@@ -29,17 +29,16 @@ async function batch(context: IndexContext): Promise<HttpReply> {
   const { services, request, record } = context;
   const body = await readDocumentBytes(request, services.config.limits.batchBodyBytesMax);
   services.lifecycle.checkOpen(record);
-  checkQuota(context, () => mayAdd(actionOf(body)));
-  return dataReply(await writeBatch(services.cluster, record, body));
+  return dataReply(await writeBatch(services.cluster, record, body, quotaOf(context)));
 }
 
 async function importAll(context: IndexContext): Promise<HttpReply> {
   const { services, request, query, record } = context;
   services.lifecycle.checkOpen(record);
   const action = query().get("action") ?? "upsert";
-  checkQuota(context, () => mayAdd(action));
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
-  const lines = importDocuments(services.cluster, record, action, documentStream(request), exists);
+  const target = { exists, quota: quotaOf(context) };
+  const lines = importDocuments(services.cluster, record, action, documentStream(request), target);
   return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, services.log);
 }
 
@@ -81,31 +80,8 @@ function noDocument(): SkeinError {
   return new SkeinError("SK-DOC-404", "the document does not exist");
 }
 
-/** Refuses more documents once the plan's number is reached; `grows` is asked only then. */
-function checkQuota({ services, principal, state }: IndexContext, grows: () => boolean): void {
-  const plan = planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
-  if (plan.documents === null || services.lifecycle.recordsOf(principal.tenant) < plan.documents || !grows())
-    return;
-  throw new SkeinError("SK-SYS-429", `the plan's ${plan.documents} documents are used up`, {
-    retryAfter: secondsToNextMonth(new Date()),
-    details: { limit: plan.documents },
-  });
-}
-
-/** Whether the number of documents may go up with this action; null adds nothing. */
-function mayAdd(action: unknown): boolean {
-  return action !== null && action !== "delete" && action !== "update";
-}
-
-/** The action of a batch; null for a body that is not valid, which the write itself refuses. */
-function actionOf(body: Uint8Array): unknown {
-  try {
-    const parsed: unknown = JSON.parse(
-      Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"),
-    );
-    return typeof parsed === "object" && parsed !== null && "action" in parsed ? parsed.action : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+/** What the plan leaves the tenant; null: no limit. */
+function quotaOf({ services, principal, state }: IndexContext): DocumentQuota | null {
+  const { documents } = planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
+  return documents === null ? null : services.documentQuotas.of(principal.tenant, documents);
 }

@@ -56,6 +56,17 @@ export class Writer {
     });
   }
 
+  /** Positions of the documents that the request would add, were it written now; nothing of it is kept. */
+  additions(request: WriteRequest): Promise<number[]> {
+    return this.#context.lane.run(async () => {
+      if (this.#state.closed) throw closing(this.#state);
+      const { stored, built } = await this.#build(opsOf(request));
+      return request.documents.flatMap(({ id, index }, i) =>
+        stored.has(id) || built.failures.has(i) ? [] : [index],
+      );
+    });
+  }
+
   /** Deletes what the program finds after all writes queued before. */
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
     return new Promise((resolve, reject) => {
@@ -125,15 +136,7 @@ export class Writer {
     if (group.length === 0) return;
     await turns.pause();
     const ops = group.flatMap(({ request }) => opsOf(request));
-    const stored = await findVersions(state, ops);
-    await turns.pause();
-    const rules = {
-      workbench: state.home.workbench(),
-      documentBytesMax: state.home.documentBytesMax,
-      resultBytesMax: WRITE_RESULT_BYTES_MAX,
-      turns,
-    };
-    const built = await buildWrite(ops, stored, state.schema, rules, state.home.builder);
+    const { stored, built } = await this.#build(ops);
     await turns.pause();
     const { born, dying } = resolveDeaths(ops, stored, built.failures);
     const documents = await this.#shownDocuments(built.segments, ops, born);
@@ -158,6 +161,20 @@ export class Writer {
       first += request.documents.length;
       resolve({ failures, liveDocs: state.liveDocs });
     }
+  }
+
+  async #build(ops: readonly WriteOp[]) {
+    const { home, schema } = this.#state;
+    const { turns } = this.#context;
+    const stored = await findVersions(this.#state, ops);
+    await turns.pause();
+    const rules = {
+      workbench: home.workbench(),
+      documentBytesMax: home.documentBytesMax,
+      resultBytesMax: WRITE_RESULT_BYTES_MAX,
+      turns,
+    };
+    return { stored, built: await buildWrite(ops, stored, schema, rules, home.builder) };
   }
 
   /** The documents of new segments that some generation shows. */

@@ -196,7 +196,9 @@ describe("keys and tenants", () => {
         { key },
       );
     expectStatus(await write(["1", "2"]), 200);
-    expect((await write(["3"])).json.code).toBe("SK-SYS-429");
+    expect((await write(["3"])).json.data.errors).toEqual([
+      { index: 0, id: "3", code: "SK-SYS-429", error: "The plan's documents are used up." },
+    ]);
     expectStatus(await write(["1"], "update"), 200);
     expectStatus(await write(["1"], "delete"), 200);
     expectStatus(await write(["3"]), 200);

@@ -10,6 +10,7 @@ import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { makeRecord } from "../record.js";
 
+const TARGET = { exists: () => true, quota: null };
 const LINES = 50_000;
 const BATCHES = LINES / 1_000;
 
@@ -35,7 +36,7 @@ describe("import of lines without documents", () => {
       yield Buffer.from(body);
     }
     const pieces: Uint8Array[] = [];
-    for await (const piece of importDocuments(cluster, record, "upsert", chunks(), () => true))
+    for await (const piece of importDocuments(cluster, record, "upsert", chunks(), TARGET))
       pieces.push(piece);
     return Buffer.concat(pieces).toString().trim().split("\n");
   }

@@ -1,0 +1,71 @@
+// How many documents a tenant may have, exact while its writes run side by side. Writes that fit whatever they add run
+// together. One that might not fit runs alone, when it is known how many documents there are. Knows no document.
+
+export interface DocumentQuota {
+  /** Takes room for so many documents until the returned function is called; null: run the write `alone`. */
+  enter(documents: number): (() => void) | null;
+  /** Runs the work after all writes before it and before all after it; `free` documents may be added. */
+  alone<T>(work: (free: number) => Promise<T>): Promise<T>;
+}
+
+export class DocumentQuotas {
+  readonly #documentsOf: (tenant: number) => number;
+  readonly #tenants = new Map<number, TenantWrites>();
+
+  /** `documentsOf`: the tenant's live documents, those of every answered write included. */
+  constructor(documentsOf: (tenant: number) => number) {
+    this.#documentsOf = documentsOf;
+  }
+
+  of(tenant: number, limit: number): DocumentQuota {
+    const writes = this.#tenants.get(tenant) ?? new TenantWrites();
+    this.#tenants.set(tenant, writes);
+    const free = (): number => Math.max(0, limit - this.#documentsOf(tenant) - writes.reserved);
+    return {
+      enter: (documents) => (documents <= free() ? writes.enter(documents) : null),
+      alone: (work) => writes.alone(() => work(free())),
+    };
+  }
+}
+
+/** The writes of one tenant that may add documents. */
+class TenantWrites {
+  /** Documents that the writes under way may add. */
+  reserved = 0;
+  #inside = 0;
+  #onIdle: (() => void) | null = null;
+  /** Writes that run alone or wait to. */
+  #alone = 0;
+  #lastAlone: Promise<unknown> = Promise.resolve();
+
+  /** Null while a write runs alone or waits to: later ones come after it. */
+  enter(documents: number): (() => void) | null {
+    if (this.#alone > 0) return null;
+    this.#inside++;
+    this.reserved += documents;
+    return () => {
+      this.#inside--;
+      this.reserved -= documents;
+      if (this.#inside === 0) this.#onIdle?.();
+    };
+  }
+
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#alone++;
+    const done = this.#lastAlone
+      .then(() => this.#idle())
+      .then(work)
+      .finally(() => {
+        this.#alone--;
+      });
+    this.#lastAlone = done.catch(() => undefined);
+    return done;
+  }
+
+  #idle(): Promise<void> {
+    if (this.#inside === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+}
