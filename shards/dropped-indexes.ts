@@ -1,10 +1,10 @@
 // Gives back the disk that dropped indexes have left: their keys are deleted, but stay in the database's tables until
-// those are written anew. Small ones are collected until it pays.
+// those are written anew. Small indexes are collected until a compaction pays.
 import { indexRange } from "./storage/keyspace.js";
 import type { Store } from "./storage/store.js";
 
 const COMPACT_BYTES_MIN = 4 * 1024 * 1024;
-/** What is left of older ones LevelDB's own compaction finds. */
+/** Only the latest dropped indexes are remembered. What older ones left, LevelDB's own compaction finds. */
 const REMEMBERED_MAX = 64;
 
 export class DroppedIndexes {
@@ -15,7 +15,7 @@ export class DroppedIndexes {
     this.#store = store;
   }
 
-  /** The keys of the index are deleted. */
+  /** Takes note of an index whose keys are deleted. */
   async add(uid: number): Promise<void> {
     this.#uids.push(uid);
     if (this.#uids.length > REMEMBERED_MAX) this.#uids.shift();

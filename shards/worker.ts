@@ -59,7 +59,7 @@ async function openShard({
   });
 }
 
-/** Slices of merging must have an end. */
+/** The data, once it is certain that slices of merging have an end. */
 function checked(data: ShardWorkerData): ShardWorkerData {
   if (data.mergeSliceMs > 0) return data;
   throw new TypeError(`shard worker: mergeSliceMs must be a positive number, not ${data.mergeSliceMs}`);
@@ -67,7 +67,7 @@ function checked(data: ShardWorkerData): ShardWorkerData {
 
 const { beats } = workerData as ShardWorkerData;
 
-/** With every message, and while the thread waits for its disk. */
+/** Shows the server that the thread lives: with every message, and by a timer while the thread waits for its disk. */
 function beat(): void {
   Atomics.add(beats, 0, 1);
 }

@@ -1,7 +1,8 @@
-// What follows a commit: the database has the change already, so memory must follow or be read anew.
+// The work in memory that follows a commit. The database has the change already, so memory must follow it; where it cannot, the
+// index is read anew from the database.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 
-/** Does it; when the engine has no memory for it, its owner is told to reopen the index from the database. */
+/** Does the work. When the engine has no memory for it, the owner of the index is told to reopen it from the database. */
 export function mustSucceed(work: () => void): void {
   try {
     work();

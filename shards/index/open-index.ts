@@ -26,7 +26,7 @@ import {
 import type { KeyRange, Store, StoreOp } from "../storage/store.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
-/** Segments above which it pays to look at documents after loading, and at how many. */
+/** From so many bytes of segments on, so many documents are looked at after loading; turnToDocuments says why. */
 const TURN_BYTES_MIN = 8 * 1024 * 1024;
 const TURN_DOCUMENTS = 256;
 
@@ -142,8 +142,8 @@ async function readSchema(store: Store, uid: number): Promise<ShardSchema> {
 }
 
 /**
- * Looks at documents from all over a large index: their tables take the places of those with segments, which would
- * stay mapped in memory and are not read again.
+ * Reads documents from all over a large index, so that LevelDB opens their tables and closes those of the segments. The tables of
+ * the segments are not read again after loading, but would stay mapped in memory.
  */
 async function turnToDocuments(store: Store, uid: number, { segments }: Manifest): Promise<void> {
   const first = segments[0]?.firstSeq ?? 0;

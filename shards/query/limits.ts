@@ -4,9 +4,9 @@
 export const FETCH_DIRECT_MAX = 64;
 /** Text of one value that highlighting looks at. */
 export const HIGHLIGHT_TEXT_BYTES = 128 * 1024;
-/** Documents that FETCH reads together before it knows how large they are, and bytes of those that it reads together then. */
+/** FETCH reads so many documents together while it does not know how large they are. Later groups have so many bytes. */
 export const FETCH_FIRST_GROUP = 16;
 export const FETCH_GROUP_BYTES = 8 * 1024 * 1024;
-/** Documents that EXPORT reads together before it knows how large they are, and bytes after which a reply ends. */
+/** EXPORT reads so many documents together while it does not know how large they are. A reply ends after so many bytes. */
 export const EXPORT_FIRST_GROUP = 4;
 export const EXPORT_BYTES = 1024 * 1024;

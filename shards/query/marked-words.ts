@@ -33,16 +33,16 @@ interface Sequence {
   readonly words: readonly number[];
 }
 
-/** Words that a term stands for. */
+/** The words that a term stands for, by their numbers. */
 interface Stands {
-  /** As it is, or in a form of theirs. */
+  /** Words that the term is, or is a form of. */
   readonly words: number[];
-  /** As another spelling. */
+  /** Words of which the term is another spelling. */
   readonly typos: number[];
 }
 
 const SKU = String.fromCharCode(TERM_SKU);
-/** No term holds it. */
+/** Stands between terms that are joined to one key. No term contains it. */
 const BETWEEN_TERMS = " ";
 
 export class MarkedWords {
@@ -219,7 +219,7 @@ function merged(found: Mark[]): Mark[] {
   return marks;
 }
 
-/** Of two marks with a token in common; `a` begins no later. */
+/** The mark that stays of two with a token in common. `a` begins no later than `b`. */
 function union(a: Mark, b: Mark): Mark {
   const longer = a.last === b.last ? longerTyped(a.typed, b.typed) : a.last > b.last ? a.typed : b.typed;
   return {

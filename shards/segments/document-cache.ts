@@ -5,9 +5,9 @@
 import type { DocumentRecord } from "./document-record.js";
 
 const BYTES_MAX = 8 * 1024 * 1024;
-/** Of a record beside its JSON: its objects and its place in the map. */
+/** Memory that a record takes beside its JSON, for its objects and its place in the map. */
 const RECORD_BYTES = 400;
-/** A longer document would take the place of too many. */
+/** A longer document is not kept, because it would take the place of too many others. */
 const DOCUMENT_BYTES_MAX = 64 * 1024;
 
 export class DocumentCache {
@@ -33,7 +33,7 @@ export class DocumentCache {
     if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(keyOf(uid, seq), record);
   }
 
-  /** Everything, of all indexes: one of them has been dropped, which is rare. */
+  /** Forgets the documents of all indexes. It is called when one of them was dropped, which is rare. */
   clear(): void {
     this.#young = new Map();
     this.#old = new Map();

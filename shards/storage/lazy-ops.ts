@@ -6,7 +6,7 @@ export function lazily(make: () => Iterable<StoreOp>): Iterable<StoreOp> {
   return { [Symbol.iterator]: () => make()[Symbol.iterator]() };
 }
 
-/** One after the other. */
+/** The operations of the first, then those of the next, and so on. */
 export function inTurn(...parts: readonly Iterable<StoreOp>[]): Iterable<StoreOp> {
   return lazily(function* () {
     for (const part of parts) yield* part;

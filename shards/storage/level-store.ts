@@ -20,13 +20,13 @@ import {
 const MIB = 1024 * 1024;
 const ENTRIES_PER_READ = 256;
 const KEYS_PER_READ = 2048;
-/** A view is read for copying, values of half a MiB among them: what one read may hold. */
+/** Bytes that one read of a view may hold. Views are read for copying, and some values have half a MiB. */
 const VIEW_BYTES_PER_READ = 256 * 1024;
-/** How long operations are handed over before the thread's other work gets a turn. */
+/** For so long operations are handed to LevelDB; then the thread's other work gets a turn. */
 const PUT_SLICE_MS = 1;
-/** Opening after a failed write is tried no more often than this, */
+/** After a failed write the database is opened again no more often than this. */
 const RETRY_MS = 1_000;
-/** and only with room for what it writes: the log as a table, a new log, a new manifest. */
+/** It is opened again only when the disk has room for what opening writes: the log as a table, a new log, a new manifest. */
 const REOPEN_BYTES_FREE = 16 * MIB;
 
 /**

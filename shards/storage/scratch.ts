@@ -1,9 +1,9 @@
-// Room for values that are made one after the other, each gone when the next is made.
+// One buffer for values that are made one after the other. Each value is lost when the next is made.
 
 export class Scratch {
   #bytes = Buffer.alloc(0);
 
-  /** So many bytes, of any contents. Ends what was given before. */
+  /** Gives so many bytes with arbitrary contents. The bytes that were given before must not be used any more. */
   readonly room = (bytes: number): Buffer => {
     if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafeSlow(bytes);
     return this.#bytes.subarray(0, bytes);

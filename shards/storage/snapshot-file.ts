@@ -19,7 +19,7 @@ const BLOCK_HEAD_BYTES = 8;
 const RECORD_HEAD_BYTES = 8;
 const END_BYTES = 8;
 
-/** A block is closed when it has this much; what is hashed and written without a pause. */
+/** A block is closed when it has so many bytes. So much is hashed and written without a pause. */
 const BLOCK_BYTES = 128 * 1024;
 /** No record is longer than a request body; a longer block is damage, not a reason to take that much memory. */
 const BLOCK_BYTES_MAX = 1024 * 1024 * 1024;

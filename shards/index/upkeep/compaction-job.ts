@@ -4,7 +4,7 @@ import { piecesRange } from "../../storage/keyspace.js";
 import { GARBAGE_BYTES_MAX, GARBAGE_SHARE_MAX } from "../limits.js";
 import type { JobContext } from "./job-context.js";
 
-/** Without effect when there is little to win. */
+/** Compacts the index's pieces, unless there is little disk to win. */
 export async function compactionJob({ state }: JobContext): Promise<void> {
   const { store } = state.home;
   const range = piecesRange(state.uid);

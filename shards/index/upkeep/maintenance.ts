@@ -90,7 +90,7 @@ export class Maintenance {
     this.#ended = this.#run();
   }
 
-  /** Resolves when another segment may be added; at once unless merging has fallen far behind. */
+  /** Resolves when another segment may be added, which is at once unless merging has fallen far behind. */
   async room(): Promise<void> {
     while (this.#context.state.entries.length >= SEGMENTS_MAX && this.running && !this.#stopped) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -106,7 +106,7 @@ export class Maintenance {
     await this.#ended;
   }
 
-  /** One timer for each reason; a later call puts it off. */
+  /** Each reason has one timer. A later call for the same reason starts it anew. */
   #wakeAfter(reason: WakeReason, ms: number): void {
     if (this.#stopped) return;
     clearTimeout(this.#timers.get(reason));
@@ -119,8 +119,8 @@ export class Maintenance {
   }
 
   /**
-   * Milliseconds until work begins that can wait: until the index is neither read nor written, or only read for so
-   * long that there may be no such time.
+   * Milliseconds until work may begin that can wait. It begins when the index was neither read nor written for a while. An
+   * index that is read without end never reaches that moment, so there it begins after a longer time without writes.
    */
   #quietInMs(): number {
     const changed = Math.max(this.#lastWriteMs, this.#openedMs);

@@ -6,7 +6,7 @@ import { KillWatch, prepareReplacement, switchSegments } from "../segment-switch
 import type { JobContext } from "./job-context.js";
 import { mergeSlices } from "./merge-slices.js";
 
-/** Ends with the merged segment in place, or without effect when `stopped` said so. */
+/** Ends with the merged segment in place. It has no effect when `stopped` turns true on the way. */
 export async function mergeJob(
   { state, lane, turns }: JobContext,
   choice: MergeChoice,

@@ -3,7 +3,7 @@ import { engineEntries, type LiveSegment } from "../../segments/open-segment.js"
 import type { ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
 
-/** Between two looks at the clock: the engine only estimates how long its work takes. */
+/** Work between two looks at the clock. The engine only estimates how long its work takes. */
 const STEP_MICROSECONDS = 200;
 
 /**

@@ -28,7 +28,7 @@ export interface StoredDocument {
   raw: Uint8Array;
 }
 
-/** Ends with the new segments in place, or without effect when `stopped` said so. */
+/** Ends with the new segments in place. It has no effect when `stopped` turns true on the way. */
 export async function reindexJob(
   context: JobContext,
   stale: LiveSegment,

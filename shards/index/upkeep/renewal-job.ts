@@ -10,7 +10,7 @@ import {
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** When to give memory back that the engine holds and the index does not use: not at all, when nobody needs the index, now. */
+/** When to give back the memory that the engine holds and the index does not use: never, once nobody needs the index, or now. */
 export type RenewalNeed = "none" | "idle" | "now";
 
 /** `kept`: what the last renewal could not give back, since memory grows in steps. */
@@ -22,8 +22,9 @@ export function renewalNeed({ engine }: ShardIndexState, kept: number): RenewalN
 }
 
 /**
- * In the lane and as the only job, so that no segment is added and nobody but the snapshots holds any; segments are
- * copied between reads. Resolves with what is wasted all the same. Without effect when `stopped` said so on the way.
+ * Moves the index to a fresh engine. It runs in the lane and as the only job, so that no segment is added and only the snapshots
+ * hold segments; these are copied between reads. Resolves with the bytes that are wasted even so. It has no effect when
+ * `stopped` turns true on the way.
  */
 export function renewalJob({ state, lane, turns }: JobContext, stopped: () => boolean): Promise<number> {
   return lane.run(async () => {

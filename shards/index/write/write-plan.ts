@@ -37,9 +37,9 @@ export interface PlanRules {
   workbench: Workbench;
   /** An update may not make a document longer than this. */
   documentBytesMax: number;
-  /** Nor may a request leave more than this of documents. */
+  /** A request may not leave documents of more bytes than this, all together. */
   resultBytesMax: number;
-  /** Changes of large documents take long together. */
+  /** The thread's turns: many changes of large documents take long, so other work comes between them. */
   turns: Pick<Turns, "over" | "next">;
 }
 
@@ -50,7 +50,7 @@ export interface PlannedRow {
 }
 
 export interface WritePlan {
-  /** Ascending by operation, so by seq. */
+  /** Ascending by operation, and so by seq as well. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
 }
