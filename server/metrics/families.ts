@@ -234,7 +234,7 @@ function namesOf({ name, tenant }: IndexReading): Labels {
   return { index: name, tenant };
 }
 
-/** No sample for a shard without the value. */
+/** One sample for each shard that has the value. */
 function ofShard(
   type: NumberFamily["type"],
   name: string,
@@ -254,7 +254,7 @@ function ofIndex(name: string, help: string, value: (index: IndexReading) => num
   return { type: "gauge", name, help, labels: ["index", "tenant"], samples };
 }
 
-/** No sample for an index of which a shard did not tell: a partial sum would look like a loss. */
+/** One sample for each index of which all shards told. A partial sum would look like a loss of documents. */
 function ofStats(name: string, help: string, value: (stats: IndexStats) => number): NumberFamily {
   const samples: NumberFamily["samples"] = (_, { indexes }) =>
     indexes.flatMap((index) => (index.stats === null ? [] : [[namesOf(index), value(index.stats)] as const]));

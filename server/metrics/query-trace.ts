@@ -31,7 +31,7 @@ export class QueryTrace {
     this.enter(this.#phase);
   }
 
-  /** Until now. */
+  /** Milliseconds from the start until now. */
   elapsedMs(): number {
     return performance.now() - this.#startedMs;
   }

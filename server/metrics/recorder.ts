@@ -10,7 +10,7 @@ const PHASE_BOUNDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const;
 
-/** Others share one label, so that no client can make series. */
+/** Methods with a label of their own. All others share one, so that no client can make new series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** How documents came in. */

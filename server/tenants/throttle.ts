@@ -1,5 +1,5 @@
-// Token buckets: at most `rate` requests per second for a name, a second's worth at once. Holds a bounded
-// number of buckets; the least recently used is forgotten first, which at worst is generous.
+// Token buckets: a name may make `rate` requests per second, and a second's worth of them at once. The number of buckets is
+// bounded. The least recently used one is forgotten first; its name then begins with a full bucket.
 
 interface Bucket {
   tokens: number;

@@ -6,7 +6,7 @@ import { SkeinError } from "../errors.js";
 import type { Plan } from "./plans.js";
 
 const STORE_EVERY_MS = 10_000;
-/** Every month is at least as long. */
+/** No month is shorter. */
 const MONTH_MS_MIN = 28 * 86_400_000;
 
 export class Usage {
@@ -44,7 +44,7 @@ export class Usage {
     this.#changed.add(tenant);
   }
 
-  /** Printing it costs more than the rest of a count. */
+  /** The month as text is kept, because printing it costs more than the rest of a count. */
   #monthOf(now: Date): string {
     const month = this.#month;
     const begun = now.getTime() >= this.#monthEndsMs - MONTH_MS_MIN;
@@ -54,7 +54,7 @@ export class Usage {
     return this.#month;
   }
 
-  /** Writes what has changed. */
+  /** Stores the counts that have changed since the last time. */
   async store(): Promise<void> {
     const tenants = [...this.#changed];
     if (tenants.length === 0) return;

@@ -8,7 +8,7 @@ import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 import { ShardEndedError } from "./shard-errors.js";
 
-/** What a read asks, the same for a repetition of it; only asked for when something has ended. */
+/** Tells what a read asks, the same for each repetition of it. It is called only when a thread or an engine has ended. */
 export type Subject = () => string;
 
 interface Suspect {
@@ -73,7 +73,7 @@ export class Quarantine {
     }
   }
 
-  /** One suspect at a time. */
+  /** Runs the suspects one at a time. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#lane.then(work);
     this.#lane = result.then(
@@ -98,7 +98,7 @@ export class Quarantine {
     this.#log.error({ shard: this.#shard, ends, asked }, "a query has ended the shard again; refusing it");
   }
 
-  /** Forgets what is over; throws when the read is refused. */
+  /** Forgets suspects and convictions whose time is over. Throws when the read is refused. */
   #check(print: string): void {
     const now = performance.now();
     for (const [known, { untilMs }] of this.#suspects) {
@@ -121,7 +121,7 @@ function fingerprint(subject: Subject): string {
   return createHash("sha256").update(subject()).digest("base64");
 }
 
-/** Of a read of an index. Fractions are left out: they are weights, which change with every write. */
+/** The fingerprint of a read of an index. Fractions are left out of it: they are weights, which change with every write. */
 export function subjectOf(kind: string, uid: number, asked: unknown): Subject {
   return () => `${kind} ${uid} ${JSON.stringify(asked, steady)}`;
 }

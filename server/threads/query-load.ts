@@ -1,4 +1,5 @@
-// How many queries are being answered, in memory that the shards' threads see: they put off what no query waits for.
+// How many queries are being answered, in memory that the shards' threads see. While there are any, the threads put off work that
+// no query waits for.
 
 export class QueryLoad {
   /** One number, for `Turns` of each shard. */

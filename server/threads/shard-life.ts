@@ -1,6 +1,6 @@
 // One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never started
 // again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries what
-// must keep its order, a line of its own the reads. The only file of the coordinator that knows Piscina.
+// must keep its order; the reads have a line of their own. This is the only file of the server's threads that knows Piscina.
 import { fileURLToPath } from "node:url";
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
@@ -10,7 +10,7 @@ import { ReadLine } from "./read-line.js";
 export type Message = Uint8Array<ArrayBuffer>;
 
 export interface ShardLifeOptions {
-  /** Another one for each life of a shard. */
+  /** The number of this life. Each life of a shard has another one. */
   readonly number: number;
   readonly workerData: unknown;
   /** The worker's module; by default shards/worker.js of this build. */
@@ -21,7 +21,7 @@ export interface ShardLifeOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A third of it is used at a time. Requests live shortly: more would only keep their garbage longer. */
+/** Size of the young heap, a third of which is used at a time. Requests live shortly, so a larger one would only keep their garbage longer. */
 const YOUNG_HEAP_MIB = 12;
 
 export class ShardLife {

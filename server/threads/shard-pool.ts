@@ -38,9 +38,9 @@ export interface ShardPoolOptions {
 }
 
 const RETRY_AFTER_SECONDS = 1;
-/** A hanging thread shows in so many looks in a row, so that a pause of this thread is not taken for one of theirs. */
+/** A thread hangs when so many looks in a row find no beat. One look is not enough: this thread may have paused itself. */
 const LOOKS_A_HANG = 10;
-/** Before its first beat it loads its code, which takes long on a busy machine. */
+/** How long a thread may take to its first beat. It loads its code before, which takes long on a busy machine. */
 const LOOKS_A_START = 60;
 const RECOVER_PAUSE_MS_FIRST = 50;
 const RECOVER_PAUSE_MS_MAX = 2_000;
@@ -247,7 +247,7 @@ class ShardThread {
     }
   }
 
-  /** In a new life: the old thread must be gone, for it had the database open. */
+  /** Starts a new life. The old thread must be gone first, because it had the database open. */
   async #recoverOnce(): Promise<void> {
     await this.#life.end();
     const life = this.#begin();

@@ -1,4 +1,4 @@
-// The way of reads to the shards: those that have ended a shard do not get there.
+// How reads reach the shards. Reads that have ended a shard before are refused here.
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { Quarantine, type Subject } from "./quarantine.js";
