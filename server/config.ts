@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { SkeinError } from "./errors.js";
-import { isObject, type JsonObject, Members } from "./input.js";
+import { isObject, type JsonObject } from "./input/json-value.js";
+import { defaultsTo, object, optional } from "./input/object-reader.js";
+import { anything, flag, type InputRules, integer, list, texts } from "./input/readers.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import { LOG_LEVELS, type LogLevel } from "./log.js";
 import { ADMIN_KEY_TEXT } from "./tenants/admin-key.js";
@@ -145,13 +147,13 @@ export function loadConfig(
   const metricsKey = given("metrics_key");
   return {
     host: text(given("host"), "127.0.0.1"),
-    port: integer(given("port"), 0, 65535) ?? 8800,
+    port: wholeNumber(given("port"), 0, 65535) ?? 8800,
     dataDir,
     snapshotDir: resolve(directory, text(given("snapshot_dir"), join(dataDir, "snapshots"))),
-    shards: integer(given("shards"), 1, 256),
+    shards: wholeNumber(given("shards"), 1, 256),
     adminKey: adminKey.value === undefined ? null : key(adminKey),
     metricsKey: metricsKey.value === undefined ? null : key(metricsKey),
-    slowQueryMs: integer(given("slow_query_ms"), 0, 3_600_000) ?? 500,
+    slowQueryMs: wholeNumber(given("slow_query_ms"), 0, 3_600_000) ?? 500,
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
     http: choice(given("http"), ["auto", "uws", "node"], "auto"),
@@ -207,7 +209,7 @@ function key(given: Given): string {
   throw new ConfigError(`${given.label} must be 8 to 512 visible ASCII characters without spaces`);
 }
 
-function integer(given: Given, min: number, max: number): number | null {
+function wholeNumber(given: Given, min: number, max: number): number | null {
   if (given.value === undefined) return null;
   const value =
     typeof given.value === "string" && /^\d{1,15}$/.test(given.value) ? Number(given.value) : given.value;
@@ -264,30 +266,42 @@ function inFile<T>(name: string, read: () => T): T {
   }
 }
 
+const ORIGINS = texts(1000, 500);
+const FILE_MEMBERS = object(
+  {
+    cors: optional({
+      ...ORIGINS,
+      read: (value, path, rules) => (typeof value === "string" ? [value] : ORIGINS.read(value, path, rules)),
+    }),
+    trust_proxy: defaultsTo(false, flag()),
+    plans: defaultsTo([], list(anything(), 1000)),
+  },
+  { unknown: "ignored" },
+);
+const LIMITS = object(
+  Object.fromEntries(
+    Object.entries(DEFAULT_LIMITS).map(([name, value]) => [
+      name,
+      defaultsTo(value, integer(1, Number.MAX_SAFE_INTEGER)),
+    ]),
+  ),
+  { unknown: "refused" },
+);
+const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
+
 function readFileOnly(file: JsonObject, fileName: string): Pick<Config, "cors" | "trustProxy" | "plans"> {
-  const members = new Members(file, "", "SK-SYS-400");
-  const plans = members.has("plans")
-    ? members.array("plans", 1000).map((plan, i) => readPlan(plan, `plans[${i}]`))
-    : [];
+  const members = FILE_MEMBERS.read(file, "", RULES);
+  const plans = members.plans.map((plan, i) => readPlan(plan, `plans[${i}]`, RULES));
   const names = plans.map((plan) => plan.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new ConfigError(`${fileName}: plans names "${twice}" twice`);
-  const cors = members.value("cors");
   return {
-    cors: typeof cors === "string" ? [cors] : (members.optionalStrings("cors", 1000, 500) ?? null),
-    trustProxy: members.optionalBoolean("trust_proxy") ?? false,
+    cors: members.cors ?? null,
+    trustProxy: members.trust_proxy,
     plans: names.includes(DEFAULT_PLAN.name) ? plans : [DEFAULT_PLAN, ...plans],
   };
 }
 
 function readLimits(file: JsonObject): Limits {
-  if (file.limits === undefined) return DEFAULT_LIMITS;
-  const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
-  const members = new Members(file.limits, "limits", "SK-SYS-400");
-  members.allowOnly(names);
-  const entries = names.map((name) => [
-    name,
-    members.optionalInteger(name, 1, Number.MAX_SAFE_INTEGER) ?? DEFAULT_LIMITS[name],
-  ]);
-  return Object.fromEntries(entries) as Limits;
+  return file.limits === undefined ? DEFAULT_LIMITS : (LIMITS.read(file.limits, "limits", RULES) as Limits);
 }

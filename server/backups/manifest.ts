@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashFile, type SnapshotFileSums } from "../../shards/storage/snapshot-file.js";
-import { isObject } from "../input.js";
+import { isObject } from "../input/json-value.js";
 
 // ON DISK - names are never reused for something else
 const FORMAT = "skein-snapshot";

@@ -1,16 +1,31 @@
 // copy-settings-from and swap-with: reads their bodies and makes the one command that each of them becomes.
 // Knows names and records; rights, data and the order of things are the callers'.
 import { SkeinError } from "../errors.js";
-import { describe, Members } from "../input.js";
+import { describe } from "../input/json-value.js";
+import { defaultsTo, object, required } from "../input/object-reader.js";
+import { flag, type InputRules, refuse, someOf, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { withSettings } from "./indexes.js";
-import { invalidIndex } from "./schema.js";
+import { indexRules, invalidIndex } from "./schema.js";
 import { checkSettings } from "./settings.js";
 import { type CatalogState, type Command, rulesOf, synonymsOf } from "./state.js";
 import type { IndexRecord, IndexSettings, RankingRule, SynonymGroup } from "./types.js";
 
 const COPY_PARTS = ["synonyms", "ranking_rules", "settings"] as const;
 type CopyPart = (typeof COPY_PARTS)[number];
+
+const OTHER_INDEX = required(text("indexNameBytesMax", "the name of an index"));
+export const COPY = object(
+  {
+    source_index: OTHER_INDEX,
+    copy: defaultsTo(COPY_PARTS, someOf<CopyPart>(COPY_PARTS, `an array of ${COPY_PARTS.join(", ")}`)),
+  },
+  { unknown: "refused" },
+);
+export const SWAP = object(
+  { target_index: OTHER_INDEX, drop_source_after: defaultsTo(false, flag()) },
+  { unknown: "refused" },
+);
 
 export interface CopyRequest {
   readonly sourceIndex: string;
@@ -26,30 +41,18 @@ export type CopyCommand = Extract<Command, { type: "index.copy" }>;
 
 /** `index` is the name in the path. Throws SK-IX-400. */
 export function readCopyRequest(body: unknown, index: string, limits: Limits): CopyRequest {
-  const members = new Members(body, "", "SK-IX-400");
-  members.allowOnly(["source_index", "copy"]);
-  const sourceIndex = readOtherName(members, "source_index", index, limits);
-  if (!members.has("copy") || members.value("copy") === null) {
-    return { sourceIndex, parts: new Set(COPY_PARTS) };
-  }
-  const wanted = members.array("copy", 100, `an array of ${COPY_PARTS.join(", ")}`);
-  if (wanted.length === 0) members.refuse("copy", `must name at least one of ${COPY_PARTS.join(", ")}`);
-  const parts = wanted.map(
-    (part, i) =>
-      COPY_PARTS.find((known) => known === part) ??
-      members.refuse(`copy[${i}]`, `must be one of ${COPY_PARTS.join(", ")}, not ${describe(part)}`),
-  );
-  return { sourceIndex, parts: new Set(parts) };
+  const rules = indexRules(limits);
+  const { source_index: sourceIndex, copy } = COPY.read(body, "", rules);
+  refuseOwnName("source_index", sourceIndex, index, rules);
+  return { sourceIndex, parts: new Set(copy) };
 }
 
 /** `index` is the name in the path. Throws SK-IX-400. */
 export function readSwapRequest(body: unknown, index: string, limits: Limits): SwapRequest {
-  const members = new Members(body, "", "SK-IX-400");
-  members.allowOnly(["target_index", "drop_source_after"]);
-  return {
-    targetIndex: readOtherName(members, "target_index", index, limits),
-    dropSource: members.optionalBoolean("drop_source_after") ?? false,
-  };
+  const rules = indexRules(limits);
+  const { target_index: targetIndex, drop_source_after: dropSource } = SWAP.read(body, "", rules);
+  refuseOwnName("target_index", targetIndex, index, rules);
+  return { targetIndex, dropSource };
 }
 
 /**
@@ -74,10 +77,8 @@ export function copyCommand(
   };
 }
 
-function readOtherName(members: Members, member: string, own: string, limits: Limits): string {
-  const name = members.string(member, limits.indexNameBytesMax, "the name of an index");
-  if (name === own) members.refuse(member, "must name another index than the path");
-  return name;
+function refuseOwnName(member: string, name: string, own: string, rules: InputRules): void {
+  if (name === own) refuse(member, "must name another index than the path", rules);
 }
 
 function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexRecord {
@@ -93,7 +94,7 @@ function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexReco
     );
   }
   try {
-    checkSettings(source.settings, target.fields, new Members({}, "settings", "SK-IX-400"));
+    checkSettings(source.settings, target.fields, "settings", { code: "SK-IX-400" });
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;
     throw invalidIndex(`the settings of ${describe(source.name)} do not fit: ${error.message}`);

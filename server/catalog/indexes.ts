@@ -1,22 +1,34 @@
 // Makes index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent: a
 // field whose type or flags change gets a new slot, so that an old segment never answers for the new
 // definition. Pure functions; the catalog stores what they return.
-import { describe, Members } from "../input.js";
+import { describe } from "../input/json-value.js";
+import { object, optional, required } from "../input/object-reader.js";
+import { type InputRules, refuse, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import {
+  checkDefaultSortingField,
   extensions,
+  FIELD,
+  fieldDefinition,
+  INDEX_NAME,
+  indexRules,
   invalidIndex,
-  readDefaultSortingField,
-  readField,
-  readFieldName,
-  readFields,
-  readIndexName,
   refuseDuplicates,
+  SCHEMA,
+  SCHEMA_CHANGE,
 } from "./schema.js";
-import { analysisDiffers, changedSettings, checkSettings, DEFAULT_SETTINGS } from "./settings.js";
+import { analysisDiffers, changedSettings, checkSettings, DEFAULT_SETTINGS, SETTINGS } from "./settings.js";
 import type { FieldDefinition, IndexRecord, IndexSettings } from "./types.js";
 
-const SCHEMA_MEMBERS = ["fields", "default_sorting_field"];
+export const NEW_INDEX = object(
+  { name: required(INDEX_NAME), schema: required(SCHEMA), settings: optional(SETTINGS) },
+  { unknown: "ignored" },
+);
+export const INDEX_CHANGE = object(
+  { name: optional(text("indexNameBytesMax"), "Only the present one."), schema: required(SCHEMA_CHANGE) },
+  { unknown: "ignored" },
+);
+
 /** What of a field is in the segments' bytes. */
 const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 
@@ -25,18 +37,17 @@ export type IndexDraft = Omit<IndexRecord, "uid" | "id" | "tenant" | "createdAt"
 
 /** Throws SK-IX-400. */
 export function readNewIndex(body: unknown, limits: Limits): IndexDraft {
-  const members = new Members(body, "", "SK-IX-400");
-  const name = readIndexName(members, limits);
-  const schema = members.object("schema");
-  const fields = readFields(schema, limits, 0);
-  const settings = members.has("settings")
-    ? changedSettings(DEFAULT_SETTINGS, members.value("settings"), fields, limits, "settings")
-    : DEFAULT_SETTINGS;
+  const rules = indexRules(limits);
+  const { name, schema, settings = DEFAULT_SETTINGS } = NEW_INDEX.read(body, "", rules);
+  const { fields: given, default_sorting_field: sorting, ...others } = schema;
+  const fields = given.map((field, i) => fieldDefinition(field, `schema.fields[${i}]`, rules, i));
+  refuseDuplicates(fields.map((field) => field.name));
+  checkSettings(settings, fields, "settings", rules);
   return {
     name,
     fields,
-    defaultSortingField: readDefaultSortingField(schema, fields),
-    schemaExtensions: extensions(schema.others(SCHEMA_MEMBERS), "schema", limits),
+    defaultSortingField: checkDefaultSortingField(sorting, fields, rules),
+    schemaExtensions: extensions(others, "schema", limits),
     schemaVersion: 1,
     nextSlot: fields.length,
     settings,
@@ -53,28 +64,22 @@ export function readChangedIndex(
   hasRecords: boolean,
   limits: Limits,
 ): IndexRecord {
-  const members = new Members(body, "", "SK-IX-400");
-  if (members.has("name") && members.value("name") !== record.name) {
-    members.refuse("name", "cannot be changed; use swap-with to exchange two indexes");
-  }
-  const schema = members.object("schema");
-  const change = schema.has("fields") ? changedFields(record, schema, hasRecords, limits) : record;
-  const defaultGiven = schema.has("default_sorting_field");
-  const defaults = defaultGiven
-    ? schema
-    : new Members({ default_sorting_field: record.defaultSortingField }, "schema", "SK-IX-400");
-  checkSettings(record.settings, change.fields, new Members({}, "settings", "SK-IX-400"));
+  const rules = indexRules(limits);
+  const { name, schema } = INDEX_CHANGE.read(body, "", rules, {
+    schema: { default_sorting_field: record.defaultSortingField },
+  });
+  if (name !== undefined && name !== record.name)
+    refuse("name", "cannot be changed; use swap-with to exchange two indexes", rules);
+  const { fields, default_sorting_field: sorting, ...others } = schema;
+  const change = fields === undefined ? record : changedFields(record, fields, hasRecords, rules);
+  checkSettings(record.settings, change.fields, "settings", rules);
   return {
     ...record,
     fields: change.fields,
     nextSlot: change.nextSlot,
     schemaVersion: change.schemaVersion,
-    defaultSortingField: readDefaultSortingField(defaults, change.fields),
-    schemaExtensions: extensions(
-      { ...record.schemaExtensions, ...schema.others(SCHEMA_MEMBERS) },
-      "schema",
-      limits,
-    ),
+    defaultSortingField: checkDefaultSortingField(sorting, change.fields, rules),
+    schemaExtensions: extensions({ ...record.schemaExtensions, ...others }, "schema", limits),
   };
 }
 
@@ -93,31 +98,31 @@ type FieldChange = Pick<IndexRecord, "fields" | "nextSlot" | "schemaVersion">;
 
 function changedFields(
   record: IndexRecord,
-  schema: Members,
+  entries: readonly Readonly<Record<string, unknown>>[],
   hasRecords: boolean,
-  limits: Limits,
+  rules: InputRules,
 ): FieldChange {
-  const entries = schema.array("fields", limits.fieldsPerIndexMax, "an array of fields");
+  const { limits } = rules;
   const fields = new Map(record.fields.map((field) => [field.name, field]));
   const names: string[] = [];
   let nextSlot = record.nextSlot;
   let stale = false;
   entries.forEach((entry, i) => {
     const path = `schema.fields[${i}]`;
-    const members = new Members(entry, path, "SK-IX-400");
-    const name = readFieldName(members, limits);
+    const name = entry.name as string;
     names.push(name);
     const before = fields.get(name);
-    if (members.optionalBoolean("drop") === true) {
+    if (entry.drop === true) {
       if (before === undefined)
         throw invalidIndex(`${path} drops ${describe(name)}, which is not a field of the schema`);
       fields.delete(name);
       stale = true;
       return;
     }
-    const field = readField(merged(before, members), path, limits, before?.slot ?? nextSlot);
+    const given = FIELD.read(merged(before, entry), path, rules);
+    const field = fieldDefinition(given, path, rules, before?.slot ?? nextSlot);
     if (!field.optional && (before?.optional ?? true) && hasRecords) {
-      members.refuse("optional", "must be true: the index holds documents that may lack the field");
+      refuse(`${path}.optional`, "must be true: the index holds documents that may lack the field", rules);
     }
     const rebuilt = before === undefined || STORED_MEMBERS.some((member) => before[member] !== field[member]);
     fields.set(name, rebuilt ? { ...field, slot: nextSlot++ } : field);
@@ -136,8 +141,10 @@ function changedFields(
 }
 
 /** The old definition under the new members; a new type falls back to its own defaults. */
-function merged(before: FieldDefinition | undefined, members: Members): Record<string, unknown> {
-  const given = members.others([]);
+function merged(
+  before: FieldDefinition | undefined,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   if (before === undefined) return given;
   const { slot: _slot, ...kept } = before;
   if (given.type === undefined || given.type === before.type) return { ...kept, ...given };

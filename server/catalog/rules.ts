@@ -2,7 +2,19 @@
 // filter or a word is, the caller knows; what a rule does to a query, the coordinator knows.
 import { ID_BYTES_MAX } from "../../engine-wasm/assembly/layout.js";
 import { SkeinError } from "../errors.js";
-import { describe, Members } from "../input.js";
+import { describe } from "../input/json-value.js";
+import { defaultsTo, object, optional, required } from "../input/object-reader.js";
+import {
+  checked,
+  flag,
+  type InputRules,
+  integer,
+  list,
+  oneOf,
+  refuse,
+  text,
+  texts,
+} from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import {
   type RankingRule,
@@ -13,11 +25,49 @@ import {
 } from "./types.js";
 
 const CODE = "SK-RR-400";
-const MEMBERS = ["name", "type", "conditions", "effect", "priority", "enabled"];
-const CONDITION_MEMBERS = ["query_contains"];
-const EFFECT_MEMBERS = ["filter_by", "weight", "documents"];
 const WEIGHT_MAX = 1_000_000;
 const PRIORITY_MAX = 1_000_000;
+
+const CONDITIONS = object(
+  {
+    query_contains: defaultsTo(
+      [],
+      texts("ruleConditionsMax", "ruleConditionBytesMax"),
+      "Words and phrases that the query must all contain; none: the rule always fires.",
+    ),
+  },
+  { unknown: "refused" },
+);
+const DOCUMENT_ID = checked(
+  text(ID_BYTES_MAX),
+  (id) => (id === "" ? "must be the id of a document, not an empty string" : null),
+  { minLength: 1 },
+);
+const EFFECT = object(
+  {
+    filter_by: optional(
+      text("ruleFilterBytesMax", "a filter expression"),
+      "Filter expression, as in a query; not for pin.",
+    ),
+    weight: optional(integer(1, WEIGHT_MAX), "Required for boost."),
+    documents: optional(
+      list(DOCUMENT_ID, "ruleDocumentsMax", "an array of strings"),
+      "Document ids; for pin in the order of their places.",
+    ),
+  },
+  { unknown: "refused" },
+);
+export const RULE = object(
+  {
+    name: defaultsTo("", text("ruleNameBytesMax")),
+    type: required(oneOf(RULE_TYPES)),
+    conditions: defaultsTo(CONDITIONS.defaults, CONDITIONS),
+    effect: defaultsTo(EFFECT.defaults, EFFECT),
+    priority: defaultsTo(0, integer(-PRIORITY_MAX, PRIORITY_MAX)),
+    enabled: defaultsTo(true, flag()),
+  },
+  { unknown: "refused" },
+);
 
 /** The members of a rule that a client decides. */
 export type RuleDraft = Pick<RankingRule, "name" | "type" | "conditions" | "effect" | "priority" | "enabled">;
@@ -41,30 +91,18 @@ export function readRule(
   limits: Limits,
   texts: RuleTexts,
 ): RuleDraft {
-  const given = new Members(body, "", CODE);
-  given.allowOnly(MEMBERS);
-  const whole = new Members(
-    {
-      ...current,
-      ...given.others([]),
-      conditions: mergedMember(current?.conditions, given, "conditions", CONDITION_MEMBERS),
-      effect: mergedMember(current?.effect, given, "effect", EFFECT_MEMBERS),
-    },
-    "",
-    CODE,
-  );
-  const type =
-    whole.optionalOneOf("type", RULE_TYPES) ??
-    whole.refuse("type", `is missing; expected one of ${RULE_TYPES.join(", ")}`);
+  const rules = { limits, code: CODE } as const;
+  const given = RULE.read(body, "", rules, current ?? undefined);
+  const pinsMax = limits.rulePinsMax;
+  const listed = given.effect.documents?.length ?? 0;
+  if (given.type === "pin" && listed > pinsMax)
+    refuse("effect.documents", `has ${listed} entries; at most ${pinsMax} are allowed`, rules);
   const draft: RuleDraft = {
-    name: whole.optionalString("name", limits.ruleNameBytesMax) ?? "",
-    type,
-    conditions: readConditions(whole.object("conditions"), current, limits, texts),
-    effect: readEffect(whole.object("effect"), type, limits),
-    priority: whole.optionalInteger("priority", -PRIORITY_MAX, PRIORITY_MAX) ?? 0,
-    enabled: whole.optionalBoolean("enabled") ?? true,
+    ...given,
+    conditions: checkedConditions(given.conditions, current, rules, texts),
+    effect: usedEffect(given.effect),
   };
-  checkEffect(draft.effect, type, whole);
+  checkEffect(draft.effect, draft.type, rules);
   const { filter_by } = draft.effect;
   if (filter_by !== undefined && filter_by !== current?.effect.filter_by) checkRuleFilter(filter_by, texts);
   return draft;
@@ -85,64 +123,46 @@ export function checkRuleFilter(filterBy: string, texts: RuleTexts, where = ""):
   }
 }
 
-/** The old members under the new ones; null forgets the old ones. */
-function mergedMember(
-  before: object | undefined,
-  given: Members,
-  name: string,
-  known: readonly string[],
-): Record<string, unknown> {
-  if (!given.has(name)) return { ...before };
-  if (given.value(name) === null) return {};
-  const members = given.object(name);
-  members.allowOnly(known);
-  return { ...before, ...members.others([]) };
-}
-
-function readConditions(
-  members: Members,
+function checkedConditions(
+  { query_contains: entries }: RuleConditions,
   current: RuleDraft | null,
-  limits: Limits,
+  rules: InputRules,
   texts: RuleTexts,
 ): RuleConditions {
-  const { ruleConditionsMax, ruleConditionBytesMax } = limits;
-  const entries = members.optionalStrings("query_contains", ruleConditionsMax, ruleConditionBytesMax) ?? [];
   entries.forEach((entry, i) => {
     if (current?.conditions.query_contains.includes(entry) || texts.hasWord(entry)) return;
-    members.refuse(`query_contains[${i}]`, `must have a word in it; ${describe(entry)} has none`);
+    const why = `must have a word in it; ${describe(entry)} has none`;
+    refuse(`conditions.query_contains[${i}]`, why, rules);
   });
   return { query_contains: [...new Set(entries)] };
 }
 
 /** The members that are there; an empty filter or list selects nothing and counts as absent. */
-function readEffect(members: Members, type: RuleType, limits: Limits): RuleEffect {
-  const weight = members.optionalInteger("weight", 1, WEIGHT_MAX);
-  const filterBy = members.optionalString("filter_by", limits.ruleFilterBytesMax, "a filter expression");
-  const documentsMax = type === "pin" ? limits.rulePinsMax : limits.ruleDocumentsMax;
-  const documents = members.optionalStrings("documents", documentsMax, ID_BYTES_MAX) ?? [];
-  documents.forEach((id, i) => {
-    if (id === "") members.refuse(`documents[${i}]`, "must be the id of a document, not an empty string");
-  });
+function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffect {
   return {
-    ...(filterBy === undefined || filterBy.trim() === "" ? {} : { filter_by: filterBy }),
+    ...(filter_by === undefined || filter_by.trim() === "" ? {} : { filter_by }),
     ...(weight === undefined ? {} : { weight }),
     ...(documents.length === 0 ? {} : { documents: [...new Set(documents)] }),
   };
 }
 
 /** A type has what it needs, and nothing that would look as if it selected documents but does not. */
-function checkEffect(effect: RuleEffect, type: RuleType, rule: Members): void {
+function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
+  const { documents, filter_by, weight } = effect;
   if (type === "pin") {
-    if (effect.documents === undefined) rule.refuse("effect.documents", "must name what a pin rule pins");
-    if (effect.filter_by !== undefined) {
-      rule.refuse("effect.filter_by", "must be absent: a pin rule pins the documents that it names");
+    if (documents === undefined) refuse("effect.documents", "must name what a pin rule pins", rules);
+    if (filter_by !== undefined) {
+      const why = "must be absent: a pin rule pins the documents that it names";
+      refuse("effect.filter_by", why, rules);
     }
     return;
   }
-  if (effect.filter_by === undefined && effect.documents === undefined) {
-    rule.refuse("effect", `must have filter_by, documents or both: what a ${type} rule applies to`);
+  if (filter_by === undefined && documents === undefined) {
+    const why = `must have filter_by, documents or both: what a ${type} rule applies to`;
+    refuse("effect", why, rules);
   }
-  if (type === "boost" && effect.weight === undefined) {
-    rule.refuse("effect.weight", `is missing; a boost rule needs an integer from 1 to ${WEIGHT_MAX}`);
+  if (type === "boost" && weight === undefined) {
+    const why = `is missing; a boost rule needs an integer from 1 to ${WEIGHT_MAX}`;
+    refuse("effect.weight", why, rules);
   }
 }

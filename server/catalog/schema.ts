@@ -3,42 +3,105 @@
 import { languageCodes } from "../../engine-wasm/host/stemmer.js";
 import { SkeinError } from "../errors.js";
 import { FIELD_TYPE_NAMES, FIELD_TYPES, isTextType, typesThat } from "../field-types.js";
-import { describe, type JsonObject, Members } from "../input.js";
+import { describe, type JsonObject } from "../input/json-value.js";
+import { asGiven, defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
+import {
+  checked,
+  flag,
+  type InputRules,
+  list,
+  oneOf,
+  refuse,
+  text,
+  type ValueReader,
+} from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import type { FieldDefinition } from "./types.js";
 
-const FIELD_MEMBERS = [
-  "name",
-  "type",
-  "facet",
-  "optional",
-  "index",
-  "sort",
-  "infix",
-  "language",
-  "drop",
-  "slot",
-];
 const RESERVED_NAMES = ["id", "embedding"];
+const LANGUAGE_BYTES_MAX = 20;
+const NEVER_SORTED = typesThat(({ sortDefault }) => sortDefault === null);
+const SORTED = typesThat(({ sortDefault }) => sortDefault === true);
 
 export function invalidIndex(message: string): SkeinError {
   return new SkeinError("SK-IX-400", message);
 }
 
-export function readIndexName(body: Members, limits: Limits): string {
-  const name = body.string("name", limits.indexNameBytesMax);
-  if (!/^[a-z0-9_-]+$/.test(name)) {
-    body.refuse("name", `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`);
-  }
-  return name;
+/** The rules of everything that a client says about an index. */
+export function indexRules(limits: Limits): InputRules {
+  return { limits, code: "SK-IX-400" };
 }
 
-/** All fields of a new schema, with slots from `firstSlot` on. */
-export function readFields(schema: Members, limits: Limits, firstSlot: number): FieldDefinition[] {
-  const entries = schema.array("fields", limits.fieldsPerIndexMax, "an array of fields");
-  const fields = entries.map((entry, i) => readField(entry, `schema.fields[${i}]`, limits, firstSlot + i));
-  refuseDuplicates(fields.map((field) => field.name));
-  return fields;
+export const INDEX_NAME: ValueReader<string> = checked(
+  text("indexNameBytesMax"),
+  (name) =>
+    /^[a-z0-9_-]+$/.test(name) ? null : `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`,
+  { pattern: "^[a-z0-9_-]+$" },
+);
+
+/** A language that has a stemmer. */
+export const LANGUAGE: ValueReader<string> = checked(text(LANGUAGE_BYTES_MAX), (language) => {
+  const known = languageCodes();
+  return known.includes(language) ? null : `must be one of ${known.join(", ")}, not ${describe(language)}`;
+});
+
+const FIELD_MEMBERS = {
+  name: required(
+    checked(text("fieldNameBytesMax"), fieldNameProblem, { minLength: 1 }),
+    "Not id, embedding or beginning with _.",
+  ),
+  type: required(
+    oneOf(FIELD_TYPE_NAMES),
+    FIELD_TYPE_NAMES.map((name) => `${name}: ${FIELD_TYPES[name].takes}.`).join(" "),
+  ),
+  facet: defaultsTo(false, flag()),
+  optional: defaultsTo(true, flag()),
+  index: defaultsTo(true, flag()),
+  sort: optional(flag(), `Default true for ${SORTED}, else false; must be false for ${NEVER_SORTED}.`),
+  infix: defaultsTo(false, flag()),
+  language: optional(LANGUAGE),
+};
+export const FIELD = object(FIELD_MEMBERS, { unknown: "kept" });
+
+const DROP = defaultsTo(false, flag(), "true removes the field.");
+const FIELD_CHANGE = object({ name: FIELD_MEMBERS.name, drop: DROP }, { unknown: "kept" });
+
+const DEFAULT_SORTING_FIELD = defaultsTo(null, text("fieldNameBytesMax"));
+
+export const SCHEMA = object(
+  {
+    fields: required(list(FIELD, "fieldsPerIndexMax", "an array of fields")),
+    default_sorting_field: DEFAULT_SORTING_FIELD,
+  },
+  { unknown: "kept" },
+);
+
+/** Fields come as they were given: each is merged with what it was before it is read. */
+export const SCHEMA_CHANGE = object(
+  {
+    fields: optional(
+      list(
+        {
+          ...asGiven(FIELD_CHANGE),
+          schema: {
+            ...object({ ...FIELD_MEMBERS, drop: DROP }, { unknown: "kept" }).changeSchema,
+            required: ["name"],
+          },
+        },
+        "fieldsPerIndexMax",
+        "an array of fields",
+      ),
+    ),
+    default_sorting_field: DEFAULT_SORTING_FIELD,
+  },
+  { unknown: "kept" },
+);
+
+function fieldNameProblem(name: string): string | null {
+  if (name === "" || name.trim() !== name) return "must not be empty or begin or end with white space";
+  if (/\p{Cc}/u.test(name)) return "must not contain control characters";
+  if (!RESERVED_NAMES.includes(name) && !name.startsWith("_")) return null;
+  return `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`;
 }
 
 /** Also of a change: every name at most once. */
@@ -50,89 +113,66 @@ export function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-export function readFieldName(members: Members, limits: Limits): string {
-  const name = members.string("name", limits.fieldNameBytesMax);
-  if (name === "" || name.trim() !== name)
-    members.refuse("name", "must not be empty or begin or end with white space");
-  if (/[\p{Cc}\p{Surrogate}]/u.test(name)) members.refuse("name", "must not contain control characters");
-  if (RESERVED_NAMES.includes(name) || name.startsWith("_")) {
-    members.refuse("name", `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`);
-  }
-  return name;
-}
-
-/** One field entry. Unknown properties are kept. Throws SK-IX-400. */
-export function readField(entry: unknown, path: string, limits: Limits, slot: number): FieldDefinition {
-  const members = new Members(entry, path, "SK-IX-400");
-  const name = readFieldName(members, limits);
-  const type =
-    members.optionalOneOf("type", FIELD_TYPE_NAMES) ??
-    members.refuse("type", `is missing; expected one of ${FIELD_TYPE_NAMES.join(", ")}`);
-  const index = members.optionalBoolean("index") ?? true;
-  const facet = members.optionalBoolean("facet") ?? false;
+/** The definition that a field's entry stands for. Unknown properties are kept. Throws SK-IX-400. */
+export function fieldDefinition(
+  given: ValuesOf<typeof FIELD_MEMBERS>,
+  path: string,
+  rules: InputRules,
+  slot: number,
+): FieldDefinition {
+  const { name, type, facet, optional, index, sort: wanted, infix, language, ...others } = given;
+  const { drop: _drop, slot: _slot, ...unknown } = others as Record<string, unknown>;
   const { sortDefault } = FIELD_TYPES[type];
-  const sort = members.optionalBoolean("sort") ?? (index && sortDefault === true);
-  const infix = members.optionalBoolean("infix") ?? false;
-  const language = members.optionalString("language", 20);
+  const sort = wanted ?? (index && sortDefault === true);
   if (sort && sortDefault === null)
-    members.refuse("sort", `must be false: a ${type} field has no one value to sort by`);
-  if (!index && (sort || facet)) members.refuse("index", "must be true for a field with facet or sort");
-  if (infix && !isTextType(type)) members.refuse("infix", `must be false for a ${type} field`);
-  if (language !== undefined) checkLanguage(language, members);
+    refuse(`${path}.sort`, `must be false: a ${type} field has no one value to sort by`, rules);
+  if (!index && (sort || facet))
+    refuse(`${path}.index`, "must be true for a field with facet or sort", rules);
+  if (infix && !isTextType(type)) refuse(`${path}.infix`, `must be false for a ${type} field`, rules);
   if (language !== undefined && !isTextType(type))
-    members.refuse("language", `must be absent for a ${type} field`);
+    refuse(`${path}.language`, `must be absent for a ${type} field`, rules);
   return {
     name,
     type,
     facet,
-    optional: members.optionalBoolean("optional") ?? true,
+    optional,
     index,
     sort,
     infix,
     ...(language === undefined ? {} : { language }),
-    ...extensions(members.others(FIELD_MEMBERS), path, limits),
+    ...extensions(unknown, path, rules.limits),
     slot,
   };
 }
 
-/** Throws SK-IX-400 for a language without a stemmer. */
-export function checkLanguage(language: string, members: Members): void {
-  const known = languageCodes();
-  if (known.includes(language)) return;
-  members.refuse("language", `must be one of ${known.join(", ")}, not ${describe(language)}`);
-}
-
 /** Properties that we do not know are kept and echoed, up to a size. */
 export function extensions(
-  others: Record<string, unknown>,
+  others: Readonly<Record<string, unknown>>,
   path: string,
   limits: Limits,
-): Record<string, unknown> {
+): Readonly<Record<string, unknown>> {
   if (JSON.stringify(others).length > limits.extensionsBytesMax) {
     throw invalidIndex(`${path} has more than ${limits.extensionsBytesMax} bytes of unknown properties`);
   }
   return others;
 }
 
-/** The default sorting field of a schema, null when there is none. */
-export function readDefaultSortingField(schema: Members, fields: readonly FieldDefinition[]): string | null {
-  const name = schema.optionalString("default_sorting_field", 1000);
-  if (name === undefined || name === "") return null;
+/** The default sorting field of a schema, null when there is none. Throws SK-IX-400. */
+export function checkDefaultSortingField(
+  name: string | null,
+  fields: readonly FieldDefinition[],
+  rules: InputRules,
+): string | null {
+  if (name === null || name === "") return null;
+  const path = "schema.default_sorting_field";
   const field = fields.find((candidate) => candidate.name === name);
   if (field === undefined)
-    return schema.refuse(
-      "default_sorting_field",
-      `names ${describe(name)}, which is not a field of the schema`,
-    );
+    return refuse(path, `names ${describe(name)}, which is not a field of the schema`, rules);
   if (!FIELD_TYPES[field.type].ranks) {
-    return schema.refuse(
-      "default_sorting_field",
-      `must name an ${typesThat(({ ranks }) => ranks)} field; ${describe(name)} is ${field.type}`,
-    );
+    const able = typesThat(({ ranks }) => ranks);
+    return refuse(path, `must name an ${able} field; ${describe(name)} is ${field.type}`, rules);
   }
-  if (!field.sort)
-    return schema.refuse("default_sorting_field", `names ${describe(name)}, which has sort: false`);
-  return name;
+  return field.sort ? name : refuse(path, `names ${describe(name)}, which has sort: false`, rules);
 }
 
 /** What clients see of a field. */

@@ -1,11 +1,22 @@
 // Synonym groups: reads a create or a PATCH body and checks the whole result, makes what clients see. Knows
 // nothing of how a query is expanded.
-import { describe, Members } from "../input.js";
+import { describe, isObject } from "../input/json-value.js";
+import { defaultsTo, object, required } from "../input/object-reader.js";
+import { flag, list, oneOf, refuse, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
-import { SYNONYM_TYPES, type SynonymGroup, type SynonymType } from "./types.js";
+import { SYNONYM_TYPES, type SynonymGroup } from "./types.js";
 
-const MEMBERS = ["type", "synonyms", "root", "enabled"];
 const ENTRIES_MIN = 2;
+
+export const SYNONYMS = object(
+  {
+    type: defaultsTo("multi_way", oneOf(SYNONYM_TYPES)),
+    synonyms: required(list(text("synonymBytesMax"), "synonymsPerGroupMax", "an array of words and phrases")),
+    root: defaultsTo(null, text("synonymBytesMax"), "Only for one_way; default: the first entry."),
+    enabled: defaultsTo(true, flag()),
+  },
+  { unknown: "refused" },
+);
 
 /** The members of a group that a client decides. */
 export type SynonymDraft = Pick<SynonymGroup, "type" | "synonyms" | "root" | "enabled">;
@@ -20,25 +31,26 @@ export function readSynonyms(
   limits: Limits,
   hasWord: (text: string) => boolean,
 ): SynonymDraft {
-  const given = new Members(body, "", "SK-SY-400");
-  given.allowOnly(MEMBERS);
-  const whole = new Members({ ...current, ...given.others([]) }, "", "SK-SY-400");
-  const type = whole.optionalOneOf("type", SYNONYM_TYPES) ?? "multi_way";
-  const entries = readEntries(whole, limits);
-  const root = readRoot(whole, given, type, entries, limits);
+  const rules = { limits, code: "SK-SY-400" } as const;
+  const { type, enabled, ...given } = SYNONYMS.read(body, "", rules, current ?? undefined);
+  /** Without white space around them, each once. */
+  const entries = [...new Set(given.synonyms.map((entry) => entry.trim()))];
+  const wanted = given.root?.trim() ?? null;
+  const rootGiven = isObject(body) && (body.root ?? null) !== null;
+  if (type === "multi_way" && rootGiven)
+    refuse("root", "must be absent: only a one_way group has a root", rules);
+  const root = type === "multi_way" ? null : rootOf(entries, wanted, rootGiven);
   const synonyms = root === null || entries.includes(root) ? entries : [root, ...entries];
   for (const entry of synonyms) {
     if (current?.synonyms.includes(entry) || hasWord(entry)) continue;
     const where = entries.includes(entry) ? `synonyms[${entries.indexOf(entry)}]` : "root";
-    whole.refuse(where, `must have a word in it; ${describe(entry)} has none`);
+    refuse(where, `must have a word in it; ${describe(entry)} has none`, rules);
   }
-  if (synonyms.length < ENTRIES_MIN) {
-    whole.refuse("synonyms", `must have at least ${ENTRIES_MIN} different entries`);
-  }
-  if (synonyms.length > limits.synonymsPerGroupMax) {
-    whole.refuse("synonyms", `has more than ${limits.synonymsPerGroupMax} entries with its root`);
-  }
-  return { type, synonyms, root, enabled: whole.optionalBoolean("enabled") ?? true };
+  if (synonyms.length < ENTRIES_MIN)
+    refuse("synonyms", `must have at least ${ENTRIES_MIN} different entries`, rules);
+  if (synonyms.length > limits.synonymsPerGroupMax)
+    refuse("synonyms", `has more than ${limits.synonymsPerGroupMax} entries with its root`, rules);
+  return { type, synonyms, root, enabled };
 }
 
 /** What clients see; the index's uid stays inside. */
@@ -46,29 +58,7 @@ export function synonymsView({ index: _index, ...shown }: SynonymGroup): Omit<Sy
   return shown;
 }
 
-/** Without white space around them, each once. */
-function readEntries(members: Members, limits: Limits): string[] {
-  const { synonymsPerGroupMax, synonymBytesMax } = limits;
-  const entries =
-    members.optionalStrings("synonyms", synonymsPerGroupMax, synonymBytesMax) ??
-    members.refuse("synonyms", "is missing; expected an array of words and phrases");
-  return [...new Set(entries.map((entry) => entry.trim()))];
-}
-
 /** The root of a one_way group: the one given, the present one if it is still an entry, the first entry. */
-function readRoot(
-  whole: Members,
-  given: Members,
-  type: SynonymType,
-  entries: readonly string[],
-  limits: Limits,
-): string | null {
-  const root = whole.optionalString("root", limits.synonymBytesMax)?.trim();
-  if (type === "multi_way") {
-    if (given.has("root") && root !== undefined)
-      whole.refuse("root", "must be absent: only a one_way group has a root");
-    return null;
-  }
-  if (root !== undefined && (given.has("root") || entries.includes(root))) return root;
-  return entries[0] ?? null;
+function rootOf(entries: readonly string[], wanted: string | null, given: boolean): string | null {
+  return wanted !== null && (given || entries.includes(wanted)) ? wanted : (entries[0] ?? null);
 }

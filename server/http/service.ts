@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
-import { describe } from "../input.js";
+import { describe } from "../input/json-value.js";
 import type { Limits } from "../limits.js";
 import { planNamed } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";

@@ -6,12 +6,46 @@ import type { IndexRecord } from "../catalog/types.js";
 import type { FilterNode } from "../filter/filter-ast.js";
 import { nativeFilter } from "../filter/filter-native.js";
 import { parseFilter } from "../filter/filter-parser.js";
+import { defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
+import { anyObject, clamped, flag, type InputRules, oneOf, text, texts } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { type IndexView, isSearchable, type ViewField, type WeightedField } from "../schema/index-view.js";
-import { BodyReader, commaList, invalid } from "./query-body.js";
+import { commaList, invalid } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
 
-const SEARCH_MODES = ["auto", "keyword", "semantic", "hybrid"];
+/** The code of every refusal of a search. */
+export function queryRules(limits: Limits): InputRules {
+  return { limits, code: "SK-SE-400" };
+}
+
+const MEMBERS = {
+  q: required(text("queryTextBytesMax"), "The query text, or * to browse."),
+  query_by: optional(
+    text(),
+    "Fields to search, comma-separated; default: the searchable attributes of the settings.",
+  ),
+  query_by_weights: optional(text(), "A weight for each field of query_by, comma-separated."),
+  search_mode: optional(oneOf(["auto", "keyword", "semantic", "hybrid"])),
+  filters: optional(anyObject(), "Values by field; all must match, of an array any."),
+  filter_by: optional(text(), "Filter expression; wins over filters."),
+  facets: optional(texts(), "Fields to count values of."),
+  facet_by: optional(text(), "The same, comma-separated; wins over facets."),
+  max_facet_values: defaultsTo(10, clamped(0, "facetValuesMax")),
+  sort: optional(text(), "<field>:asc or <field>:desc, comma-separated; default: by relevance."),
+  sort_by: optional(text(), "The same; wins over sort."),
+  per_page: defaultsTo(10, clamped(0, "pageDocumentsMax")),
+  page: defaultsTo(1, clamped(1, Number.MAX_SAFE_INTEGER)),
+  prefix: optional(flag(), "Whether the last word is a beginning; default: as in the settings."),
+  num_typos: optional(clamped(0, 4), "Default: as in the settings."),
+  highlight_fields: optional(text(), "Fields to mark matched words in, comma-separated."),
+  fields: optional(texts(), "Members of the documents to return; default: all."),
+  exclude_fields: optional(texts(), "Members to leave out; not used beside fields"),
+  explain: defaultsTo(false, flag(), "Tell for every hit why it stands where it does."),
+};
+/** The parameters of a query: unknown ones are ignored. */
+export const QUERY = object(MEMBERS, { unknown: "ignored", nulls: "refused" });
+
+type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
@@ -48,48 +82,37 @@ export function readQueryRequest(
   view: IndexView,
   limits: Limits,
 ): QueryRequest {
-  const reader = new BodyReader(body);
-  const q = reader.text("q");
-  if (q === undefined) throw invalid("q is required: the query text, or '*' to browse.");
-  if (Buffer.byteLength(q) > limits.queryTextBytesMax) {
-    throw invalid(`q is longer than ${limits.queryTextBytesMax} bytes.`);
-  }
-  const mode = reader.text("search_mode");
-  if (mode !== undefined && !SEARCH_MODES.includes(mode)) {
-    throw invalid(`search_mode must be one of ${SEARCH_MODES.join(", ")}.`);
-  }
-  const keepFields = reader.texts("fields") ?? null;
-  const dropFields = reader.texts("exclude_fields") ?? null;
+  const given = QUERY.read(body, "", queryRules(limits));
+  const { q, fields: keepFields = null, exclude_fields: excluded = null } = given;
   return {
     q,
-    fields: queryFields(reader, view, limits, isBrowse(q)),
-    filter: queryFilter(reader, limits),
-    facets: facetFields(reader, view, limits),
-    maxFacetValues: reader.clamped("max_facet_values", 10, 0, limits.facetValuesMax),
-    sort: querySort(reader, view, limits),
-    perPage: reader.clamped("per_page", 10, 0, limits.pageDocumentsMax),
-    page: reader.clamped("page", 1, 1, Number.MAX_SAFE_INTEGER),
-    prefix: reader.flag("prefix") ?? record.settings.prefix,
-    numTypos: reader.clamped("num_typos", record.settings.num_typos, 0, 4),
-    highlight: highlightFields(reader, view, limits),
+    fields: queryFields(given, view, limits, isBrowse(q)),
+    filter: queryFilter(given, limits),
+    facets: facetFields(given, view, limits),
+    maxFacetValues: given.max_facet_values,
+    sort: querySort(given, view, limits),
+    perPage: given.per_page,
+    page: given.page,
+    prefix: given.prefix ?? record.settings.prefix,
+    numTypos: given.num_typos ?? record.settings.num_typos,
+    highlight: highlightFields(given, view, limits),
     keepFields,
-    dropFields: keepFields === null ? dropFields : null,
-    explain: reader.flag("explain") ?? false,
+    dropFields: keepFields === null ? excluded : null,
+    explain: given.explain,
   };
 }
 
-function queryFields(reader: BodyReader, view: IndexView, limits: Limits, browse: boolean): WeightedField[] {
-  const names = commaList(reader.text("query_by"));
-  const weightTexts = commaList(reader.text("query_by_weights"));
+function queryFields(given: QueryValues, view: IndexView, limits: Limits, browse: boolean): WeightedField[] {
+  const names = commaList(given.query_by);
+  const weightTexts = commaList(given.query_by_weights);
   const fields =
     names.length === 0 ? view.searchable.map((entry) => entry.field) : namedFields(names, view, limits);
-  if (fields.length === 0 && !browse) {
-    throw invalid("query_by is missing and the index has no searchable fields.");
-  }
+  if (fields.length === 0 && !browse)
+    throw invalid("query_by is missing, and the index has no searchable fields");
   if (weightTexts.length === 0) return fields.map((field) => ({ field, weight: view.weightOf(field) }));
   if (weightTexts.length !== fields.length) {
     throw invalid(
-      `query_by_weights must have one weight for each of the ${fields.length} searched fields, not ${weightTexts.length}.`,
+      `query_by_weights must have one weight for each of the ${fields.length} searched fields, not ${weightTexts.length}`,
     );
   }
   return fields.map((field, i) => ({ field, weight: positiveWeight(weightTexts[i] as string) }));
@@ -97,19 +120,19 @@ function queryFields(reader: BodyReader, view: IndexView, limits: Limits, browse
 
 function namedFields(names: readonly string[], view: IndexView, limits: Limits): ViewField[] {
   if (names.length > limits.queryFieldsMax)
-    throw invalid(`query_by names more than ${limits.queryFieldsMax} fields.`);
+    throw invalid(`query_by names more than ${limits.queryFieldsMax} fields`);
   const fields = names.map((name) => {
     const field = view.field(name);
     if (field === undefined)
-      throw invalid(`query_by: unknown field '${name}'; expected a field of the schema.`);
+      throw invalid(`query_by: unknown field '${name}'; expected a field of the schema`);
     if (!isSearchable(field)) {
       throw invalid(
-        `query_by: field '${name}' cannot be searched; expected an indexed string or string[] field.`,
+        `query_by: field '${name}' cannot be searched; expected an indexed string or string[] field`,
       );
     }
     return field;
   });
-  if (new Set(fields).size < fields.length) throw invalid("query_by names a field twice.");
+  if (new Set(fields).size < fields.length) throw invalid("query_by names a field twice");
   return fields;
 }
 
@@ -117,24 +140,21 @@ function positiveWeight(text: string): number {
   const weight = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
   if (!(weight > 0) || weight > 1e6) {
     throw invalid(
-      `query_by_weights: '${text.slice(0, 40)}' is no weight; expected a positive number up to 1000000.`,
+      `query_by_weights: '${text.slice(0, 40)}' is no weight; expected a positive number up to 1000000`,
     );
   }
   return weight;
 }
 
-function queryFilter(reader: BodyReader, limits: Limits): FilterNode | null {
-  const native = reader.object("filters");
-  const legacy = reader.text("filter_by");
+function queryFilter({ filters: native, filter_by: legacy }: QueryValues, limits: Limits): FilterNode | null {
   if (legacy !== undefined) return legacy.trim() === "" ? null : parseFilter(legacy, limits);
   return native === undefined ? null : nativeFilter(native, limits);
 }
 
 /** Fields without facet: true (or unknown ones) are no error and get no aggregation. */
-function facetFields(reader: BodyReader, view: IndexView, limits: Limits): ViewField[] {
-  const native = reader.texts("facets");
-  const legacy = reader.text("facet_by");
-  const names = legacy === undefined ? (native ?? []) : commaList(legacy);
+function facetFields(given: QueryValues, view: IndexView, limits: Limits): ViewField[] {
+  const { facets: native = [], facet_by: legacy } = given;
+  const names = legacy === undefined ? native : commaList(legacy);
   const fields = new Set<ViewField>();
   for (const name of names) {
     const field = view.field(name.trim());
@@ -142,31 +162,30 @@ function facetFields(reader: BodyReader, view: IndexView, limits: Limits): ViewF
   }
   if (fields.size > limits.facetFieldsMax) {
     throw invalid(
-      `${legacy === undefined ? "facets" : "facet_by"} names more than ${limits.facetFieldsMax} fields.`,
+      `${legacy === undefined ? "facets" : "facet_by"} names more than ${limits.facetFieldsMax} fields`,
     );
   }
   return [...fields];
 }
 
-function querySort(reader: BodyReader, view: IndexView, limits: Limits): SortRequest[] | null {
-  const native = reader.text("sort");
-  const legacy = reader.text("sort_by");
+function querySort(given: QueryValues, view: IndexView, limits: Limits): SortRequest[] | null {
+  const { sort: native, sort_by: legacy } = given;
   const [name, text] = legacy === undefined ? ["sort", native] : ["sort_by", legacy];
   const items = commaList(text);
   if (items.length > limits.sortKeysMax)
-    throw invalid(`${name} names more than ${limits.sortKeysMax} fields.`);
+    throw invalid(`${name} names more than ${limits.sortKeysMax} fields`);
   return items.length === 0 ? null : parseSort(name, items, view);
 }
 
 /** Unknown fields and fields that hold no text are ignored. */
-function highlightFields(reader: BodyReader, view: IndexView, limits: Limits): ViewField[] {
+function highlightFields(given: QueryValues, view: IndexView, limits: Limits): ViewField[] {
   const fields = new Set<ViewField>();
-  for (const name of commaList(reader.text("highlight_fields"))) {
+  for (const name of commaList(given.highlight_fields)) {
     const field = view.field(name);
     if (field?.kind === "string") fields.add(field);
   }
   if (fields.size > limits.queryFieldsMax) {
-    throw invalid(`highlight_fields names more than ${limits.queryFieldsMax} fields.`);
+    throw invalid(`highlight_fields names more than ${limits.queryFieldsMax} fields`);
   }
   return [...fields];
 }

@@ -1,7 +1,7 @@
 // The sort expression `field:asc|desc, ...` -> sort keys, checked against the schema.
 import type { SkeinError } from "../errors.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
-import { invalid } from "./query-body.js";
+import { invalid } from "./query-lists.js";
 
 export interface SortRequest {
   /** null: the text match (`_text_match`). */
@@ -13,7 +13,7 @@ export interface SortRequest {
 export function parseSort(parameter: string, items: readonly string[], view: IndexView): SortRequest[] {
   const keys = items.map((item) => parseKey(parameter, item, view));
   const fields = keys.map((key) => key.field);
-  if (new Set(fields).size < fields.length) throw invalid(`${parameter} names a field twice.`);
+  if (new Set(fields).size < fields.length) throw invalid(`${parameter} names a field twice`);
   return keys;
 }
 
@@ -25,7 +25,7 @@ function parseKey(parameter: string, item: string, view: IndexView): SortRequest
     .toLowerCase();
   if (colon <= 0 || (direction !== "asc" && direction !== "desc")) {
     throw invalid(
-      `${parameter}: '${item.slice(0, 80)}' is no sort key; expected <field>:asc or <field>:desc.`,
+      `${parameter}: '${item.slice(0, 80)}' is no sort key; expected <field>:asc or <field>:desc`,
     );
   }
   const name = item.slice(0, colon).trim();
@@ -33,7 +33,7 @@ function parseKey(parameter: string, item: string, view: IndexView): SortRequest
   if (name === "_text_match") return { field: null, descending };
   const field = view.field(name);
   if (field === undefined)
-    throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema.`);
+    throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
   const problem = unsortable(parameter, field);
   if (problem !== null) throw problem;
   return { field, descending };
@@ -41,9 +41,9 @@ function parseKey(parameter: string, item: string, view: IndexView): SortRequest
 
 function unsortable(parameter: string, field: ViewField): SkeinError | null {
   if (field.array)
-    return invalid(`${parameter}: field '${field.name}' is an array; arrays cannot be sorted by.`);
+    return invalid(`${parameter}: field '${field.name}' is an array; arrays cannot be sorted by`);
   if (field.sort) return null;
   return invalid(
-    `${parameter}: field '${field.name}' cannot be sorted by; its schema entry needs sort: true.`,
+    `${parameter}: field '${field.name}' cannot be sorted by; its schema entry needs sort: true`,
   );
 }

@@ -8,7 +8,7 @@ import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { fault } from "../fault.js";
-import { isObject } from "../input.js";
+import { isObject } from "../input/json-value.js";
 
 const IN_FORCE = "shards";
 const NEW = "shards.new";

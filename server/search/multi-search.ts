@@ -1,6 +1,8 @@
 // Several searches in one request: runs the slots, a few at a time, and puts their answers, which are JSON
 // already, into one list without parsing them. Knows nothing of what a slot does or who may run it.
 import { errorBody, SkeinError } from "../errors.js";
+import { object, required } from "../input/object-reader.js";
+import { anything, list } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 
 /**
@@ -8,6 +10,16 @@ import type { Limits } from "../limits.js";
  * slot's failure. `again`: it has run before, with less room.
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
+
+export const MULTI_SEARCH = object(
+  {
+    searches: required(
+      list(anything(), "multiSearchSlotsMax", "an array of searches"),
+      "Each a Query with the name of its index in `index`.",
+    ),
+  },
+  { unknown: "ignored" },
+);
 
 const START = Buffer.from('{"results":[');
 const COMMA = Buffer.from(",");

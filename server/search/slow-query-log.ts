@@ -2,7 +2,7 @@
 // altogether would drown in them, so there are only so many per second; all are counted.
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
-import { isObject } from "../input.js";
+import { isObject } from "../input/json-value.js";
 import type { Logger } from "../log.js";
 import { QUERY_PHASES, type QueryTrace } from "../metrics/query-trace.js";
 import type { Recorder } from "../metrics/recorder.js";

@@ -2,9 +2,11 @@
 // What it shares with a query (the text, the filter) is read by the query's own reader.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { IndexRecord } from "../catalog/types.js";
+import { defaultsTo, object, optional, required } from "../input/object-reader.js";
+import { clamped, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
-import { BodyReader, commaList, invalid } from "../request/query-body.js";
-import { type QueryRequest, readQueryRequest } from "../request/query-request.js";
+import { commaList, invalid } from "../request/query-lists.js";
+import { type QueryRequest, queryRules, readQueryRequest } from "../request/query-request.js";
 import { type IndexView, isSearchable, type ViewField } from "../schema/index-view.js";
 
 export interface SuggestRequest {
@@ -17,7 +19,17 @@ export interface SuggestRequest {
   readonly groupBy: ViewField | null;
 }
 
-const PER_PAGE = 5;
+/** The parameters of a suggest request: unknown ones are ignored. */
+export const SUGGEST = object(
+  {
+    q: required(text("queryTextBytesMax"), "What has been typed so far."),
+    suggest_by: required(text(), "Text fields, comma-separated."),
+    per_page: defaultsTo(5, clamped(1, "suggestionsMax")),
+    group_by_field: optional(text(), "A field with facet: true; one suggestion per value of it."),
+    filter_by: optional(text(), "Filter expression, as in a query."),
+  },
+  { unknown: "ignored", nulls: "refused" },
+);
 /** Shorter words are not corrected: nearly every one of them has another word one letter away. */
 const TYPO_LETTERS_MIN = 4;
 
@@ -28,11 +40,9 @@ export function readSuggestRequest(
   view: IndexView,
   limits: Limits,
 ): SuggestRequest {
-  const reader = new BodyReader(body);
-  const q = reader.text("q");
-  if (q === undefined) throw invalid("q is required: what has been typed so far.");
-  const fields = suggestedFields(reader, view, limits);
-  const filter = reader.text("filter_by");
+  const given = SUGGEST.read(body, "", queryRules(limits));
+  const { q, filter_by: filter } = given;
+  const fields = suggestedFields(given.suggest_by, view, limits);
   const query = readQueryRequest(
     {
       q,
@@ -47,8 +57,8 @@ export function readSuggestRequest(
   return {
     query: { ...query, sort: popularityFirst(view) },
     fields,
-    perPage: reader.clamped("per_page", PER_PAGE, 1, limits.suggestionsMax),
-    groupBy: groupField(reader, view),
+    perPage: given.per_page,
+    groupBy: groupField(given.group_by_field ?? "", view),
   };
 }
 
@@ -57,35 +67,35 @@ export function mayBeMisspelt(words: readonly Token[]): boolean {
   return words.some(({ term, parts }) => parts === 1 && [...term].length >= TYPO_LETTERS_MIN);
 }
 
-function suggestedFields(reader: BodyReader, view: IndexView, limits: Limits): ViewField[] {
-  const names = commaList(reader.text("suggest_by"));
-  if (names.length === 0) throw invalid("suggest_by is required: the fields to suggest from.");
+function suggestedFields(list: string, view: IndexView, limits: Limits): ViewField[] {
+  const names = commaList(list);
+  if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");
   if (names.length > limits.queryFieldsMax)
-    throw invalid(`suggest_by names more than ${limits.queryFieldsMax} fields.`);
+    throw invalid(`suggest_by names more than ${limits.queryFieldsMax} fields`);
   const fields = names.map((name) => {
     const field = view.field(name);
     if (field === undefined)
-      throw invalid(`suggest_by: unknown field '${name}'; expected a field of the schema.`);
+      throw invalid(`suggest_by: unknown field '${name}'; expected a field of the schema`);
     if (!isSearchable(field)) {
       throw invalid(
-        `suggest_by: field '${name}' has no searchable text; expected an indexed string or string[] field.`,
+        `suggest_by: field '${name}' has no searchable text; expected an indexed string or string[] field`,
       );
     }
     return field;
   });
-  if (new Set(fields).size < fields.length) throw invalid("suggest_by names a field twice.");
+  if (new Set(fields).size < fields.length) throw invalid("suggest_by names a field twice");
   return fields;
 }
 
-function groupField(reader: BodyReader, view: IndexView): ViewField | null {
-  const name = reader.text("group_by_field")?.trim() ?? "";
+function groupField(given: string, view: IndexView): ViewField | null {
+  const name = given.trim();
   if (name === "") return null;
   const field = view.field(name);
   if (field === undefined)
-    throw invalid(`group_by_field: unknown field '${name}'; expected a field of the schema.`);
+    throw invalid(`group_by_field: unknown field '${name}'; expected a field of the schema`);
   if (!field.facet) {
     throw invalid(
-      `group_by_field: documents cannot be counted by field '${name}'; its schema entry needs facet: true.`,
+      `group_by_field: documents cannot be counted by field '${name}'; its schema entry needs facet: true`,
     );
   }
   return field;

@@ -2,7 +2,18 @@
 import { hash, randomBytes } from "node:crypto";
 import { type KeyRecord, SCOPES, type Scope } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
-import { describe, Members } from "../input.js";
+import { describe, isObject } from "../input/json-value.js";
+import { defaultsTo, object, required } from "../input/object-reader.js";
+import {
+  checked,
+  integer,
+  list,
+  refuse,
+  someOf,
+  text,
+  type ValueReader,
+  wrongType,
+} from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { anyPatternMatches, grantable } from "./scopes.js";
 
@@ -10,6 +21,38 @@ const SHOWN_PREFIX_LENGTH = 10;
 const NAME_BYTES_MAX = 200;
 const RATE_MAX = 1_000_000;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
+
+const PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
+  /^[a-z0-9_*-]+$/.test(pattern)
+    ? null
+    : `must be an index name, with * for any characters, not ${describe(pattern)}`,
+);
+const TIME_TEXT = text(100, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
+const TIME: ValueReader<string> = {
+  ...TIME_TEXT,
+  read(value, path, rules) {
+    const given = TIME_TEXT.read(value, path, rules);
+    const time = new Date(given);
+    const day = ISO_TIME.exec(given)?.[1];
+    const known = day !== undefined && isDay(day) && !Number.isNaN(time.getTime());
+    return known ? time.toISOString() : wrongType(path, TIME_TEXT.takes, given, rules);
+  },
+};
+
+export const KEY = object(
+  {
+    name: required(
+      checked(text(NAME_BYTES_MAX), (name) => (name.trim() === "" ? "must not be empty" : null), {
+        minLength: 1,
+      }),
+    ),
+    scopes: required(someOf(SCOPES, "an array of scopes")),
+    indexes: defaultsTo(["*"], list(PATTERN, "keyPatternsMax"), "Names of indexes, * for any characters."),
+    expires_at: defaultsTo(null, TIME),
+    rate_limit: defaultsTo(null, integer(1, RATE_MAX), "Requests per second."),
+  },
+  { unknown: "refused" },
+);
 
 /** A fresh value with 256 random bits. */
 export function newKeyValue(): string {
@@ -46,18 +89,17 @@ export function readKey(
   limits: Limits,
   now: Date,
 ): KeyDraft {
-  const members = new Members(body, "", "SK-SYS-400");
-  members.allowOnly(["name", "scopes", "indexes", "expires_at", "rate_limit"]);
-  const given = (name: string): boolean => current === null || members.has(name);
-  const draft: KeyDraft = {
-    name: given("name") ? readName(members) : current!.name,
-    scopes: given("scopes") ? readScopes(members) : current!.scopes,
-    indexes: given("indexes") ? readPatterns(members, limits) : current!.indexes,
-    expiresAt: given("expires_at") ? readExpiry(members, now) : current!.expiresAt,
-    rateLimit: given("rate_limit")
-      ? (members.optionalInteger("rate_limit", 1, RATE_MAX) ?? null)
-      : current!.rateLimit,
-  };
+  const rules = { limits, code: "SK-SYS-400" } as const;
+  const present =
+    current === null
+      ? undefined
+      : { ...current, expires_at: current.expiresAt, rate_limit: current.rateLimit };
+  const given = KEY.read(body, "", rules, present);
+  const { name, scopes, expires_at: expiresAt, rate_limit: rateLimit } = given;
+  const expiryGiven = isObject(body) && Object.hasOwn(body, "expires_at");
+  if (expiryGiven && expiresAt !== null && new Date(expiresAt) <= now)
+    refuse("expires_at", "must be in the future", rules);
+  const draft: KeyDraft = { name, scopes, indexes: [...new Set(given.indexes)], expiresAt, rateLimit };
   checkGrant(draft, grantor);
   checkBounds(draft, grantor);
   return draft;
@@ -108,53 +150,6 @@ export function keyView(key: KeyRecord): Record<string, unknown> {
     rate_limit: key.rateLimit,
     created_at: key.createdAt,
   };
-}
-
-function readName(members: Members): string {
-  const name = members.string("name", NAME_BYTES_MAX);
-  if (name.trim() === "") members.refuse("name", "must not be empty");
-  return name;
-}
-
-function readScopes(members: Members): Scope[] {
-  const wanted = members.array("scopes", 100, "an array of scopes");
-  if (wanted.length === 0) members.refuse("scopes", `must name at least one of ${SCOPES.join(", ")}`);
-  const scopes = wanted.map(
-    (value, i) =>
-      SCOPES.find((scope) => scope === value) ??
-      members.refuse(`scopes[${i}]`, `must be one of ${SCOPES.join(", ")}, not ${describe(value)}`),
-  );
-  return [...new Set(scopes)];
-}
-
-function readPatterns(members: Members, limits: Limits): string[] {
-  const patterns = members.optionalStrings("indexes", limits.keyPatternsMax, limits.indexNameBytesMax) ?? [
-    "*",
-  ];
-  patterns.forEach((pattern, i) => {
-    if (!/^[a-z0-9_*-]+$/.test(pattern)) {
-      members.refuse(
-        `indexes[${i}]`,
-        `must be an index name, with * for any characters, not ${describe(pattern)}`,
-      );
-    }
-  });
-  return [...new Set(patterns)];
-}
-
-function readExpiry(members: Members, now: Date): string | null {
-  const text = members.optionalString("expires_at", 100, "an ISO 8601 time");
-  if (text === undefined) return null;
-  const time = new Date(text);
-  const day = ISO_TIME.exec(text)?.[1];
-  if (day === undefined || !isDay(day) || Number.isNaN(time.getTime())) {
-    return members.refuse(
-      "expires_at",
-      `must be an ISO 8601 time such as 2031-01-01T00:00:00Z, not ${describe(text)}`,
-    );
-  }
-  if (time <= now) members.refuse("expires_at", "must be in the future");
-  return time.toISOString();
 }
 
 /** Whether the calendar has the day; `Date` takes 31 February for 3 March. */

@@ -1,5 +1,6 @@
 // Plans: what a tenant may use. They come from the configuration; a tenant names one. Counts nothing itself.
-import { Members } from "../input.js";
+import { defaultsTo, object, required } from "../input/object-reader.js";
+import { flag, type InputRules, integer, text } from "../input/readers.js";
 
 export interface Plan {
   readonly name: string;
@@ -20,8 +21,20 @@ export const DEFAULT_PLAN: Plan = {
   requests_per_second_per_ip: null,
 };
 
-const COUNT_MAX = Number.MAX_SAFE_INTEGER;
-const MEMBERS = Object.keys(DEFAULT_PLAN);
+const NAME_BYTES_MAX = 100;
+const COUNT = defaultsTo(null, integer(0, Number.MAX_SAFE_INTEGER));
+
+const PLAN = object(
+  {
+    name: required(text(NAME_BYTES_MAX)),
+    searches_per_month: COUNT,
+    documents: COUNT,
+    coach_per_month: COUNT,
+    ai_query_understanding: defaultsTo(true, flag()),
+    requests_per_second_per_ip: defaultsTo(null, integer(1, 1_000_000)),
+  },
+  { unknown: "refused" },
+);
 
 /** The plan of this name; a plan that the configuration no longer has counts as the default one. */
 export function planNamed(plans: readonly Plan[], name: string): Plan {
@@ -31,15 +44,6 @@ export function planNamed(plans: readonly Plan[], name: string): Plan {
 }
 
 /** One entry of "plans" in the configuration file. Throws a SkeinError that names the member. */
-export function readPlan(value: unknown, path: string): Plan {
-  const members = new Members(value, path, "SK-SYS-400");
-  members.allowOnly(MEMBERS);
-  return {
-    name: members.string("name", 100),
-    searches_per_month: members.optionalInteger("searches_per_month", 0, COUNT_MAX) ?? null,
-    documents: members.optionalInteger("documents", 0, COUNT_MAX) ?? null,
-    coach_per_month: members.optionalInteger("coach_per_month", 0, COUNT_MAX) ?? null,
-    ai_query_understanding: members.optionalBoolean("ai_query_understanding") ?? true,
-    requests_per_second_per_ip: members.optionalInteger("requests_per_second_per_ip", 1, 1_000_000) ?? null,
-  };
+export function readPlan(value: unknown, path: string, rules: InputRules): Plan {
+  return PLAN.read(value, path, rules);
 }

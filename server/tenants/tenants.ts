@@ -1,26 +1,45 @@
 // Tenants: reading their bodies and what is shown. Only the bootstrap admin key manages them.
 import type { TenantRecord } from "../catalog/types.js";
-import { describe, Members } from "../input.js";
+import { describe } from "../input/json-value.js";
+import { object, optional, required } from "../input/object-reader.js";
+import { checked, type InputRules, refuse, text } from "../input/readers.js";
+import type { Limits } from "../limits.js";
 import type { Plan } from "./plans.js";
 
 export type TenantDraft = Pick<TenantRecord, "name" | "plan">;
 
+const NAME_BYTES_MAX = 128;
+const PLAN_NAME_BYTES_MAX = 100;
+
+export const TENANT = object(
+  {
+    name: required(
+      checked(
+        text(NAME_BYTES_MAX),
+        (name) =>
+          /^[a-z0-9_-]+$/.test(name) ? null : `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`,
+        { pattern: "^[a-z0-9_-]+$" },
+      ),
+    ),
+    plan: optional(text(PLAN_NAME_BYTES_MAX), "Name of a plan of the configuration; default: default."),
+  },
+  { unknown: "refused" },
+);
+
 /** A create body, or with `current` a PATCH body. Throws SK-SYS-400. */
-export function readTenant(body: unknown, current: TenantDraft | null, plans: readonly Plan[]): TenantDraft {
-  const members = new Members(body, "", "SK-SYS-400");
-  members.allowOnly(["name", "plan"]);
-  const name = current === null || members.has("name") ? members.string("name", 128) : current.name;
-  if (!/^[a-z0-9_-]+$/.test(name)) {
-    members.refuse("name", `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`);
-  }
-  const plan =
-    members.optionalOneOf(
-      "plan",
-      plans.map((candidate) => candidate.name),
-    ) ??
-    current?.plan ??
-    "default";
-  return { name, plan };
+export function readTenant(
+  body: unknown,
+  current: TenantDraft | null,
+  plans: readonly Plan[],
+  limits: Limits,
+): TenantDraft {
+  const rules: InputRules = { limits, code: "SK-SYS-400" };
+  const given = TENANT.read(body, "", rules, current ?? undefined);
+  const plan = given.plan ?? current?.plan ?? "default";
+  const known = plans.map((candidate) => candidate.name);
+  if (given.plan !== undefined && plan !== current?.plan && !known.includes(plan))
+    refuse("plan", `must be one of ${known.join(", ")}, not ${describe(plan)}`, rules);
+  return { name: given.name, plan };
 }
 
 export function tenantView(tenant: TenantRecord): Record<string, unknown> {

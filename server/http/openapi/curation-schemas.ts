@@ -1,7 +1,10 @@
-// The OpenAPI shapes of ranking rules, synonym groups, copying and swapping. Plain data.
+// The OpenAPI shapes of ranking rules, synonym groups, copying and swapping. Those of requests come from the tables
+// that read them.
+import { COPY, SWAP } from "../../catalog/copy-swap.js";
+import { RULE } from "../../catalog/rules.js";
+import { SYNONYMS } from "../../catalog/synonyms.js";
 import { RULE_TYPES, SYNONYM_TYPES } from "../../catalog/types.js";
-
-type Shape = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from "../../input/readers.js";
 
 const TIME = { type: "string", format: "date-time" };
 const TEXTS = { type: "array", items: { type: "string" } };
@@ -42,27 +45,6 @@ const rule = {
   },
 };
 
-const ruleInput = {
-  name: { type: ["string", "null"], default: "" },
-  type: { enum: RULE_TYPES },
-  conditions: {
-    type: ["object", "null"],
-    properties: { query_contains: { ...ruleConditions.properties.query_contains, type: ["array", "null"] } },
-    additionalProperties: false,
-  },
-  effect: {
-    type: ["object", "null"],
-    properties: {
-      filter_by: { ...effectMembers.filter_by, type: ["string", "null"] },
-      weight: { ...effectMembers.weight, type: ["integer", "null"] },
-      documents: { ...effectMembers.documents, type: ["array", "null"] },
-    },
-    additionalProperties: false,
-  },
-  priority: { type: ["integer", "null"], default: 0 },
-  enabled: { type: ["boolean", "null"], default: true },
-};
-
 const synonyms = {
   id: { type: "integer", minimum: 1 },
   type: { enum: SYNONYM_TYPES },
@@ -73,37 +55,18 @@ const synonyms = {
   updated_at: TIME,
 };
 
-const synonymsInput = {
-  type: { enum: [...SYNONYM_TYPES, null], default: "multi_way" },
-  synonyms: { ...TEXTS, minItems: 1 },
-  root: { type: ["string", "null"], description: "Only for one_way; default: the first entry." },
-  enabled: { type: ["boolean", "null"], default: true },
-};
-
-const PARTS = { enum: ["synonyms", "ranking_rules", "settings"] };
-
-function closed(properties: object, required: readonly string[]): Shape {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-function complete(properties: object): Shape {
+function complete(properties: object): JsonSchema {
   return { type: "object", properties, required: Object.keys(properties) };
 }
 
-export const CURATION_SCHEMAS: Readonly<Record<string, Shape>> = {
+export const CURATION_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   RankingRule: complete(rule),
-  RankingRuleInput: closed(ruleInput, ["type", "effect"]),
-  RankingRuleChange: closed(ruleInput, []),
+  RankingRuleInput: RULE.schema,
+  RankingRuleChange: RULE.changeSchema,
   SynonymGroup: complete(synonyms),
-  SynonymGroupInput: closed(synonymsInput, ["synonyms"]),
-  SynonymGroupChange: closed(synonymsInput, []),
-  CopySettings: closed(
-    {
-      source_index: { type: "string" },
-      copy: { type: ["array", "null"], items: PARTS, minItems: 1, description: "Default: all three." },
-    },
-    ["source_index"],
-  ),
+  SynonymGroupInput: SYNONYMS.schema,
+  SynonymGroupChange: SYNONYMS.changeSchema,
+  CopySettings: COPY.schema,
   CopiedSettings: complete({
     source_index: { type: "string" },
     index: { type: "string" },
@@ -113,10 +76,7 @@ export const CURATION_SCHEMAS: Readonly<Record<string, Shape>> = {
       settings: { type: "boolean" },
     }),
   }),
-  Swap: closed(
-    { target_index: { type: "string" }, drop_source_after: { type: ["boolean", "null"], default: false } },
-    ["target_index"],
-  ),
+  Swap: SWAP.schema,
   Swapped: complete({
     index: { type: "string" },
     target: { type: "string" },

@@ -1,15 +1,15 @@
 // Building blocks of OpenAPI operations: parameters, JSON bodies, replies. Plain data.
-import type { Schema } from "./schemas.js";
+import type { JsonSchema } from "../../input/readers.js";
 import { ref } from "./schemas.js";
 
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  readonly parameters?: readonly Schema[];
-  readonly requestBody?: Schema;
-  readonly responses: Readonly<Record<string, Schema>>;
-  readonly security?: readonly Schema[];
+  readonly parameters?: readonly JsonSchema[];
+  readonly requestBody?: JsonSchema;
+  readonly responses: Readonly<Record<string, JsonSchema>>;
+  readonly security?: readonly JsonSchema[];
 }
 
 export type PathItem = Readonly<Partial<Record<"get" | "post" | "patch" | "delete", Operation>>>;
@@ -32,27 +32,27 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 const ALWAYS = [400, 401, 403, 404, 429, 500, 503];
 const WITH_BODY = [408, 413, 415];
 
-export function json(schema: Schema): Schema {
+export function json(schema: JsonSchema): JsonSchema {
   return { "application/json": { schema } };
 }
 
-export function jsonBody(schema: string): Schema {
+export function jsonBody(schema: string): JsonSchema {
   return { required: true, content: json(ref(schema)) };
 }
 
 /** A reply in the {data} envelope. */
-export function data(description: string, schema: Schema): Schema {
+export function data(description: string, schema: JsonSchema): JsonSchema {
   return {
     description,
     content: json({ type: "object", properties: { data: schema }, required: ["data"] }),
   };
 }
 
-export function listOf(name: string): Schema {
+export function listOf(name: string): JsonSchema {
   return { type: "array", items: ref(name) };
 }
 
-export function errors(statuses: readonly number[]): Record<string, Schema> {
+export function errors(statuses: readonly number[]): Record<string, JsonSchema> {
   return Object.fromEntries(
     statuses.map((status) => [
       String(status),
@@ -61,11 +61,16 @@ export function errors(statuses: readonly number[]): Record<string, Schema> {
   );
 }
 
-export function pathParameter(name: string, description: string, type = "string"): Schema {
+export function pathParameter(name: string, description: string, type = "string"): JsonSchema {
   return { name, in: "path", required: true, description, schema: { type } };
 }
 
-export function queryParameter(name: string, description: string, schema: Schema, required = false): Schema {
+export function queryParameter(
+  name: string,
+  description: string,
+  schema: JsonSchema,
+  required = false,
+): JsonSchema {
   return { name, in: "query", required, description, schema };
 }
 
@@ -75,9 +80,9 @@ export function operation(
   operationId: string,
   summary: string,
   parts: {
-    parameters?: readonly Schema[];
-    body?: Schema;
-    replies: Readonly<Record<string, Schema>>;
+    parameters?: readonly JsonSchema[];
+    body?: JsonSchema;
+    replies: Readonly<Record<string, JsonSchema>>;
     also?: readonly number[];
   },
 ): Operation {
@@ -96,7 +101,7 @@ export function operation(
 export function openOperation(
   operationId: string,
   summary: string,
-  responses: Readonly<Record<string, Schema>>,
+  responses: Readonly<Record<string, JsonSchema>>,
 ): Operation {
   return { operationId, summary, tags: ["server"], responses, security: [] };
 }

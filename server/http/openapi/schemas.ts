@@ -1,62 +1,46 @@
-// The OpenAPI components: the shapes of resources, requests and replies. Plain data, written for readers of
-// /openapi.json; the end-to-end tests hold every exchange against it.
+// The OpenAPI components: the shapes of resources, requests and replies. Those of requests come from the tables that
+// read them, the others are written here. The end-to-end tests hold every exchange against them.
+import { INDEX_CHANGE, NEW_INDEX } from "../../catalog/indexes.js";
+import { FIELD } from "../../catalog/schema.js";
+import { SETTINGS } from "../../catalog/settings.js";
 import { SCOPES } from "../../catalog/types.js";
 import { ERRORS } from "../../errors.js";
-import { FIELD_TYPE_NAMES, FIELD_TYPES, typesThat } from "../../field-types.js";
+import type { JsonSchema } from "../../input/readers.js";
+import { QUERY } from "../../request/query-request.js";
+import { MULTI_SEARCH } from "../../search/multi-search.js";
+import { SUGGEST } from "../../suggest/suggest-request.js";
+import { KEY } from "../../tenants/keys.js";
+import { TENANT } from "../../tenants/tenants.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 
-export type Schema = Readonly<Record<string, unknown>>;
-
-export function ref(name: string): Schema {
+export function ref(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** `required` names the members that must be there; others are optional. */
 function object(
-  properties: Readonly<Record<string, Schema>>,
+  properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],
-  rest: Schema = {},
-): Schema {
+  rest: JsonSchema = {},
+): JsonSchema {
   return { type: "object", properties, required, ...rest };
 }
 
-function array(items: Schema, rest: Schema = {}): Schema {
+function array(items: JsonSchema, rest: JsonSchema = {}): JsonSchema {
   return { type: "array", items, ...rest };
 }
 
-function nullable(type: string, rest: Schema = {}): Schema {
+function nullable(type: string, rest: JsonSchema = {}): JsonSchema {
   return { type: [type, "null"], ...rest };
 }
 
-const TEXT: Schema = { type: "string" };
-const COUNT: Schema = { type: "integer", minimum: 0 };
-const FLAG: Schema = { type: "boolean" };
-const NUMBER: Schema = { type: "number" };
-const TIME: Schema = { type: "string", format: "date-time" };
-const NAME: Schema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
+const TEXT: JsonSchema = { type: "string" };
+const COUNT: JsonSchema = { type: "integer", minimum: 0 };
+const FLAG: JsonSchema = { type: "boolean" };
+const NUMBER: JsonSchema = { type: "number" };
+const TIME: JsonSchema = { type: "string", format: "date-time" };
+const NAME: JsonSchema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
-
-const field = {
-  name: {
-    type: "string",
-    minLength: 1,
-    maxLength: 255,
-    description: "Not id, embedding or beginning with _.",
-  },
-  type: {
-    enum: FIELD_TYPE_NAMES,
-    description: FIELD_TYPE_NAMES.map((name) => `${name}: ${FIELD_TYPES[name].takes}.`).join(" "),
-  },
-  facet: { ...FLAG, default: false },
-  optional: { ...FLAG, default: true },
-  index: { ...FLAG, default: true },
-  sort: {
-    ...FLAG,
-    description: `Default true for ${typesThat(({ sortDefault }) => sortDefault === true)}, else false; must be false for ${typesThat(({ sortDefault }) => sortDefault === null)}.`,
-  },
-  infix: { ...FLAG, default: false },
-  language: TEXT,
-};
 
 const snapshot = {
   id: TEXT,
@@ -70,33 +54,6 @@ const snapshot = {
   error: nullable("string", { description: "Why it failed or cannot be used." }),
 };
 
-const settings = {
-  searchable_attributes: { type: ["array", "null"], items: TEXT },
-  weights: { type: ["array", "null"], items: { type: "number", exclusiveMinimum: 0 } },
-  num_typos: { type: ["integer", "null"], minimum: 0, maximum: 4 },
-  prefix: nullable("boolean"),
-  min_len_1typo: nullable("integer", { minimum: 1, maximum: 100 }),
-  min_len_2typo: nullable("integer", { minimum: 1, maximum: 100 }),
-  typo_on_numbers: nullable("boolean"),
-  typo_policy: { enum: ["auto", "always", "missing", null] },
-  stop_words: { type: ["array", "null"], items: TEXT },
-  language: nullable("string"),
-  sku_fields: { type: ["array", "null"], items: TEXT },
-  brand_field: nullable("string"),
-  token_separators: { type: ["array", "null"], items: TEXT },
-  symbols_to_index: { type: ["array", "null"], items: TEXT },
-  drop_tokens_threshold: nullable("integer", { minimum: 0 }),
-  highlight: {
-    type: ["object", "null"],
-    properties: {
-      snippet_tokens: { type: "integer", minimum: 1 },
-      start_tag: TEXT,
-      end_tag: TEXT,
-      escape_html: FLAG,
-    },
-  },
-};
-
 const key = {
   id: COUNT,
   name: TEXT,
@@ -106,14 +63,6 @@ const key = {
   expires_at: nullable("string", { format: "date-time" }),
   rate_limit: nullable("integer", { minimum: 1, description: "Requests per second." }),
   created_at: TIME,
-};
-
-const keyInput = {
-  name: { type: "string", minLength: 1 },
-  scopes: array({ enum: SCOPES }, { minItems: 1 }),
-  indexes: { type: ["array", "null"], items: TEXT, description: 'Default ["*"].' },
-  expires_at: nullable("string"),
-  rate_limit: nullable("integer", { minimum: 1 }),
 };
 
 const explanation = object(
@@ -155,19 +104,17 @@ const hit = object(
   ["document", "highlight", "text_match", "relevance_bonus", "match_type"],
 );
 
-const facets: Schema = {
+const facets: JsonSchema = {
   type: "object",
   additionalProperties: { type: "object", additionalProperties: COUNT },
 };
 
-export const SCHEMAS: Readonly<Record<string, Schema>> = {
+export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: object({ error: TEXT, code: { enum: Object.keys(ERRORS) }, details: { type: "object" } }, [
     "error",
     "code",
   ]),
-  Field: object(field, ["name", "type", "facet", "optional", "index", "sort", "infix"]),
-  FieldInput: object(field, ["name", "type"]),
-  FieldChange: object({ ...field, drop: { ...FLAG, description: "true removes the field." } }, ["name"]),
+  Field: { ...FIELD.schema, required: ["name", "type", "facet", "optional", "index", "sort", "infix"] },
   Index: object(
     {
       id: COUNT,
@@ -179,22 +126,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ["id", "name", "schema", "records_count", "status", "created_at"],
   ),
-  IndexInput: object(
-    {
-      name: NAME,
-      schema: object({ fields: array(ref("FieldInput")), default_sorting_field: nullable("string") }, [
-        "fields",
-      ]),
-      settings: ref("SettingsInput"),
-    },
-    ["name", "schema"],
-  ),
-  IndexChange: object(
-    { schema: object({ fields: array(ref("FieldChange")), default_sorting_field: nullable("string") }, []) },
-    ["schema"],
-  ),
-  Settings: object(settings, Object.keys(settings)),
-  SettingsInput: object(settings, [], { additionalProperties: false }),
+  IndexInput: NEW_INDEX.schema,
+  IndexChange: INDEX_CHANGE.schema,
+  Settings: SETTINGS.completeSchema,
+  SettingsInput: SETTINGS.schema,
   IndexStats: object(
     {
       name: NAME,
@@ -240,40 +175,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ["received", "succeeded", "failed", "errors", "took_ms"],
   ),
-  Query: object(
-    {
-      q: TEXT,
-      query_by: TEXT,
-      query_by_weights: TEXT,
-      search_mode: { enum: ["auto", "keyword", "semantic", "hybrid"] },
-      filters: { type: "object" },
-      filter_by: TEXT,
-      facets: TEXTS,
-      facet_by: TEXT,
-      max_facet_values: { type: "integer", default: 10 },
-      sort: TEXT,
-      sort_by: TEXT,
-      per_page: { type: "integer", default: 10 },
-      page: { type: "integer", default: 1 },
-      prefix: { ...FLAG, default: true },
-      num_typos: { type: "integer" },
-      highlight_fields: TEXT,
-      fields: TEXTS,
-      exclude_fields: TEXTS,
-      explain: { ...FLAG, default: false, description: "Tell for every hit why it stands where it does." },
-    },
-    ["q"],
-  ),
-  SuggestInput: object(
-    {
-      q: { ...TEXT, description: "What has been typed so far." },
-      suggest_by: { ...TEXT, description: "Text fields, comma-separated." },
-      per_page: { type: "integer", default: 5, description: "Clamped to 1..50." },
-      group_by_field: { ...TEXT, description: "A field with facet: true; one suggestion per value of it." },
-      filter_by: TEXT,
-    },
-    ["q", "suggest_by"],
-  ),
+  Query: QUERY.schema,
+  SuggestInput: SUGGEST.schema,
   Suggestions: object(
     {
       suggestions: array({
@@ -286,15 +189,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ["suggestions", "took_ms"],
   ),
-  MultiSearch: object(
-    {
-      searches: array(
-        {},
-        { maxItems: 50, description: "Each a Query with the name of its index in `index`." },
-      ),
-    },
-    ["searches"],
-  ),
+  MultiSearch: MULTI_SEARCH.schema,
   MultiSearchResult: object({ results: array({ oneOf: [ref("QueryResult"), ref("Error")] }) }, ["results"]),
   Hit: hit,
   QueryResult: object(
@@ -357,8 +252,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     ...Object.keys(key),
     "key",
   ]),
-  KeyInput: object(keyInput, ["name", "scopes"], { additionalProperties: false }),
-  KeyChange: object(keyInput, [], { additionalProperties: false }),
+  KeyInput: KEY.schema,
+  KeyChange: KEY.changeSchema,
   Tenant: object({ id: COUNT, name: NAME, plan: TEXT, created_at: TIME }, [
     "id",
     "name",
@@ -372,8 +267,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     "created_at",
     "admin_key",
   ]),
-  TenantInput: object({ name: NAME, plan: nullable("string") }, ["name"], { additionalProperties: false }),
-  TenantChange: object({ name: NAME, plan: nullable("string") }, [], { additionalProperties: false }),
+  TenantInput: TENANT.schema,
+  TenantChange: TENANT.changeSchema,
   Snapshot: object(snapshot, Object.keys(snapshot)),
   DeletedSnapshot: object({ id: TEXT, deleted: FLAG }, ["id", "deleted"]),
   Health: object({ status: TEXT, failed: COUNT, unseen: COUNT }, ["status"]),

@@ -3,9 +3,10 @@ import { serialize } from "node:v8";
 import { contentsOf } from "../../catalog/state.js";
 import type { IndexContents } from "../../catalog/types.js";
 import { SkeinError } from "../../errors.js";
-import { Members } from "../../input.js";
+import { object, required } from "../../input/object-reader.js";
+import { text } from "../../input/readers.js";
 import type { Limits } from "../../limits.js";
-import { multiSearch, type SearchSlot } from "../../search/multi-search.js";
+import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { suggest } from "../../suggest/suggest.js";
 import { planNamed } from "../../tenants/plans.js";
@@ -31,6 +32,8 @@ export const queryRoutes: readonly Route[] = [
   },
 ];
 
+const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
+
 async function query(context: IndexContext): Promise<HttpReply> {
   const { limits } = context.services.config;
   const body = queryBody(await readJsonBytes(context.request, limits), limits);
@@ -51,8 +54,8 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
   const { limits } = services.config;
   const body = queryBody(await readJsonBytes(request, limits), limits);
-  const entries = new Members(body.value(), "", "SK-SE-400").array("searches", limits.multiSearchSlotsMax);
-  const slots = entries.map((entry, i): SearchSlot => {
+  const { searches } = MULTI_SEARCH.read(body.value(), "", { limits, code: "SK-SE-400" });
+  const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
     return (bytesMax, again) =>
       searchSlot(context, entry, name, again ? plainSearch : countedSearch, bytesMax);
@@ -73,8 +76,8 @@ async function searchSlot(
   run: typeof plainSearch,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { lifecycle, catalog } = context.services;
-  const name = new Members(entry, path, "SK-SE-400").string("index", Infinity);
+  const { lifecycle, catalog, config } = context.services;
+  const { index: name } = SLOT.read(entry, path, { limits: config.limits, code: "SK-SE-400" });
   checkRights(context.principal, "search", name);
   const record = lifecycle.find(context.principal.tenant, name);
   if (record === undefined) throw noIndex(name);

@@ -22,7 +22,7 @@ export const tenantRoutes: readonly Route[] = [
 
 async function create({ services, request }: TenantContext): Promise<HttpReply> {
   const { limits, plans } = services.config;
-  const draft = readTenant(await readJson(request, limits, "SK-SYS-400"), null, plans);
+  const draft = readTenant(await readJson(request, limits, "SK-SYS-400"), null, plans, limits);
   const createdAt = new Date().toISOString();
   let tenant: TenantRecord | undefined;
   await services.catalog.change((state) => {
@@ -63,7 +63,7 @@ async function patch(context: TenantContext): Promise<HttpReply> {
   const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const tenant = find(context, current);
-    const draft = readTenant(body, tenant, plans);
+    const draft = readTenant(body, tenant, plans, limits);
     if (tenant.name === DEFAULT_TENANT && draft.name !== DEFAULT_TENANT) {
       throw new SkeinError("SK-SYS-409", "the default tenant keeps its name");
     }

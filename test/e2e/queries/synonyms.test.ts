@@ -27,7 +27,7 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
     /^root must have a word in it/,
   ],
   ["a number", { synonyms: ["tv", 3] }, /^synonyms\[1\] must be a string/],
-  ["a text", { synonyms: "tv, set" }, /^synonyms must be an array of strings/],
+  ["a text", { synonyms: "tv, set" }, /^synonyms must be an array of words and phrases/],
   ["an unknown type", { type: "both", synonyms: ["a", "b"] }, /^type must be one of multi_way, one_way/],
   ["a root of a multi_way", { type: "multi_way", root: "a", synonyms: ["a", "b"] }, /^root must be absent/],
   ["an unknown member", { synonyms: ["a", "b"], name: "x" }, /^name is unknown; known are type, synonyms/],

@@ -48,11 +48,11 @@ describe("suggest request", () => {
   });
 
   it.each([
-    [[], "The body must be a JSON object"],
-    [{ suggest_by: "title" }, "q is required"],
+    [[], "the body must be an object"],
+    [{ suggest_by: "title" }, "q is missing"],
     [{ q: 1, suggest_by: "title" }, "q must be a string"],
-    [{ q: "s" }, "suggest_by is required"],
-    [{ q: "s", suggest_by: " , " }, "suggest_by is required"],
+    [{ q: "s" }, "suggest_by is missing"],
+    [{ q: "s", suggest_by: " , " }, "suggest_by is missing"],
     [{ q: "s", suggest_by: ["title"] }, "suggest_by must be a string"],
     [{ q: "s", suggest_by: "nothing" }, "suggest_by: unknown field 'nothing'"],
     [{ q: "s", suggest_by: "price" }, "suggest_by: field 'price' has no searchable text"],

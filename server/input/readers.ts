@@ -1,0 +1,192 @@
+// Readers of untrusted JSON values. A reader checks one value, and says for the OpenAPI document what it takes. What
+// does not fit is refused with one sentence: "per_page must be an integer, not "10"". Knows no member by name.
+import { type ErrorCode, SkeinError } from "../errors.js";
+import { DEFAULT_LIMITS, type Limits } from "../limits.js";
+import { describe, isObject, type JsonObject } from "./json-value.js";
+
+/** A JSON schema of the OpenAPI document. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What holds for all of a body: the limits in force and the error code of every refusal. */
+export interface InputRules {
+  readonly limits: Limits;
+  readonly code: ErrorCode;
+}
+
+/** A number, or the name of the limit that has it. */
+export type Bound = number | keyof Limits;
+
+export interface ValueReader<T> {
+  /** "an integer from 0 to 4": what sentences say was expected. */
+  readonly takes: string;
+  readonly schema: JsonSchema;
+  /**
+   * The checked value. `path` names it in refusals: "schema.fields[2].name". `present` is the object that a change is
+   * applied to; only readers of objects look at it. Throws a SkeinError with the rules' code.
+   */
+  read(value: unknown, path: string, rules: InputRules, present?: object): T;
+}
+
+export function refuse(path: string, why: string, rules: Pick<InputRules, "code">): never {
+  throw new SkeinError(rules.code, `${path} ${why}`);
+}
+
+export function wrongType(path: string, expected: string, value: unknown, rules: InputRules): never {
+  throw new SkeinError(rules.code, `${path} must be ${expected}, not ${describe(value)}`, {
+    details: { parameter: path, expected },
+  });
+}
+
+function numberOf(bound: Bound, rules: InputRules): number {
+  return typeof bound === "number" ? bound : rules.limits[bound];
+}
+
+/** For the OpenAPI document, which does not know the configuration. */
+function shown(bound: Bound): string {
+  return typeof bound === "number" ? String(bound) : `${DEFAULT_LIMITS[bound]} (limits.${bound})`;
+}
+
+/** A string of well-formed Unicode with at most so many bytes. */
+export function text(bytesMax: Bound = Infinity, takes = "a string"): ValueReader<string> {
+  return {
+    takes,
+    schema: { type: "string" },
+    read(value, path, rules) {
+      if (typeof value !== "string") return wrongType(path, takes, value, rules);
+      if (/\p{Surrogate}/u.test(value))
+        refuse(path, "must be well-formed Unicode; it has an unpaired surrogate", rules);
+      const most = numberOf(bytesMax, rules);
+      if (Buffer.byteLength(value) > most) refuse(path, `is longer than ${most} bytes`, rules);
+      return value;
+    },
+  };
+}
+
+export function flag(): ValueReader<boolean> {
+  const takes = "true or false";
+  return {
+    takes,
+    schema: { type: "boolean" },
+    read: (value, path, rules) => (typeof value === "boolean" ? value : wrongType(path, takes, value, rules)),
+  };
+}
+
+export function integer(minimum: number, maximum: number): ValueReader<number> {
+  const takes = `an integer from ${minimum} to ${maximum}`;
+  return {
+    takes,
+    schema: { type: "integer", minimum, maximum },
+    read(value, path, rules) {
+      if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum)
+        return value;
+      return wrongType(path, takes, value, rules);
+    },
+  };
+}
+
+/** An integer; one out of range counts as the nearest in it. */
+export function clamped(low: number, high: Bound): ValueReader<number> {
+  const takes = "an integer";
+  return {
+    takes,
+    schema: { type: "integer", description: `Clamped to ${low}..${shown(high)}.` },
+    read(value, path, rules) {
+      const given = typeof value === "bigint" ? Number(value) : value;
+      if (typeof given !== "number" || !Number.isInteger(given)) return wrongType(path, takes, value, rules);
+      return Math.max(low, Math.min(numberOf(high, rules), given));
+    },
+  };
+}
+
+export function numberAboveZero(maximum: number): ValueReader<number> {
+  const takes = `a number above 0 and up to ${maximum}`;
+  return {
+    takes,
+    schema: { type: "number", exclusiveMinimum: 0, maximum },
+    read: (value, path, rules) =>
+      typeof value === "number" && value > 0 && value <= maximum
+        ? value
+        : wrongType(path, takes, value, rules),
+  };
+}
+
+export function oneOf<const T extends string>(choices: readonly T[]): ValueReader<T> {
+  const takes = `one of ${choices.join(", ")}`;
+  return {
+    takes,
+    schema: { enum: choices },
+    read: (value, path, rules) =>
+      choices.find((choice) => choice === value) ?? wrongType(path, takes, value, rules),
+  };
+}
+
+export function list<T>(
+  items: ValueReader<T>,
+  itemsMax: Bound,
+  takes = "an array",
+): ValueReader<readonly T[]> {
+  return {
+    takes,
+    schema: { type: "array", items: items.schema },
+    read(value, path, rules) {
+      if (!Array.isArray(value)) return wrongType(path, takes, value, rules);
+      const most = numberOf(itemsMax, rules);
+      if (value.length > most)
+        refuse(path, `has ${value.length} entries; at most ${most} are allowed`, rules);
+      return value.map((item: unknown, i) => items.read(item, `${path}[${i}]`, rules));
+    },
+  };
+}
+
+export function texts(
+  itemsMax: Bound = Infinity,
+  bytesMax: Bound = Infinity,
+): ValueReader<readonly string[]> {
+  return list(text(bytesMax), itemsMax, "an array of strings");
+}
+
+/** At least one of the choices, each once. */
+export function someOf<T extends string>(choices: readonly T[], takes: string): ValueReader<readonly T[]> {
+  const all = list(oneOf(choices), 100, takes);
+  return {
+    takes,
+    schema: { ...all.schema, minItems: 1 },
+    read(value, path, rules) {
+      const chosen = all.read(value, path, rules);
+      if (chosen.length === 0) refuse(path, `must name at least one of ${choices.join(", ")}`, rules);
+      return [...new Set(chosen)];
+    },
+  };
+}
+
+/** A value that somebody else looks at. */
+export function anything(): ValueReader<unknown> {
+  return { takes: "a value", schema: {}, read: (value) => value };
+}
+
+/** An object whose members somebody else reads. */
+export function anyObject(): ValueReader<JsonObject> {
+  const takes = "an object";
+  return {
+    takes,
+    schema: { type: "object" },
+    read: (value, path, rules) => (isObject(value) ? value : wrongType(path, takes, value, rules)),
+  };
+}
+
+/** The reader with one more check, which says why a value is refused: "must not be empty". */
+export function checked<T>(
+  reader: ValueReader<T>,
+  problem: (value: T) => string | null,
+  schema: JsonSchema = {},
+): ValueReader<T> {
+  return {
+    takes: reader.takes,
+    schema: { ...reader.schema, ...schema },
+    read(value, path, rules, present) {
+      const read = reader.read(value, path, rules, present);
+      const why = problem(read);
+      return why === null ? read : refuse(path, why, rules);
+    },
+  };
+}
