@@ -13,6 +13,7 @@ import { Cluster, type ClusterOptions } from "./cluster/cluster.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
+import { takeFromOthers } from "./data-dir/private-files.js";
 import { fault } from "./fault.js";
 import { listen } from "./http/listen.js";
 import type { HttpListener } from "./http/port.js";
@@ -61,6 +62,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo): Promise<RunningServer> {
   const { dataDir, durability, limits } = config;
   undo.push(await lock(dataDir));
+  closeToOthers(dataDir, log);
   const catalog = await openCatalog(dataDir);
   undo.push(() => catalog.close());
   for (const found of catalog.damage.found) {
@@ -150,6 +152,16 @@ async function lock(dataDir: string): Promise<() => Promise<void>> {
   } catch (error) {
     if (error instanceof DataDirLockedError) throw new ConfigError(error.message);
     throw error;
+  }
+}
+
+/** A directory of somebody else (a volume of a container) stays as it is. */
+function closeToOthers(dataDir: string, log: Logger): void {
+  try {
+    takeFromOthers(dataDir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    log.warn({ dataDir, code }, "the data directory cannot be closed to other users");
   }
 }
 

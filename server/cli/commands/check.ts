@@ -3,6 +3,7 @@
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
 import { dataDirFrom } from "../../config.js";
+import { makePrivateFiles } from "../../data-dir/private-files.js";
 import { messageOf } from "../../formats/input-error.js";
 import type { Findings } from "../../offline/examine.js";
 import { type GlobalOptions, withGlobalOptions } from "../connection.js";
@@ -69,6 +70,7 @@ async function examination(task: "check" | "repair", options: Options): Promise<
   // The other commands should not load a server.
   const { examine } = await import("../../offline/examine.js");
   const dataDir = dataDirFrom(options.dataDir, process.env);
+  makePrivateFiles();
   try {
     return await examine({ task, dataDir, index: options.index ?? null, dryRun: options.dryRun === true });
   } catch (error) {

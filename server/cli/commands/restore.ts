@@ -1,6 +1,7 @@
 // `skein restore`: makes a data directory of a snapshot, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { makePrivateFiles } from "../../data-dir/private-files.js";
 import { CliError } from "../failure.js";
 
 interface RestoreOptions {
@@ -34,6 +35,7 @@ async function restore(directory: string, options: RestoreOptions): Promise<void
   const { BackupError } = await import("../../backups/manifest.js");
   const { EnvelopeError } = await import("../../../shards/storage/envelope.js");
   const dataDir = resolve(options.dataDir);
+  makePrivateFiles();
   try {
     const report = (line: string): void => {
       if (options.json !== true) process.stderr.write(`${line}\n`);

@@ -4,6 +4,7 @@
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
 import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../config.js";
+import { makePrivateFiles } from "../../data-dir/private-files.js";
 import { CliError } from "../failure.js";
 
 const EXAMPLES = `
@@ -34,6 +35,7 @@ export function serveCommand(): Command {
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
   // The other commands should not load a server.
   const { startServer } = await import("../../main.js");
+  makePrivateFiles();
   try {
     const server = await startServer(loadConfig(flags));
     collectWhenIdle();

@@ -12,7 +12,7 @@ import type { Reply, ReplyBody } from "./reply.js";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 /** From the sources, or compiled in dist/ beside the server. */
-const MAIN = join(ROOT, existsSync(join(ROOT, "dist")) ? "dist" : "", "server/cli/main.js");
+export const MAIN = join(ROOT, existsSync(join(ROOT, "dist")) ? "dist" : "", "server/cli/main.js");
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 /** Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy test. */
