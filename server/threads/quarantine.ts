@@ -1,9 +1,8 @@
 // Reads that may have ended a shard's thread or broken its engine. Those that were inside at an end are suspects:
-// each is then run without company, which clears or convicts it. One that was inside at a second end is refused,
-// instead of ending the shard again and again; a popular one may be inside many times at one end. Knows reads by a
-// hash of what they ask; one quarantine for each shard.
+// each is then tried with no other read inside, which clears or convicts it. One that is alone inside at its second end
+// is refused, instead of ending the shard again and again; a popular one may be inside many times at one end. Knows
+// reads by a hash of what they ask; one quarantine for each shard.
 import { createHash } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 import { ShardEndedError } from "./shard-errors.js";
@@ -28,8 +27,12 @@ export class Quarantine {
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
-  /** The suspect that is inside. */
-  #accused: string | null = null;
+  /** Reads inside that are no suspects. */
+  #inside = 0;
+  /** A trial waits for the last of them to leave. */
+  #emptied: (() => void) | null = null;
+  /** Ends with the trial that runs; the other reads wait for it. */
+  #trial: Promise<void> | null = null;
   #lane: Promise<void> = Promise.resolve();
 
   constructor(shard: number, log: Logger) {
@@ -39,38 +42,61 @@ export class Quarantine {
 
   /** Sends the read; `alone` means: not in one message with others. Rejects with SK-SE-503 for one that is refused. */
   run<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    return this.#suspects.size === 0 ? this.#runFree(subject, send) : this.#runChecked(subject, send);
+    return this.#suspects.size === 0 && this.#trial === null
+      ? this.#runFree(subject, send)
+      : this.#runChecked(subject, send);
   }
 
   async #runChecked<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
     const print = fingerprint(subject);
-    this.#check(print);
-    if (this.#suspects.has(print)) return this.#inTurn(() => this.#runSuspect(print, subject, send));
-    return this.#runFree(subject, send);
+    for (;;) {
+      this.#check(print);
+      if (this.#suspects.has(print)) return this.#inTurn(() => this.#runSuspect(print, subject, send));
+      if (this.#trial === null) return this.#runFree(subject, send);
+      await this.#trial;
+    }
   }
 
   #runFree<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
-    return send(false).catch((error: unknown) => {
-      if (error instanceof ShardEndedError && (this.#accused === null || error.life === null))
-        this.#blame(fingerprint(subject), subject, error);
-      throw error;
-    });
+    this.#inside++;
+    return send(false).then(
+      (answer) => {
+        this.#leave();
+        return answer;
+      },
+      (error: unknown) => {
+        if (error instanceof ShardEndedError) this.#blame(fingerprint(subject), subject, error);
+        this.#leave();
+        throw error;
+      },
+    );
   }
 
   async #runSuspect<T>(print: string, subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
     this.#check(print); // the suspect before it may have been the same read
-    this.#accused = print;
+    let end = (): void => undefined;
+    this.#trial = new Promise((resolve) => {
+      end = resolve;
+    });
     try {
+      if (this.#inside > 0) await new Promise<void>((emptied) => (this.#emptied = emptied));
+      this.#check(print); // it may have been inside another time
       const answer = await send(true);
       this.#suspects.delete(print);
       return answer;
     } catch (error) {
       if (error instanceof ShardEndedError) this.#blame(print, subject, error);
-      await nextTurn(); // until then the reads that were inside with it hear of the end
       throw error;
     } finally {
-      this.#accused = null;
+      this.#trial = null;
+      end();
     }
+  }
+
+  #leave(): void {
+    if (--this.#inside > 0) return;
+    this.#emptied?.();
+    this.#emptied = null;
   }
 
   /** Runs the suspects one at a time. */

@@ -27,18 +27,47 @@ describe("quarantine", () => {
     await expect(quarantine.run(read("a"), answer)).rejects.toMatchObject({ code: "SK-SE-503" });
   });
 
-  it("does not blame what was inside with a suspect", async () => {
+  it("tries a suspect with no other read inside", async () => {
     const quarantine = new Quarantine(0, log);
     await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
-    const suspect = quarantine.run(read("a"), ended);
-    const bystander = quarantine.run(read("b"), async () => {
-      await Promise.resolve();
-      await Promise.resolve();
-      return ended();
+    const sent: string[] = [];
+    let leave = (): void => undefined;
+    const staying = new Promise<void>((resolve) => {
+      leave = resolve;
     });
-    const results = await Promise.allSettled([suspect, bystander]);
-    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    const note = (name: string, stay: Promise<void>) => (): Promise<void> => {
+      sent.push(name);
+      return stay;
+    };
+    const before = quarantine.run(read("b"), note("b", staying));
+    const suspect = quarantine.run(read("a"), note("a", Promise.resolve()));
+    await new Promise(setImmediate);
+    const after = quarantine.run(read("c"), note("c", Promise.resolve()));
+    await new Promise(setImmediate);
+    expect(sent).toEqual(["b"]);
+    leave();
+    await Promise.all([before, suspect, after]);
+    expect(sent).toEqual(["b", "a", "c"]);
     expect(await quarantine.run(read("b"), answer)).toBe(false);
+  });
+
+  it("does not refuse a suspect because another read ends the shard again", async () => {
+    const quarantine = new Quarantine(0, log);
+    const first = [quarantine.run(read("killer"), ends(1)), quarantine.run(read("popular"), ends(1))];
+    for (const one of first) await expect(one).rejects.toThrow("ended");
+    let end = (): void => undefined;
+    const killed = new Promise<never>((_, reject) => {
+      end = () => reject(new ShardEndedError("ended", { life: 2, cause: undefined }));
+    });
+    const second = quarantine.run(read("another killer"), () => killed);
+    let alive = true;
+    const popular = quarantine.run(read("popular"), () => (alive ? killed : answer(true)));
+    await new Promise(setImmediate);
+    alive = false;
+    end();
+    await expect(second).rejects.toThrow("ended");
+    expect(await popular).toBe(true);
+    expect(await quarantine.run(read("popular"), answer)).toBe(false);
   });
 
   it("counts one end once, however often the read was inside", async () => {
