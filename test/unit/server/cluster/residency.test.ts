@@ -133,17 +133,6 @@ describe("residency", () => {
     expect(world.opened).toEqual([1, 2, 1]);
   });
 
-  test("an opening that fails is told to all who wait, and tried again by the next", async () => {
-    const world = new World(5);
-    const begun = [world.residency.begin(1), world.residency.begin(1)];
-    await world.settle();
-    world.waiting.shift()?.end(true);
-    for (const one of await Promise.allSettled(begun)) expect(one.status).toBe("rejected");
-    expect(world.residency.loaded).toBe(0);
-    await world.use(1);
-    expect(world.opened).toEqual([1, 1]);
-  });
-
   test("visits of many push nothing out that was there before", async () => {
     const world = new World(3);
     for (let id = 1; id <= 10; id++) {
@@ -154,6 +143,19 @@ describe("residency", () => {
     }
     expect(world.opened.length).toBe(10);
     expect([...world.loaded]).toEqual([1, 2, 10]);
+  });
+});
+
+describe("residency after failures and losses", () => {
+  test("an opening that fails is told to all who wait, and tried again by the next", async () => {
+    const world = new World(5);
+    const begun = [world.residency.begin(1), world.residency.begin(1)];
+    await world.settle();
+    world.waiting.shift()?.end(true);
+    for (const one of await Promise.allSettled(begun)) expect(one.status).toBe("rejected");
+    expect(world.residency.loaded).toBe(0);
+    await world.use(1);
+    expect(world.opened).toEqual([1, 1]);
   });
 
   test("after a loss those in use are told, the others are opened again before they are used", async () => {
@@ -171,7 +173,9 @@ describe("residency", () => {
     (await second)();
     (await third)();
   });
+});
 
+describe("residency in random stories", () => {
   test("random stories", async () => {
     const id = fc.integer({ min: 0, max: 7 });
     const step = fc.oneof(

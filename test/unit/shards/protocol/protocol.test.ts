@@ -24,7 +24,7 @@ const plain = (bytes: Uint8Array): number[] => [...bytes];
 const whole = fc.maxSafeNat();
 const u32 = fc.nat(0xffffffff);
 
-describe("messages", () => {
+describe("writes", () => {
   test("WRITE", () => {
     const documents = fc.array(
       fc.record({
@@ -68,7 +68,9 @@ describe("messages", () => {
     const reply = { liveDocs: 2 ** 40, failures: [{ index: 7, code: DOC_EXISTS, slot: NO_SLOT, at: 99 }] };
     expect(writing.decodeWriteReply(writing.encodeWriteReply(reply))).toEqual(reply);
   });
+});
 
+describe("reads", () => {
   test("programs", () => {
     const request = { uid: 3, generation: 4, oldestGeneration: 2, program: Uint8Array.of(1, 2, 3) };
     for (const [op, encode] of [
@@ -132,7 +134,9 @@ describe("messages", () => {
     expect(exporting.decodeExport(opened(exporting.encodeExport(some), Op.EXPORT))).toEqual(some);
     expect(exporting.decodeAllSeqsReply(exporting.encodeAllSeqsReply([1, 2 ** 52]))).toEqual([1, 2 ** 52]);
   });
+});
 
+describe("control messages", () => {
   test("control messages", () => {
     const schema = {
       version: 2,
@@ -153,7 +157,9 @@ describe("messages", () => {
     const broken = new MessageReader(Uint8Array.of(0xc1));
     expect(() => control.decodeOpen(broken)).toThrow(ShardError);
   });
+});
 
+describe("several requests in one message", () => {
   test("frames of the line", () => {
     const frames = new Frames();
     const parts = [new Uint8Array([1, 2, 3]), new Uint8Array(0), new Uint8Array(300).fill(7)];
@@ -180,7 +186,9 @@ describe("messages", () => {
     const replies = together.decodeTogetherReply(together.encodeTogetherReply([encodeEmptyReply()]));
     expect(replies.map(plain)).toEqual([[0]]);
   });
+});
 
+describe("refusals", () => {
   test("error replies carry the code; anything else is internal", () => {
     const caught = (error: unknown): unknown => {
       try {
