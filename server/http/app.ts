@@ -116,7 +116,7 @@ class Exchange implements HttpRequest, Flow {
     });
   }
 
-  /** Of a header given twice the first one counts. Gives the number of Content-Length headers: with two nobody can tell where the body ends. */
+  /** Copies the headers; when one is given twice, the first counts. Returns the number of Content-Length headers, since with two of them nobody can tell where the body ends. */
   #readHeaders(request: UwsRequest): number {
     let lengths = 0;
     request.forEach((name, value) => {
@@ -175,7 +175,7 @@ class Exchange implements HttpRequest, Flow {
     if (this.#aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
-    // A pause inside onData still lets the idle timer run, which would cut the connection; one after it does not.
+    // A pause inside onData leaves the idle timer running, which would cut the connection. A pause after it stops the timer.
     setImmediate(() => {
       if (this.#paused && !this.#aborted && !this.#ended) this.#response.pause();
     });
@@ -210,7 +210,7 @@ class Exchange implements HttpRequest, Flow {
     return undefined;
   }
 
-  /** Resolves when the client has taken it or is gone; uWebSockets.js cuts off one that takes nothing for some ten seconds. */
+  /** Resolves when the client has taken the reply or is gone. uWebSockets.js cuts off a client that takes nothing for some ten seconds. */
   #sendWhole(reply: HttpReply, body: string | Uint8Array): Promise<void> {
     const response = this.#response;
     const bytes = typeof body === "string" ? Buffer.from(body) : body;

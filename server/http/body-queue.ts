@@ -41,7 +41,7 @@ export class BodyQueue {
     this.#memory = memory;
   }
 
-  /** Nobody will read what still comes. */
+  /** Tells that nobody will read what still comes. */
   get discarding(): boolean {
     return this.#discarding;
   }
@@ -71,14 +71,14 @@ export class BodyQueue {
     this.#wakeUp();
   }
 
-  /** No more will come; a reader gets the error. */
+  /** Tells that no more will come. Whoever reads the body gets the error. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.discard();
     this.#wakeUp();
   }
 
-  /** Drops what is here and what still comes. Safe to repeat. */
+  /** Drops the bytes that are here and those that still come. It may be called again. */
   discard(): void {
     this.#discarding = true;
     this.#chunks = [];
@@ -147,7 +147,7 @@ export class BodyQueue {
     }
   }
 
-  /** Resolves when something changed. Fails the body when nothing does for too long. */
+  /** Resolves when something has changed. When nothing changes for too long, the body fails. */
   #arrival(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const patience = Math.max(0, Math.min(this.#limits.bodyIdleMsMax, deadline - Date.now()));

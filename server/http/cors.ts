@@ -3,7 +3,7 @@ import type { HttpRequest } from "./port.js";
 
 const PREFLIGHT_SECONDS = "86400";
 
-/** Nothing without a configuration, for requests without an origin, and for origins that are not allowed. */
+/** The headers for an origin that the configuration allows. There are none without a configuration or an origin. */
 export function corsHeaders(request: HttpRequest, allowed: readonly string[] | null): [string, string][] {
   const origin = request.header("origin");
   if (allowed === null || origin === "") return [];

@@ -47,7 +47,7 @@ export class HttpService {
     this.#throttle = new Throttle(this.#limits.throttledAddressesMax);
   }
 
-  /** From now on requests are answered; before, only the health routes are. */
+  /** Begins to answer requests. Until then only the health routes are answered. */
   serve(): void {
     this.#phase = "serving";
   }
@@ -139,7 +139,7 @@ export class HttpService {
     try {
       return await route.handle({ services, request, params, query, principal, state, record });
     } catch (error) {
-      // Deleted while the request was running: what the shards then say is of no interest.
+      // The index was deleted while the request was running, so what the shards say about it is of no interest.
       const foreseen = error instanceof SkeinError && error.status !== 503;
       if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
       throw new SkeinError(route.missing, "the index does not exist", { cause: error });
@@ -215,7 +215,7 @@ function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
   return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
-/** While the record of an index is damaged nobody knows its name: then no index can be said not to exist. */
+/** While the record of an index is damaged, nobody knows the name of that index. So no index can be said not to exist. */
 function missingIndex(code: ErrorCode, name: string, damaged: number): SkeinError {
   if (damaged > 0) {
     return new SkeinError(
@@ -259,7 +259,7 @@ function noRoute(request: HttpRequest, allow: readonly string[]): HttpReply {
   );
 }
 
-/** HEAD is GET without the body, whose length is told; a stream is closed before anything of it is sent. */
+/** HEAD answers like GET, with the length of the body but without the body. A stream is closed before anything of it is sent. */
 async function withoutBody(reply: HttpReply): Promise<HttpReply> {
   const { body } = reply;
   if (typeof body === "string" || body instanceof Uint8Array) return reply;

@@ -36,7 +36,7 @@ export async function heldReply(
   return { status: 200, headers: [type], body };
 }
 
-/** What was held back, then the rest. Closing it closes the rest, also before the first piece was taken. */
+/** Gives what was held back, then the rest. Closing it closes the rest as well, even when nobody has taken the first piece. */
 class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #held: Uint8Array[];
   readonly #rest: Pieces;

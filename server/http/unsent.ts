@@ -1,7 +1,7 @@
 // Bytes of replies that are finished but not yet taken by their clients, of all connections together. While there are
 // too many the service takes no more requests: clients that ask and do not read must not fill the memory.
 
-/** Smaller replies are not counted: as a rule the system's buffers hold them. */
+/** Smaller replies are not counted, because the buffers of the operating system usually hold them. */
 export const HELD_REPLY_BYTES = 64 * 1024;
 
 export class UnsentBytes {
