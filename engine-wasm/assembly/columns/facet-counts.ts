@@ -1,6 +1,6 @@
 // Counts the values of rows by ordinal. Rows come as a bitset, or as the complement of one (`flip` all ones), a word
 // of 64 at a time.
-import { scratchZeroed } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, lastMask } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 
@@ -10,28 +10,38 @@ const TABLES: usize = 4;
 const TABLED_VALUES: u32 = 2048; // with more values, rows in a row seldom have the same one
 const TABLED_ROWS: u32 = 16; // that each value must have on average
 
-let step: usize = 0; // from one of the tables to the next
+/** Counts by ordinal, in one table or in several that `sum` adds up. In scratch. */
+@unmanaged
+class CountTables {
+  counts: usize; // u32 by ordinal: the first table
+  step: usize; // from one of the tables to the next, 0 = there is only one
+
+  /** Adds the tables up in the first, and returns it. */
+  sum(values: u32): usize {
+    const counts = this.counts;
+    const step = this.step;
+    if (step == 0) return counts;
+    const end = counts + ((<usize>values) << 2);
+    for (let at = counts; at < end; at += 16) {
+      const low = i32x4.add(Mem.v128At(at), Mem.v128At(at + step));
+      const high = i32x4.add(Mem.v128At(at + 2 * step), Mem.v128At(at + 3 * step));
+      Mem.putV128(at, i32x4.add(low, high));
+    }
+    return counts;
+  }
+}
 
 /**
  * Zeroed u32 by ordinal. NO_ORDINAL has a place in front of the table, so that it needs no look. Where many rows, `rows`
  * of them, share few values, they are counted in several tables in turn: adding to the same count again and again waits
- * for memory each time. `countsSum` must follow the counting.
+ * for memory each time. `sum` must follow the counting.
  */
-export function countsOf(values: u32, rows: u32): usize {
+export function countsOf(values: u32, rows: u32): CountTables {
   const bytes = (((<usize>values) << 2) + 31) & ~15;
-  step = values <= TABLED_VALUES && rows / TABLED_ROWS >= values ? bytes : 0;
-  return scratchZeroed(step == 0 ? bytes : TABLES * bytes) + 16;
-}
-
-/** Adds the tables up in the first. */
-export function countsSum(counts: usize, values: u32): void {
-  if (step == 0) return;
-  const end = counts + ((<usize>values) << 2);
-  for (let at = counts; at < end; at += 16) {
-    const low = i32x4.add(Mem.v128At(at), Mem.v128At(at + step));
-    const high = i32x4.add(Mem.v128At(at + 2 * step), Mem.v128At(at + 3 * step));
-    Mem.putV128(at, i32x4.add(low, high));
-  }
+  const tables = changetype<CountTables>(scratch(offsetof<CountTables>()));
+  tables.step = values <= TABLED_VALUES && rows / TABLED_ROWS >= values ? bytes : 0;
+  tables.counts = scratchZeroed(tables.step == 0 ? bytes : TABLES * bytes) + 16;
+  return tables;
 }
 
 /** How many values have a count. */
@@ -86,7 +96,9 @@ function wordOf(bits: usize, word: u32, flip: u64, rows: u32): u64 {
 }
 
 /** Single-valued. */
-export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, counts: usize): void {
+export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
+  const counts = tables.counts;
+  const step = tables.step;
   const words = Bits.words(rows);
   const second = counts + step;
   for (let word: u32 = 0; word < words; word++) {
@@ -110,7 +122,9 @@ export function countRows(ordinals: usize, bits: usize, flip: u64, rows: u32, co
 }
 
 /** `countRows` of u16 by row. */
-export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, counts: usize): void {
+export function countNumbers(numbers: usize, bits: usize, flip: u64, rows: u32, tables: CountTables): void {
+  const counts = tables.counts;
+  const step = tables.step;
   const words = Bits.words(rows);
   const second = counts + step;
   for (let word: u32 = 0; word < words; word++) {
@@ -140,8 +154,10 @@ export function countElements(
   bits: usize,
   flip: u64,
   rows: u32,
-  counts: usize,
+  tables: CountTables,
 ): void {
+  const counts = tables.counts;
+  const step = tables.step;
   const words = Bits.words(rows);
   const second = counts + step;
   const third = second + step;

@@ -4,7 +4,7 @@
 //   numbers: u16 by row      firstRows: u32 by number, a row with the set
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
-import { countNumbers, countsOf, countsSum } from "./facet-counts";
+import { countNumbers, countsOf } from "./facet-counts";
 
 const SAMPLE_ROWS: u32 = 4096;
 const ROWS_A_SET: u32 = 16; // at least, on average
@@ -86,8 +86,7 @@ function sameSet(ordinals: usize, offsets: usize, a: u32, b: u32): bool {
 export function countSets(numbers: usize, sets: u32, counted: u32, bits: usize, flip: u64, rows: u32): usize {
   const times = countsOf(sets, counted);
   countNumbers(numbers, bits, flip, rows, times);
-  countsSum(times, sets);
-  return times;
+  return times.sum(sets);
 }
 
 /** u32 by ordinal, from how often each set occurs. A row counts once for each of its values. */
@@ -99,7 +98,7 @@ export function countsOfSets(
   sets: u32,
   values: u32,
 ): usize {
-  const counts = countsOf(values, 0);
+  const counts = countsOf(values, 0).counts;
   for (let set: usize = 0; set < <usize>sets; set++) {
     const own = Mem.u32At(times + (set << 2));
     if (own != 0) addSet(ordinals, offsets, Mem.u32At(firstRows + (set << 2)), own, counts);

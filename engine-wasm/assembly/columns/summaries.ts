@@ -31,7 +31,7 @@ import {
   summarisedColumn,
   zonesBytes,
 } from "./column-summary";
-import { countRows, countRowsOnce, countsOf, countsSum } from "./facet-counts";
+import { countRows, countRowsOnce, countsOf } from "./facet-counts";
 import { numberSets, setsLikely, setsMost } from "./facet-sets";
 
 const ROWS_LEAST: u32 = 1024;
@@ -154,10 +154,10 @@ function fillFacet(segment: usize, field: usize, region: usize, entry: usize): v
   const ordinals = Field.ordinals(segment, field);
   const values = Dict.count(Field.dictionary(segment, field));
   const bits = bitsAll(rows);
-  const counts = countsOf(values, rows);
+  const tables = countsOf(values, rows);
   if (isArrayType(Field.type(field))) {
     const offsets = Field.offsets(segment, field);
-    const repeats = countRowsOnce(ordinals, offsets, values, bits, 0, rows, counts);
+    const repeats = countRowsOnce(ordinals, offsets, values, bits, 0, rows, tables.counts);
     Mem.putU32(entry + AT_REPEATS, repeats ? 1 : 0);
     const numbers = summaryTable(region, entry, SUMMARY_SET_NUMBERS);
     if (numbers != 0) {
@@ -167,9 +167,9 @@ function fillFacet(segment: usize, field: usize, region: usize, entry: usize): v
       );
     }
   } else {
-    countRows(ordinals, bits, 0, rows, counts);
+    countRows(ordinals, bits, 0, rows, tables);
   }
-  countsSum(counts, values);
+  const counts = tables.sum(values);
   const totals = summaryTable(region, entry, SUMMARY_TOTALS);
   if (totals != 0) Mem.copy(totals, counts, (<usize>values) << 2);
 }

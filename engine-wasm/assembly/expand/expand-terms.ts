@@ -5,7 +5,7 @@
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
-import { NOT_QUERIED, slotIndex } from "../program/slots";
+import { NOT_QUERIED, Slots } from "../program/slots";
 import {
   BLOCK_BUFFER_BYTES,
   CURSOR_BYTES,
@@ -32,6 +32,7 @@ export class TermEntry {
 
 const ENTRY_HEADER: usize = 16;
 
+let slots: Slots = changetype<Slots>(0);
 let slotCount: u32 = 0;
 let entryBytes: usize = 0;
 let cursor: Cursor = changetype<Cursor>(0);
@@ -41,10 +42,11 @@ let blockBuffer: usize = 0;
 export let entries: usize = 0;
 export let entryCount: u32 = 0;
 
-/** Prepares for a program of `count` slots. Takes scratch. */
-export function entriesSetUp(count: u32): void {
-  slotCount = count;
-  entryBytes = (ENTRY_HEADER + ((<usize>count) << 2) + 15) & ~15;
+/** Prepares for a program with these slots. Takes scratch. */
+export function entriesSetUp(queried: Slots): void {
+  slots = queried;
+  slotCount = queried.count;
+  entryBytes = (ENTRY_HEADER + ((<usize>slotCount) << 2) + 15) & ~15;
   cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
   blockBuffer = scratch(BLOCK_BUFFER_BYTES);
 }
@@ -82,7 +84,7 @@ export function addFrequencies(segment: usize, term: u32, live: usize, to: usize
   while (at < end) {
     at = listOpen(cursor, at, end, rows);
     if (at == 0) return false;
-    const index = slotIndex(cursor.slot);
+    const index = slots.indexOf(cursor.slot);
     if (index == NOT_QUERIED) continue;
     let count = cursor.count;
     if (live != 0) {

@@ -16,19 +16,8 @@ import {
   resultClose,
   resultOpen,
 } from "../memory/result";
-import {
-  countWithin,
-  programBad,
-  programEnd,
-  programOpen,
-  readBytes,
-  readLength,
-  readTerm,
-  readU8,
-  readU16,
-  readU32,
-} from "../program/program";
-import { slotAt, slotPut, slotsBegin, slotsEnd } from "../program/slots";
+import { ProgramReader, programBad } from "../program/program";
+import { Slots } from "../program/slots";
 import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
 import { Seg, Snap } from "../segment/segment";
 import { lengthDocuments, lengthSum, sumLengths } from "../segment/statistics";
@@ -72,35 +61,36 @@ class Suspect extends Word {
   witnessCount: u32;
 }
 
-const WORD_BYTES: usize = 40;
+const WORD_BYTES: usize = offsetof<Word>();
 const WORD_LEAST: usize = 4; // fewest bytes of a word in a program
-const SUSPECT_BYTES: usize = 56;
+const SUSPECT_BYTES: usize = offsetof<Suspect>();
 const SUSPECT_LEAST: usize = 15;
 
 let snapshot: usize = 0;
 let slotCount: u32 = 0;
+let slots: Slots = changetype<Slots>(0);
 let frequencies: usize = 0; // u32 by slot, of the term at hand
 
 /** Runs an expand program on a snapshot. Returns the address of the result, or -STATUS_*. */
 export function expand(at: usize, program: usize, bytes: usize): i32 {
   statusReset();
   snapshot = at;
-  programOpen(program, bytes, PROGRAM_EXPAND);
-  slotCount = countWithin(readU16(), 2);
-  slotsBegin(slotCount);
-  for (let i: u32 = 0; i < slotCount; i++) slotPut(i, readU16());
-  slotsEnd(slotCount);
-  const wordCount = countWithin(readU16(), WORD_LEAST);
+  const reader = ProgramReader.open(program, bytes, PROGRAM_EXPAND);
+  slotCount = reader.countWithin(reader.u16(), 2);
+  slots = Slots.make(slotCount);
+  for (let i: u32 = 0; i < slotCount; i++) slots.put(i, reader.u16());
+  slots.finish();
+  const wordCount = reader.countWithin(reader.u16(), WORD_LEAST);
   if (failed()) return -status();
   const words = scratch(<usize>wordCount * WORD_BYTES);
-  for (let i: u32 = 0; i < wordCount; i++) readWord(wordAt(words, i));
-  const suspectCount = countWithin(readU16(), SUSPECT_LEAST);
+  for (let i: u32 = 0; i < wordCount; i++) readWord(reader, wordAt(words, i));
+  const suspectCount = reader.countWithin(reader.u16(), SUSPECT_LEAST);
   if (failed()) return -status();
   const suspects = scratch(<usize>suspectCount * SUSPECT_BYTES);
-  for (let i: u32 = 0; i < suspectCount; i++) readSuspect(suspectAt(suspects, i), wordCount);
-  programEnd();
+  for (let i: u32 = 0; i < suspectCount; i++) readSuspect(reader, suspectAt(suspects, i), wordCount);
+  reader.mustEnd();
   if (failed()) return -status();
-  entriesSetUp(slotCount);
+  entriesSetUp(slots);
   frequencies = scratch((<usize>slotCount) << 2);
   for (let i: u32 = 0; i < wordCount && !failed(); i++) lookUp(wordAt(words, i));
   for (let i: u32 = 0; i < suspectCount && !failed(); i++) findSuspected(suspectAt(suspects, i), words);
@@ -116,20 +106,20 @@ function suspectAt(suspects: usize, index: u32): Suspect {
   return changetype<Suspect>(suspects + <usize>index * SUSPECT_BYTES);
 }
 
-function readWord(word: Word): void {
-  word.flags = readU8();
-  word.typos = readU8();
-  word.term = readTerm();
-  word.length = readLength();
+function readWord(reader: ProgramReader, word: Word): void {
+  word.flags = reader.u8();
+  word.typos = reader.u8();
+  word.term = reader.term();
+  word.length = reader.length;
   if (word.typos > TYPOS_MAX) programBad();
 }
 
-function readSuspect(suspect: Suspect, wordCount: u32): void {
-  readWord(suspect);
-  suspect.few = readU32();
-  suspect.rare = readU32();
-  suspect.witnessCount = countWithin(readU16(), 2);
-  suspect.witnesses = readBytes((<usize>suspect.witnessCount) << 1);
+function readSuspect(reader: ProgramReader, suspect: Suspect, wordCount: u32): void {
+  readWord(reader, suspect);
+  suspect.few = reader.u32();
+  suspect.rare = reader.u32();
+  suspect.witnessCount = reader.countWithin(reader.u16(), 2);
+  suspect.witnesses = reader.bytes((<usize>suspect.witnessCount) << 1);
   if (suspect.typos == 0 || failed()) programBad();
   else for (let i: u32 = 0; i < suspect.witnessCount; i++) if (witness(suspect, i) >= wordCount) programBad();
 }
@@ -241,7 +231,7 @@ function write(words: usize, wordCount: u32, suspects: usize, suspectCount: u32)
     liveRows += <f64>(live == 0 ? rows : bitsCount(live, rows));
   }
   putResultF64(liveRows);
-  for (let slot: u32 = 0; slot < slotCount; slot++) writeLengths(slotAt(slot));
+  for (let slot: u32 = 0; slot < slotCount; slot++) writeLengths(slots.at(slot));
   for (let i: u32 = 0; i < wordCount; i++) writeWord(wordAt(words, i));
   for (let i: u32 = 0; i < suspectCount; i++) {
     const suspect = suspectAt(suspects, i);

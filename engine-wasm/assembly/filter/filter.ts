@@ -3,13 +3,7 @@
 
 import { floatValueKey, scanCodes, summarisedColumn } from "../columns/column-summary";
 import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "../columns/columns";
-import {
-  elementsUse,
-  scanFloatElements,
-  scanHashElements,
-  scanInt32Elements,
-  scanOrdinalElements,
-} from "../columns/element-scans";
+import { Elements } from "../columns/element-scans";
 import { SUMMARY_CODE_RANGES, SUMMARY_CODES, summaryOfSlot, summaryTable } from "../columns/summaries";
 import { checkDeadline } from "../env";
 import {
@@ -28,7 +22,7 @@ import {
   TYPE_INT32S,
   TYPE_STRINGS,
 } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsAnd, bitsCopy, bitsFill, bitsNot, bitsOr } from "../memory/bitset";
 import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
@@ -38,165 +32,204 @@ import { foldedBound } from "../segment/dictionary";
 import { idFirst } from "../segment/lookup";
 import { Field, findField, isArrayType, isFloatType, isStringType, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
-import { addTokens } from "./phrase";
+import { PhraseReader } from "./phrase";
 
-let segment: usize = 0;
-let summary: usize = 0;
-let among: usize = 0; // bitset: other rows do not count, 0 = all count
-let rows: u32 = 0;
-let field: usize = 0; // entry of the operation's slot, 0 = no document has a value
+/** Runs the filters of one search, one at a time on one segment. In scratch. */
+@unmanaged
+export class Filters {
+  phrase: PhraseReader;
+  segment: usize;
+  summary: usize;
+  among: usize; // bitset: other rows do not count, 0 = all count
+  rows: u32;
+  field: usize; // entry of the operation's slot, 0 = no document has a value
 
-/**
- * Bitset of the rows that pass, in scratch; 0 when the filter is empty. `itsSummary`: that of the segment, or 0.
- * `someRows`: a bitset of the only rows whose answer counts, 0 for all.
- */
-export function filterRows(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
-  const operationCount = filter.count;
-  segment = filtered;
-  summary = itsSummary;
-  among = someRows;
-  rows = Seg.rows(filtered);
-  if (operationCount == 0) return 0;
-  let stack: usize = 0; // the bitsets lie one behind the other
-  const step = (Bits.bytes(rows) + 15) & ~15;
-  let depth: i32 = 0;
-  let deepest: i32 = 0;
-  for (let i: u32 = 0; i < operationCount; i++) {
-    const code = operationAt(filter, i).code;
-    depth += code == OP_AND || code == OP_OR ? -1 : code == OP_NOT ? 0 : 1;
-    deepest = max(deepest, depth);
+  static make(phrase: PhraseReader): Filters {
+    const made = changetype<Filters>(scratchZeroed(offsetof<Filters>()));
+    made.phrase = phrase;
+    return made;
   }
-  stack = scratch(step * <usize>deepest);
-  let top = stack - step; // the topmost bitset
-  for (let i: u32 = 0; i < operationCount && !failed(); i++) {
-    const operation = operationAt(filter, i);
-    checkDeadline();
-    if (operation.code == OP_AND || operation.code == OP_OR) {
-      top -= step;
-      if (operation.code == OP_AND) bitsAnd(top, top + step, rows);
-      else bitsOr(top, top + step, rows);
-    } else if (operation.code == OP_NOT) {
-      bitsNot(top, rows);
-    } else {
-      top += step;
-      runLeaf(operation, top);
+
+  /**
+   * Bitset of the rows that pass, in scratch; 0 when the filter is empty. `itsSummary`: that of the segment, or 0.
+   * `someRows`: a bitset of the only rows whose answer counts, 0 for all.
+   */
+  rowsOf(filtered: usize, itsSummary: usize, filter: Filter, someRows: usize): usize {
+    const operationCount = filter.count;
+    this.segment = filtered;
+    this.summary = itsSummary;
+    this.among = someRows;
+    this.rows = Seg.rows(filtered);
+    if (operationCount == 0) return 0;
+    let stack: usize = 0; // the bitsets lie one behind the other
+    const step = (Bits.bytes(this.rows) + 15) & ~15;
+    let depth: i32 = 0;
+    let deepest: i32 = 0;
+    for (let i: u32 = 0; i < operationCount; i++) {
+      const code = operationAt(filter, i).code;
+      depth += code == OP_AND || code == OP_OR ? -1 : code == OP_NOT ? 0 : 1;
+      deepest = max(deepest, depth);
+    }
+    stack = scratch(step * <usize>deepest);
+    let top = stack - step; // the topmost bitset
+    for (let i: u32 = 0; i < operationCount && !failed(); i++) {
+      const operation = operationAt(filter, i);
+      checkDeadline();
+      if (operation.code == OP_AND || operation.code == OP_OR) {
+        top -= step;
+        if (operation.code == OP_AND) bitsAnd(top, top + step, this.rows);
+        else bitsOr(top, top + step, this.rows);
+      } else if (operation.code == OP_NOT) {
+        bitsNot(top, this.rows);
+      } else {
+        top += step;
+        this.runLeaf(operation, top);
+      }
+    }
+    return stack;
+  }
+
+  private runLeaf(operation: Operation, to: usize): void {
+    if (operation.code == OP_ALL) return bitsFill(to, this.rows);
+    Mem.fill(to, 0, Bits.bytes(this.rows));
+    if (operation.code == OP_IDS) return this.addIds(operation, to);
+    this.field = findField(this.segment, operation.slot);
+    if (this.field == 0) return;
+    const type = Field.type(this.field);
+    switch (operation.code) {
+      case OP_INT_RANGE:
+        if (isStringType(type) || isFloatType(type)) fail(STATUS_BAD_PROGRAM);
+        else if (Field.values(this.segment, this.field) != 0) this.addIntRange(operation, type, to);
+        return;
+      case OP_FLOAT_RANGE:
+        if (!isFloatType(type)) fail(STATUS_BAD_PROGRAM);
+        else if (Field.values(this.segment, this.field) != 0) this.addFloatRange(operation, type, to);
+        return;
+      case OP_EQUALS:
+        if (!isStringType(type)) fail(STATUS_BAD_PROGRAM);
+        else this.addEqual(operation, type, to);
+        return;
+      default:
+        if (!isStringType(type)) fail(STATUS_BAD_PROGRAM);
+        else if (operation.count == 0) bitsCopy(to, Field.present(this.segment, this.field), this.rows);
+        else
+          this.phrase.addRowsInOrder(
+            this.segment,
+            operation.at,
+            operation.count,
+            operation.slot,
+            type == TYPE_STRINGS,
+            to,
+          );
     }
   }
-  return stack;
-}
 
-function runLeaf(operation: Operation, to: usize): void {
-  if (operation.code == OP_ALL) return bitsFill(to, rows);
-  Mem.fill(to, 0, Bits.bytes(rows));
-  if (operation.code == OP_IDS) return addIds(operation, to);
-  field = findField(segment, operation.slot);
-  if (field == 0) return;
-  const type = Field.type(field);
-  switch (operation.code) {
-    case OP_INT_RANGE:
-      if (isStringType(type) || isFloatType(type)) fail(STATUS_BAD_PROGRAM);
-      else if (Field.values(segment, field) != 0) addIntRange(operation, type, to);
-      return;
-    case OP_FLOAT_RANGE:
-      if (!isFloatType(type)) fail(STATUS_BAD_PROGRAM);
-      else if (Field.values(segment, field) != 0) addFloatRange(operation, type, to);
-      return;
-    case OP_EQUALS:
-      if (!isStringType(type)) fail(STATUS_BAD_PROGRAM);
-      else addEqual(operation, type, to);
-      return;
-    default:
-      if (!isStringType(type)) fail(STATUS_BAD_PROGRAM);
-      else if (operation.count == 0) bitsCopy(to, Field.present(segment, field), rows);
-      else addTokens(segment, operation.at, operation.count, operation.slot, type == TYPE_STRINGS, to);
+  /** The elements of the field at hand; their rows go to `to`. */
+  private elements(to: usize): Elements {
+    return Elements.make(Field.offsets(this.segment, this.field), this.rows, to);
   }
-}
 
-function onlyPresent(to: usize): void {
-  bitsAnd(to, Field.present(segment, field), rows);
-}
-
-/** Sets the rows with keys in [low, high] with the help of the field's codes; false when it has none. */
-function scanSummary(type: u32, low: u64, high: u64, to: usize): bool {
-  const entry = summaryOfSlot(summary, Mem.u16At(field + FIELD_SLOT));
-  const codes = summaryTable(summary, entry, SUMMARY_CODES);
-  if (codes == 0) return false;
-  const ranges = summaryTable(summary, entry, SUMMARY_CODE_RANGES);
-  const column = summarisedColumn(segment, field);
-  scanCodes(type, column, Field.present(segment, field), rows, codes, ranges, low, high, among, to);
-  return true;
-}
-
-function addIntRange(operation: Operation, type: u32, to: usize): void {
-  const values = Field.values(segment, field);
-  const low = operation.lowInt;
-  const high = operation.highInt;
-  if (low > high) return;
-  if (type == TYPE_BOOL) {
-    scanBool(values, rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
-    return onlyPresent(to);
+  private onlyPresent(to: usize): void {
+    bitsAnd(to, Field.present(this.segment, this.field), this.rows);
   }
-  if (!isArrayType(type) && scanSummary(type, intKey(low), intKey(high), to)) return;
-  if (type != TYPE_INT32 && type != TYPE_INT32S) {
-    scanInt64(values, rows, low, high, to);
-    return onlyPresent(to);
-  }
-  if (low > i32.MAX_VALUE || high < i32.MIN_VALUE) return;
-  const least = <i32>max<i64>(low, i32.MIN_VALUE);
-  const most = <i32>min<i64>(high, i32.MAX_VALUE);
-  if (type == TYPE_INT32) {
-    scanInt32(values, rows, least, most, to);
-    return onlyPresent(to);
-  }
-  scanInt32Elements(values, elementsUse(Field.offsets(segment, field), rows, to), least, most);
-}
 
-function addFloatRange(operation: Operation, type: u32, to: usize): void {
-  const values = Field.values(segment, field);
-  const low = operation.lowFloat;
-  const high = operation.highFloat;
-  if (!isArrayType(type)) {
-    if (!(low <= high)) return;
-    if (scanSummary(type, floatValueKey(low), floatValueKey(high), to)) return;
-    scanFloat(values, rows, low, high, to);
-    return onlyPresent(to);
+  /** Sets the rows with keys in [low, high] with the help of the field's codes; false when it has none. */
+  private scanSummary(type: u32, low: u64, high: u64, to: usize): bool {
+    const entry = summaryOfSlot(this.summary, Mem.u16At(this.field + FIELD_SLOT));
+    const codes = summaryTable(this.summary, entry, SUMMARY_CODES);
+    if (codes == 0) return false;
+    const ranges = summaryTable(this.summary, entry, SUMMARY_CODE_RANGES);
+    const column = summarisedColumn(this.segment, this.field);
+    scanCodes(
+      type,
+      column,
+      Field.present(this.segment, this.field),
+      this.rows,
+      codes,
+      ranges,
+      low,
+      high,
+      this.among,
+      to,
+    );
+    return true;
   }
-  scanFloatElements(values, elementsUse(Field.offsets(segment, field), rows, to), low, high);
-}
 
-function addEqual(operation: Operation, type: u32, to: usize): void {
-  const dictionary = Field.dictionary(segment, field);
-  if (dictionary == 0) return addEqualHash(operation, type, to);
-  const first = foldedBound(dictionary, operation.at, operation.count, false);
-  const end = foldedBound(dictionary, operation.at, operation.count, true);
-  if (first >= end) return;
-  const ordinals = Field.ordinals(segment, field);
-  if (!isArrayType(type)) {
-    if (scanSummary(type, <u64>first, <u64>end - 1, to)) return;
-    scanOrdinals(ordinals, rows, first, end, to);
-    return onlyPresent(to);
+  private addIntRange(operation: Operation, type: u32, to: usize): void {
+    const values = Field.values(this.segment, this.field);
+    const low = operation.lowInt;
+    const high = operation.highInt;
+    if (low > high) return;
+    if (type == TYPE_BOOL) {
+      scanBool(values, this.rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
+      return this.onlyPresent(to);
+    }
+    if (!isArrayType(type) && this.scanSummary(type, intKey(low), intKey(high), to)) return;
+    if (type != TYPE_INT32 && type != TYPE_INT32S) {
+      scanInt64(values, this.rows, low, high, to);
+      return this.onlyPresent(to);
+    }
+    if (low > i32.MAX_VALUE || high < i32.MIN_VALUE) return;
+    const least = <i32>max<i64>(low, i32.MIN_VALUE);
+    const most = <i32>min<i64>(high, i32.MAX_VALUE);
+    if (type == TYPE_INT32) {
+      scanInt32(values, this.rows, least, most, to);
+      return this.onlyPresent(to);
+    }
+    this.elements(to).scanInt32(values, least, most);
   }
-  scanOrdinalElements(ordinals, elementsUse(Field.offsets(segment, field), rows, to), first, end);
-}
 
-function addEqualHash(operation: Operation, type: u32, to: usize): void {
-  const hashes = Field.hashes(segment, field);
-  if (hashes == 0) return;
-  const hash = hash64(operation.at, operation.count);
-  if (!isArrayType(type)) {
-    scanHashes(hashes, rows, hash, to);
-    return onlyPresent(to);
+  private addFloatRange(operation: Operation, type: u32, to: usize): void {
+    const values = Field.values(this.segment, this.field);
+    const low = operation.lowFloat;
+    const high = operation.highFloat;
+    if (!isArrayType(type)) {
+      if (!(low <= high)) return;
+      if (this.scanSummary(type, floatValueKey(low), floatValueKey(high), to)) return;
+      scanFloat(values, this.rows, low, high, to);
+      return this.onlyPresent(to);
+    }
+    this.elements(to).scanFloats(values, low, high);
   }
-  scanHashElements(hashes, elementsUse(Field.offsets(segment, field), rows, to), hash);
-}
 
-function addIds(operation: Operation, to: usize): void {
-  const hashes = Seg.idHashes(segment);
-  const idRows = Seg.idRows(segment);
-  for (let i: usize = 0; i < <usize>operation.count; i++) {
-    const hash = Mem.u64At(operation.at + (i << 3));
-    for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + ((<usize>j) << 3)) == hash; j++) {
-      Bits.add(to, Mem.u32At(idRows + ((<usize>j) << 2)));
+  private addEqual(operation: Operation, type: u32, to: usize): void {
+    const dictionary = Field.dictionary(this.segment, this.field);
+    if (dictionary == 0) return this.addEqualHash(operation, type, to);
+    const first = foldedBound(dictionary, operation.at, operation.count, false);
+    const end = foldedBound(dictionary, operation.at, operation.count, true);
+    if (first >= end) return;
+    const ordinals = Field.ordinals(this.segment, this.field);
+    if (!isArrayType(type)) {
+      if (this.scanSummary(type, <u64>first, <u64>end - 1, to)) return;
+      scanOrdinals(ordinals, this.rows, first, end, to);
+      return this.onlyPresent(to);
+    }
+    this.elements(to).scanOrdinals(ordinals, first, end);
+  }
+
+  private addEqualHash(operation: Operation, type: u32, to: usize): void {
+    const hashes = Field.hashes(this.segment, this.field);
+    if (hashes == 0) return;
+    const hash = hash64(operation.at, operation.count);
+    if (!isArrayType(type)) {
+      scanHashes(hashes, this.rows, hash, to);
+      return this.onlyPresent(to);
+    }
+    this.elements(to).scanHashes(hashes, hash);
+  }
+
+  private addIds(operation: Operation, to: usize): void {
+    const hashes = Seg.idHashes(this.segment);
+    const idRows = Seg.idRows(this.segment);
+    for (let i: usize = 0; i < <usize>operation.count; i++) {
+      const hash = Mem.u64At(operation.at + (i << 3));
+      for (
+        let j = idFirst(this.segment, hash);
+        j < this.rows && Mem.u64At(hashes + ((<usize>j) << 3)) == hash;
+        j++
+      ) {
+        Bits.add(to, Mem.u32At(idRows + ((<usize>j) << 2)));
+      }
     }
   }
 }

@@ -3,12 +3,12 @@
 // the posting lists, their positions are read only then.
 
 import { checkDeadline } from "../env";
-import { scratch, scratchMark, scratchRewind } from "../memory/arena";
+import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { termAt } from "../program/program-terms";
 import { termIs, termLowerBound } from "../segment/dictionary";
-import { positionsAt, positionsRead, positionsReset, positionsUsed } from "../segment/positions";
+import { Positions } from "../segment/positions";
 import { CURSOR_BYTES, Cursor, cursorAddTo, cursorSeek, listOpen, TERMINATED } from "../segment/postings";
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
@@ -19,178 +19,185 @@ export const NOWHERE: u32 = 0xffffffff;
 const ROWS_A_CHECK: u32 = 255;
 const RUN_BYTES: usize = 12; // positions of one term: u32 first, u32 end (indices), u32 next
 
-let segment: usize = 0;
-let cursors: usize = 0;
-let count: u32 = 0;
-let lead: u32 = 0; // the term with the shortest list
-let runs: usize = 0;
-let rowsFound: u32 = 0;
-let elementCursor: Cursor = changetype<Cursor>(0); // of the empty term, whose positions are element starts
+/** The terms of one phrase in one field of one segment; opened anew for each. In scratch. */
+@unmanaged
+export class PhraseReader {
+  positions: Positions;
+  segment: usize;
+  cursors: usize;
+  count: u32;
+  lead: u32; // the term with the shortest list
+  runs: usize;
+  rowsFound: u32;
+  elementCursor: Cursor; // of the empty term, whose positions are element starts
 
-function cursorAt(i: u32): Cursor {
-  return changetype<Cursor>(cursors + <usize>i * CURSOR_BYTES);
-}
-function runAt(i: u32): usize {
-  return runs + <usize>i * RUN_BYTES;
-}
-
-/** Adds the rows with these terms at consecutive positions of the slot to `bits`. */
-export function addPhrase(from: usize, terms: usize, termCount: u32, slot: u32, bits: usize): void {
-  const mark = scratchMark();
-  if (phraseOpen(from, terms, termCount, slot)) {
-    if (termCount == 1) cursorAddTo(cursorAt(0), bits);
-    else leap(bits, false, false);
+  static make(): PhraseReader {
+    return changetype<PhraseReader>(scratchZeroed(offsetof<PhraseReader>()));
   }
-  scratchRewind(mark);
-}
 
-/** Adds the rows with these terms in this order in one element of the slot to `bits`. */
-export function addTokens(
-  from: usize,
-  terms: usize,
-  termCount: u32,
-  slot: u32,
-  hasElements: bool,
-  bits: usize,
-): void {
-  const mark = scratchMark();
-  if (phraseOpen(from, terms, termCount, slot)) {
-    if (termCount == 1) {
-      cursorAddTo(cursorAt(0), bits);
-    } else {
-      elementCursor = changetype<Cursor>(scratch(CURSOR_BYTES));
-      if (!hasElements || openTerm(elementCursor, 0, 0, slot)) leap(bits, true, hasElements);
+  private cursorAt(i: u32): Cursor {
+    return changetype<Cursor>(this.cursors + <usize>i * CURSOR_BYTES);
+  }
+
+  private runAt(i: u32): usize {
+    return this.runs + <usize>i * RUN_BYTES;
+  }
+
+  /** Adds the rows with these terms at consecutive positions of the slot to `bits`. */
+  addRows(from: usize, terms: usize, termCount: u32, slot: u32, bits: usize): void {
+    const mark = scratchMark();
+    if (this.open(from, terms, termCount, slot)) {
+      if (termCount == 1) cursorAddTo(this.cursorAt(0), bits);
+      else this.leap(bits, false, false);
+    }
+    scratchRewind(mark);
+  }
+
+  /** Adds the rows with these terms in this order in one element of the slot to `bits`. */
+  addRowsInOrder(from: usize, terms: usize, termCount: u32, slot: u32, hasElements: bool, bits: usize): void {
+    const mark = scratchMark();
+    if (this.open(from, terms, termCount, slot)) {
+      if (termCount == 1) {
+        cursorAddTo(this.cursorAt(0), bits);
+      } else {
+        this.elementCursor = changetype<Cursor>(scratch(CURSOR_BYTES));
+        if (!hasElements || this.openTerm(this.elementCursor, 0, 0, slot)) this.leap(bits, true, hasElements);
+      }
+    }
+    scratchRewind(mark);
+  }
+
+  /** Opens a cursor on every term's list of the slot; false when one has none. Rows and places are then asked for. */
+  open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
+    this.segment = from;
+    this.count = termCount;
+    this.cursors = scratch(<usize>this.count * CURSOR_BYTES);
+    this.runs = scratch(<usize>this.count * RUN_BYTES);
+    this.positions = Positions.make();
+    for (let i: u32 = 0; i < this.count; i++) {
+      const term = termAt(terms, i);
+      if (!this.openTerm(this.cursorAt(i), term.at, term.length, slot)) return false;
+    }
+    this.lead = 0;
+    for (let i: u32 = 1; i < this.count; i++)
+      if (this.cursorAt(i).count < this.cursorAt(this.lead).count) this.lead = i;
+    return true;
+  }
+
+  /** No more rows than this have all terms. */
+  rowsMax(): u32 {
+    return this.cursorAt(this.lead).count;
+  }
+
+  /** The cursor of the first term. */
+  first(): Cursor {
+    return this.cursorAt(0);
+  }
+
+  /** Puts a cursor on a term's list of one slot; false when there is none. */
+  private openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
+    const term = termLowerBound(this.segment, at, length);
+    if (!termIs(this.segment, term, at, length)) return false;
+    const end = Seg.listsAt(this.segment, term + 1);
+    let list = Seg.listsAt(this.segment, term);
+    while (list < end) {
+      list = listOpen(cursor, list, end, Seg.rows(this.segment));
+      if (list == 0) return false;
+      if (cursor.slot == slot) return true;
+    }
+    return false;
+  }
+
+  /** Visits the rows that have all terms. */
+  private leap(bits: usize, ordered: bool, hasElements: bool): void {
+    for (let row = this.nextRow(0); row != TERMINATED; row = this.nextRow(row + 1)) {
+      if (this.standsAt(row, ordered, hasElements)) Bits.add(bits, row);
     }
   }
-  scratchRewind(mark);
-}
 
-/** Opens a cursor on every term's list of the slot; false when one has none. Rows and places are then asked for. */
-export function phraseOpen(from: usize, terms: usize, termCount: u32, slot: u32): bool {
-  segment = from;
-  count = termCount;
-  cursors = scratch(<usize>count * CURSOR_BYTES);
-  runs = scratch(<usize>count * RUN_BYTES);
-  positionsReset(true);
-  for (let i: u32 = 0; i < count; i++) {
-    const term = termAt(terms, i);
-    if (!openTerm(cursorAt(i), term.at, term.length, slot)) return false;
-  }
-  lead = 0;
-  for (let i: u32 = 1; i < count; i++) if (cursorAt(i).count < cursorAt(lead).count) lead = i;
-  return true;
-}
-
-/** No more rows than this have all terms. */
-export function phraseRowsMax(): u32 {
-  return cursorAt(lead).count;
-}
-
-/** The cursor of the first term. */
-export function phraseFirst(): Cursor {
-  return cursorAt(0);
-}
-
-/** Puts a cursor on a term's list of one slot; false when there is none. */
-function openTerm(cursor: Cursor, at: usize, length: u32, slot: u32): bool {
-  const term = termLowerBound(segment, at, length);
-  if (!termIs(segment, term, at, length)) return false;
-  const end = Seg.listsAt(segment, term + 1);
-  let list = Seg.listsAt(segment, term);
-  while (list < end) {
-    list = listOpen(cursor, list, end, Seg.rows(segment));
-    if (list == 0) return false;
-    if (cursor.slot == slot) return true;
-  }
-  return false;
-}
-
-/** Visits the rows that have all terms. */
-function leap(bits: usize, ordered: bool, hasElements: bool): void {
-  for (let row = phraseNextRow(0); row != TERMINATED; row = phraseNextRow(row + 1)) {
-    if (standsAt(row, ordered, hasElements)) Bits.add(bits, row);
-  }
-}
-
-/** The first row >= target with all terms, or TERMINATED. Targets must not fall. */
-export function phraseNextRow(target: u32): u32 {
-  let row = cursorSeek(cursorAt(lead), target);
-  while (row != TERMINATED && !failed()) {
-    let next = row;
-    for (let i: u32 = 0; i < count && next == row; i++) next = cursorSeek(cursorAt(i), row);
-    if (next == row) {
-      if ((++rowsFound & ROWS_A_CHECK) == 0) checkDeadline();
-      return row;
+  /** The first row >= target with all terms, or TERMINATED. Targets must not fall. */
+  nextRow(target: u32): u32 {
+    let row = cursorSeek(this.cursorAt(this.lead), target);
+    while (row != TERMINATED && !failed()) {
+      let next = row;
+      for (let i: u32 = 0; i < this.count && next == row; i++) next = cursorSeek(this.cursorAt(i), row);
+      if (next == row) {
+        if ((++this.rowsFound & ROWS_A_CHECK) == 0) checkDeadline();
+        return row;
+      }
+      if (next == TERMINATED) return TERMINATED;
+      row = cursorSeek(this.cursorAt(this.lead), next);
     }
-    if (next == TERMINATED) return TERMINATED;
-    row = cursorSeek(cursorAt(lead), next);
+    return TERMINATED;
   }
-  return TERMINATED;
-}
 
-/** Reads the positions of all terms in the row on which they stand. */
-export function phraseReadRow(): bool {
-  positionsReset(false);
-  for (let i: u32 = 0; i < count; i++) {
-    const first = positionsUsed();
-    positionsRead(cursorAt(i));
-    if (failed()) return false;
-    Mem.putU32(runAt(i), first);
-    Mem.putU32(runAt(i) + 4, positionsUsed());
-    Mem.putU32(runAt(i) + 8, first);
-  }
-  return true;
-}
-
-/** Looks for one match in the row. */
-function standsAt(row: u32, ordered: bool, hasElements: bool): bool {
-  if (!phraseReadRow()) return false;
-  if (!ordered) return phrasePlace(0) != NOWHERE;
-  if (!hasElements) return inOrder(0, NOWHERE);
-  if (cursorSeek(elementCursor, row) != row) return false;
-  const firstElement = positionsUsed();
-  const elements = positionsRead(elementCursor);
-  for (let i: u32 = 0; i < elements && !failed(); i++) {
-    const start = Mem.u32At(positionsAt(firstElement + i));
-    const end = i + 1 < elements ? Mem.u32At(positionsAt(firstElement + i + 1)) : NOWHERE;
-    if (inOrder(start, end)) return true;
-  }
-  return false;
-}
-
-/** Moves a term's run to its first position >= from; NOWHERE when there is none. */
-function advance(i: u32, from: u32): u32 {
-  const run = runAt(i);
-  const end = Mem.u32At(run + 4);
-  let next = Mem.u32At(run + 8);
-  while (next < end && Mem.u32At(positionsAt(next)) < from) next++;
-  Mem.putU32(run + 8, next);
-  return next < end ? Mem.u32At(positionsAt(next)) : NOWHERE;
-}
-
-/** The first position >= from at which the terms stand one behind the other, or NOWHERE. It must not fall. */
-export function phrasePlace(from: u32): u32 {
-  let start = advance(0, from);
-  while (start != NOWHERE) {
-    let i: u32 = 1;
-    let found = start;
-    for (; i < count; i++) {
-      found = advance(i, start + i);
-      if (found != start + i) break;
+  /** Reads the positions of all terms in the row on which they stand. */
+  readRow(): bool {
+    const positions = this.positions;
+    this.positions.clear();
+    for (let i: u32 = 0; i < this.count; i++) {
+      const first = positions.used;
+      positions.read(this.cursorAt(i));
+      if (failed()) return false;
+      Mem.putU32(this.runAt(i), first);
+      Mem.putU32(this.runAt(i) + 4, positions.used);
+      Mem.putU32(this.runAt(i) + 8, first);
     }
-    if (i == count) return start;
-    if (found == NOWHERE) return NOWHERE;
-    start = advance(0, max(start + 1, found - i));
+    return true;
   }
-  return NOWHERE;
-}
 
-/** Earliest occurrences one after the other, all in [from, to). Runs only move forward. */
-function inOrder(from: u32, to: u32): bool {
-  for (let i: u32 = 0; i < count; i++) {
-    const position = advance(i, from);
-    if (position >= to) return false;
-    from = position + 1;
+  /** Looks for one match in the row. */
+  private standsAt(row: u32, ordered: bool, hasElements: bool): bool {
+    const positions = this.positions;
+    if (!this.readRow()) return false;
+    if (!ordered) return this.placeFrom(0) != NOWHERE;
+    if (!hasElements) return this.inOrder(0, NOWHERE);
+    if (cursorSeek(this.elementCursor, row) != row) return false;
+    const firstElement = positions.used;
+    const elements = positions.read(this.elementCursor);
+    for (let i: u32 = 0; i < elements && !failed(); i++) {
+      const start = Mem.u32At(positions.at(firstElement + i));
+      const end = i + 1 < elements ? Mem.u32At(positions.at(firstElement + i + 1)) : NOWHERE;
+      if (this.inOrder(start, end)) return true;
+    }
+    return false;
   }
-  return true;
+
+  /** Moves a term's run to its first position >= from; NOWHERE when there is none. */
+  private advance(i: u32, from: u32): u32 {
+    const positions = this.positions;
+    const run = this.runAt(i);
+    const end = Mem.u32At(run + 4);
+    let next = Mem.u32At(run + 8);
+    while (next < end && Mem.u32At(positions.at(next)) < from) next++;
+    Mem.putU32(run + 8, next);
+    return next < end ? Mem.u32At(positions.at(next)) : NOWHERE;
+  }
+
+  /** The first position >= from at which the terms stand one behind the other, or NOWHERE. It must not fall. */
+  placeFrom(from: u32): u32 {
+    let start = this.advance(0, from);
+    while (start != NOWHERE) {
+      let i: u32 = 1;
+      let found = start;
+      for (; i < this.count; i++) {
+        found = this.advance(i, start + i);
+        if (found != start + i) break;
+      }
+      if (i == this.count) return start;
+      if (found == NOWHERE) return NOWHERE;
+      start = this.advance(0, max(start + 1, found - i));
+    }
+    return NOWHERE;
+  }
+
+  /** Earliest occurrences one after the other, all in [from, to). Runs only move forward. */
+  private inOrder(from: u32, to: u32): bool {
+    for (let i: u32 = 0; i < this.count; i++) {
+      const position = this.advance(i, from);
+      if (position >= to) return false;
+      from = position + 1;
+    }
+    return true;
+  }
 }

@@ -2,8 +2,11 @@
 // so the heap knows nothing about what the addresses lead to.
 import { Mem } from "./mem";
 
-/** True when a comes before b in the final order. Must be total: never true both ways. */
-type Before = (a: usize, b: usize) => bool;
+/**
+ * True when a comes before b in the final order. Must be total: never true both ways. `context` is what the caller of the
+ * heap passed on, most often the address of what the order depends on.
+ */
+type Before = (a: usize, b: usize, context: usize) => bool;
 
 function at(heap: usize, i: u32): usize {
   return <usize>Mem.u32At(heap + ((<usize>i) << 2));
@@ -13,12 +16,12 @@ function put(heap: usize, i: u32, address: usize): void {
 }
 
 /** Lets the last of `count` addresses rise to its place. */
-export function heapRise(heap: usize, count: u32, before: Before): void {
+export function heapRise(heap: usize, count: u32, before: Before, context: usize): void {
   let i = count - 1;
   const held = at(heap, i);
   while (i > 0) {
     const parent = (i - 1) >> 1;
-    if (!before(at(heap, parent), held)) break;
+    if (!before(at(heap, parent), held, context)) break;
     put(heap, i, at(heap, parent));
     i = parent;
   }
@@ -26,14 +29,14 @@ export function heapRise(heap: usize, count: u32, before: Before): void {
 }
 
 /** Lets the top of `count` addresses sink to its place. */
-export function heapSink(heap: usize, count: u32, before: Before): void {
+export function heapSink(heap: usize, count: u32, before: Before, context: usize): void {
   let i: u32 = 0;
   const held = at(heap, 0);
   while (true) {
     let child: u32 = 2 * i + 1;
     if (child >= count) break;
-    if (child + 1 < count && before(at(heap, child), at(heap, child + 1))) child++;
-    if (!before(held, at(heap, child))) break;
+    if (child + 1 < count && before(at(heap, child), at(heap, child + 1), context)) child++;
+    if (!before(held, at(heap, child), context)) break;
     put(heap, i, at(heap, child));
     i = child;
   }
@@ -41,11 +44,11 @@ export function heapSink(heap: usize, count: u32, before: Before): void {
 }
 
 /** Turns the heap into an array, best first. */
-export function heapSort(heap: usize, count: u32, before: Before): void {
+export function heapSort(heap: usize, count: u32, before: Before, context: usize): void {
   for (let left = count; left > 1; left--) {
     const worst = at(heap, 0);
     put(heap, 0, at(heap, left - 1));
     put(heap, left - 1, worst);
-    heapSink(heap, left - 1, before);
+    heapSink(heap, left - 1, before, context);
   }
 }

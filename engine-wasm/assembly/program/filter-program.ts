@@ -14,8 +14,8 @@ import {
 } from "../layout";
 import { scratch } from "../memory/arena";
 import { failed } from "../status";
-import { countWithin, programBad, readBytes, readF64, readI64, readU8, readU16, readU32 } from "./program";
-import { readTerms, termsRead } from "./program-terms";
+import { ProgramReader, programBad } from "./program";
+import { readTerms } from "./program-terms";
 
 @unmanaged
 export class Operation {
@@ -27,7 +27,6 @@ export class Operation {
   slot: u32;
   at: usize; // bytes, terms or hashes
   count: u32; // of them
-  padding: u32;
 }
 
 @unmanaged
@@ -36,7 +35,7 @@ export class Filter {
   count: u32;
 }
 
-const OPERATION_BYTES: usize = 56;
+const OPERATION_BYTES: usize = (offsetof<Operation>() + 7) & ~7;
 const HASH_BYTES: usize = 8;
 
 /** Bitsets that a filter may hold at a time. */
@@ -47,26 +46,26 @@ export function operationAt(filter: Filter, i: u32): Operation {
 }
 
 /** Reads one filter; without failure it can be run. */
-export function filterRead(): Filter {
+export function filterRead(reader: ProgramReader): Filter {
   const filter = changetype<Filter>(scratch(offsetof<Filter>()));
-  filter.count = countWithin(readU16(), 1);
+  filter.count = reader.countWithin(reader.u16(), 1);
   filter.operations = scratch(<usize>filter.count * OPERATION_BYTES);
   let depth: i32 = 0;
   for (let i: u32 = 0; i < filter.count && !failed(); i++) {
     const operation = operationAt(filter, i);
-    operation.code = readU8();
+    operation.code = reader.u8();
     if (operation.code == OP_AND || operation.code == OP_OR) depth -= 2;
     if (operation.code == OP_NOT) depth -= 1;
     if (depth < 0) programBad();
     depth++;
     if (depth > FILTER_DEPTH_MAX) programBad();
-    readOperands(operation);
+    readOperands(reader, operation);
   }
   if (filter.count > 0 && depth != 1) programBad();
   return filter;
 }
 
-function readOperands(operation: Operation): void {
+function readOperands(reader: ProgramReader, operation: Operation): void {
   switch (operation.code) {
     case OP_ALL:
     case OP_AND:
@@ -74,36 +73,36 @@ function readOperands(operation: Operation): void {
     case OP_NOT:
       return;
     case OP_INT_RANGE:
-      operation.slot = readU16();
-      operation.lowInt = readI64();
-      operation.highInt = readI64();
+      operation.slot = reader.u16();
+      operation.lowInt = reader.i64();
+      operation.highInt = reader.i64();
       return;
     case OP_FLOAT_RANGE:
-      return readFloatRange(operation);
+      return readFloatRange(reader, operation);
     case OP_EQUALS:
-      operation.slot = readU16();
-      operation.count = readU32();
-      operation.at = readBytes(operation.count);
+      operation.slot = reader.u16();
+      operation.count = reader.u32();
+      operation.at = reader.bytes(operation.count);
       return;
     case OP_TOKENS:
-      operation.slot = readU16();
-      operation.at = readTerms();
-      operation.count = termsRead;
+      operation.slot = reader.u16();
+      operation.at = readTerms(reader);
+      operation.count = reader.termsRead;
       return;
     case OP_IDS:
-      operation.count = countWithin(readU32(), HASH_BYTES);
-      operation.at = readBytes(<usize>operation.count * HASH_BYTES);
+      operation.count = reader.countWithin(reader.u32(), HASH_BYTES);
+      operation.at = reader.bytes(<usize>operation.count * HASH_BYTES);
       return;
     default:
       programBad();
   }
 }
 
-function readFloatRange(operation: Operation): void {
-  operation.slot = readU16();
-  const low = readF64();
-  const high = readF64();
-  const exclusive = readU8();
+function readFloatRange(reader: ProgramReader, operation: Operation): void {
+  operation.slot = reader.u16();
+  const low = reader.f64();
+  const high = reader.f64();
+  const exclusive = reader.u8();
   if (isNaN(low) || isNaN(high) || exclusive > 3) programBad();
   operation.lowFloat = (exclusive & 1) != 0 ? nextAbove(low) : low;
   operation.highFloat = (exclusive & 2) != 0 ? -nextAbove(-high) : high;

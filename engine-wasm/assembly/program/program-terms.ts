@@ -1,6 +1,6 @@
 // Terms in a program: where their bytes are, whole or as prefixes.
 import { scratch } from "../memory/arena";
-import { countWithin, readLength, readTerm, readU16 } from "./program";
+import { ProgramReader } from "./program";
 
 @unmanaged
 class Term {
@@ -9,26 +9,24 @@ class Term {
   prefix: u32; // TERM_*
 }
 
-export const TERM_BYTES: usize = 16;
+export const TERM_BYTES: usize = offsetof<Term>();
 export const TERM_LEAST: usize = 2; // fewest bytes of a term in a program
-
-/** Number of terms that `readTerms` found. */
-export let termsRead: u32 = 0;
 
 export function termAt(terms: usize, i: u32): Term {
   return changetype<Term>(terms + <usize>i * TERM_BYTES);
 }
 
-export function readTermInto(term: Term, prefix: u32): void {
-  term.at = readTerm();
-  term.length = readLength();
+export function readTermInto(reader: ProgramReader, term: Term, prefix: u32): void {
+  term.at = reader.term();
+  term.length = reader.length;
   term.prefix = prefix;
 }
 
-/** Reads a count and that many whole terms into a table in scratch; `termsRead` is then their number. */
-export function readTerms(): usize {
-  termsRead = countWithin(readU16(), TERM_LEAST);
-  const terms = scratch(<usize>termsRead * TERM_BYTES);
-  for (let i: u32 = 0; i < termsRead; i++) readTermInto(termAt(terms, i), 0);
+/** Reads a count and that many whole terms into a table in scratch; `reader.termsRead` is then their number. */
+export function readTerms(reader: ProgramReader): usize {
+  const count = reader.countWithin(reader.u16(), TERM_LEAST);
+  reader.termsRead = count;
+  const terms = scratch(<usize>count * TERM_BYTES);
+  for (let i: u32 = 0; i < count; i++) readTermInto(reader, termAt(terms, i), 0);
   return terms;
 }

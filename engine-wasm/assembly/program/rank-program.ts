@@ -1,12 +1,12 @@
 // The parts of a search program that rank beyond the text match: bonuses, rules and pins, checked and laid out as
-// tables. What they do to the rows of a segment is in bonuses.ts and rules.ts.
+// tables. What they do to the rows of a segment is in term-bonus.ts, place-bonus.ts and rules.ts.
 
 import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULES_MAX, TERM_PREFIX } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { failed } from "../status";
 import { Filter, filterRead } from "./filter-program";
-import { countWithin, programBad, readBytes, readF64, readU8, readU16, readU32, readWeight } from "./program";
+import { ProgramReader, programBad } from "./program";
 import { readTermInto, TERM_BYTES, termAt } from "./program-terms";
 
 @unmanaged
@@ -42,46 +42,8 @@ export const BONUS_LINE: f64 = 4503599627370496; // 2^52
 /** No row may get as much: numbers above it are not exact. */
 const BONUS_END: f64 = 9007199254740992; // 2^53
 
-export let wholeBonus: f64 = 0;
-export let startsBonus: f64 = 0;
-export let bonusTermCount: u32 = 0;
-export let ruleCount: u32 = 0;
-export let pinCount: u32 = 0;
-/** Every row has class 1, no bonus and no boost. */
-export let rankPlain: bool = true;
-/** No row has a boost, and no bonus but the one that lifts over everything comes near a typo's worth. */
-export let sumPlain: bool = true;
-/** Every row has class 1. */
-export let classPlain: bool = true;
-let bonusTerms: usize = 0;
-let rules: usize = 0;
-let pins: usize = 0; // u64 id hashes
-
-export function bonusTermAt(i: u32): BonusTerm {
-  return changetype<BonusTerm>(bonusTerms + <usize>i * BONUS_TERM_BYTES);
-}
-
-export function ruleAt(i: u32): Rule {
-  return changetype<Rule>(rules + <usize>i * RULE_BYTES);
-}
-export function pinAt(i: u32): u64 {
-  return Mem.u64At(pins + ((<usize>i) << 3));
-}
-
-export function rankRead(): void {
-  rankPlain = true;
-  sumPlain = true;
-  classPlain = true;
-  readBonuses();
-  readRules();
-  pinCount = countWithin(readU32(), HASH_BYTES);
-  pins = readBytes(<usize>pinCount * HASH_BYTES);
-  if (pinCount > 0) classPlain = false;
-  if (wholeBonus > 0 || startsBonus > 0 || bonusTermCount > 0 || pinCount > 0) rankPlain = false;
-}
-
-function readBonus(): f64 {
-  const bonus = readF64();
+function readBonus(reader: ProgramReader): f64 {
+  const bonus = reader.f64();
   if (!(bonus >= 0) || bonus >= BONUS_END || floor(bonus) != bonus) {
     programBad();
     return 0;
@@ -93,55 +55,105 @@ function isSmall(bonus: f64): bool {
   return bonus <= BONUS_SMALL;
 }
 
-/** Terms come by group, in a group the largest bonus first. */
-function readBonuses(): void {
-  wholeBonus = readBonus();
-  startsBonus = readBonus();
-  bonusTermCount = countWithin(readU16(), BONUS_TERM_LEAST);
-  if (bonusTermCount > <u32>BONUS_TERMS_MAX) {
-    programBad();
-    bonusTermCount = 0;
-  }
-  bonusTerms = scratch(<usize>bonusTermCount * BONUS_TERM_BYTES);
-  let most = max(wholeBonus, startsBonus);
-  if (!isSmall(most)) sumPlain = false;
-  for (let i: u32 = 0; i < bonusTermCount && !failed(); i++) {
-    const one = bonusTermAt(i);
-    one.group = readU16();
-    one.slot = readU16();
-    one.bonus = readBonus();
-    const prefix = readU8();
-    one.term = scratch(TERM_BYTES);
-    readTermInto(termAt(one.term, 0), prefix);
-    one.bits = 0;
-    if (prefix > <u32>TERM_PREFIX) programBad();
-    const sameGroup = i > 0 && bonusTermAt(i - 1).group == one.group;
-    if (i > 0 && bonusTermAt(i - 1).group > one.group) programBad();
-    if (sameGroup && bonusTermAt(i - 1).bonus < one.bonus) programBad();
-    if (!sameGroup) most += one.bonus;
-    if (!isSmall(one.bonus) && (one.bonus != BONUS_LINE || one.group != bonusTermAt(0).group))
-      sumPlain = false;
-    if (most >= BONUS_END) programBad();
-  }
-}
+/** The checked bonuses, rules and pins of one search, in scratch. */
+@unmanaged
+export class RankProgram {
+  wholeBonus: f64;
+  startsBonus: f64;
+  bonusTermCount: u32;
+  ruleCount: u32;
+  pinCount: u32;
+  /** Every row has class 1, no bonus and no boost. */
+  isPlain: bool;
+  /** No row has a boost, and no bonus but the one that lifts over everything comes near a typo's worth. */
+  sumIsPlain: bool;
+  /** Every row has class 1. */
+  classIsPlain: bool;
+  bonusTerms: usize;
+  rules: usize;
+  pins: usize; // u64 id hashes
 
-function readRules(): void {
-  ruleCount = countWithin(readU16(), RULE_LEAST);
-  if (ruleCount > <u32>RULES_MAX) {
-    programBad();
-    ruleCount = 0;
+  static read(reader: ProgramReader): RankProgram {
+    const ranking = changetype<RankProgram>(scratchZeroed(offsetof<RankProgram>()));
+    ranking.readAll(reader);
+    return ranking;
   }
-  rules = scratch(<usize>ruleCount * RULE_BYTES);
-  for (let i: u32 = 0; i < ruleCount && !failed(); i++) {
-    const rule = ruleAt(i);
-    rule.effect = readU8();
-    rule.weight = readWeight();
-    rule.filter = filterRead();
-    rule.bits = 0;
-    rule.applied = 0;
-    if (rule.effect > <u32>RULE_BOOST) programBad();
-    if (rule.effect == RULE_BURY || rule.effect == RULE_BOOST) rankPlain = false;
-    if (rule.effect == RULE_BURY) classPlain = false;
-    if (rule.effect == RULE_BOOST) sumPlain = false;
+
+  bonusTermAt(i: u32): BonusTerm {
+    return changetype<BonusTerm>(this.bonusTerms + <usize>i * BONUS_TERM_BYTES);
+  }
+
+  ruleAt(i: u32): Rule {
+    return changetype<Rule>(this.rules + <usize>i * RULE_BYTES);
+  }
+
+  pinAt(i: u32): u64 {
+    return Mem.u64At(this.pins + ((<usize>i) << 3));
+  }
+
+  private readAll(reader: ProgramReader): void {
+    this.isPlain = true;
+    this.sumIsPlain = true;
+    this.classIsPlain = true;
+    this.readBonuses(reader);
+    this.readRules(reader);
+    this.pinCount = reader.countWithin(reader.u32(), HASH_BYTES);
+    this.pins = reader.bytes(<usize>this.pinCount * HASH_BYTES);
+    if (this.pinCount > 0) this.classIsPlain = false;
+    if (this.wholeBonus > 0 || this.startsBonus > 0 || this.bonusTermCount > 0 || this.pinCount > 0)
+      this.isPlain = false;
+  }
+
+  /** Terms come by group, in a group the largest bonus first. */
+  private readBonuses(reader: ProgramReader): void {
+    this.wholeBonus = readBonus(reader);
+    this.startsBonus = readBonus(reader);
+    this.bonusTermCount = reader.countWithin(reader.u16(), BONUS_TERM_LEAST);
+    if (this.bonusTermCount > <u32>BONUS_TERMS_MAX) {
+      programBad();
+      this.bonusTermCount = 0;
+    }
+    this.bonusTerms = scratch(<usize>this.bonusTermCount * BONUS_TERM_BYTES);
+    let most = max(this.wholeBonus, this.startsBonus);
+    if (!isSmall(most)) this.sumIsPlain = false;
+    for (let i: u32 = 0; i < this.bonusTermCount && !failed(); i++) {
+      const one = this.bonusTermAt(i);
+      one.group = reader.u16();
+      one.slot = reader.u16();
+      one.bonus = readBonus(reader);
+      const prefix = reader.u8();
+      one.term = scratch(TERM_BYTES);
+      readTermInto(reader, termAt(one.term, 0), prefix);
+      one.bits = 0;
+      if (prefix > <u32>TERM_PREFIX) programBad();
+      const sameGroup = i > 0 && this.bonusTermAt(i - 1).group == one.group;
+      if (i > 0 && this.bonusTermAt(i - 1).group > one.group) programBad();
+      if (sameGroup && this.bonusTermAt(i - 1).bonus < one.bonus) programBad();
+      if (!sameGroup) most += one.bonus;
+      if (!isSmall(one.bonus) && (one.bonus != BONUS_LINE || one.group != this.bonusTermAt(0).group))
+        this.sumIsPlain = false;
+      if (most >= BONUS_END) programBad();
+    }
+  }
+
+  private readRules(reader: ProgramReader): void {
+    this.ruleCount = reader.countWithin(reader.u16(), RULE_LEAST);
+    if (this.ruleCount > <u32>RULES_MAX) {
+      programBad();
+      this.ruleCount = 0;
+    }
+    this.rules = scratch(<usize>this.ruleCount * RULE_BYTES);
+    for (let i: u32 = 0; i < this.ruleCount && !failed(); i++) {
+      const rule = this.ruleAt(i);
+      rule.effect = reader.u8();
+      rule.weight = reader.weight();
+      rule.filter = filterRead(reader);
+      rule.bits = 0;
+      rule.applied = 0;
+      if (rule.effect > <u32>RULE_BOOST) programBad();
+      if (rule.effect == RULE_BURY || rule.effect == RULE_BOOST) this.isPlain = false;
+      if (rule.effect == RULE_BURY) this.classIsPlain = false;
+      if (rule.effect == RULE_BOOST) this.sumIsPlain = false;
+    }
   }
 }

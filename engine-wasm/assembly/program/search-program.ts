@@ -1,4 +1,4 @@
-// A search program, checked and laid out as tables for the kernels that run it. After `queryRead` without
+// A search program, checked and laid out as tables for the kernels that run it. After `SearchProgram.read` without
 // failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
 
 import {
@@ -13,24 +13,15 @@ import {
   SORT_FIELD,
   TERM_PREFIX,
 } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 import { failed } from "../status";
 import { Filter, filterRead } from "./filter-program";
-import {
-  countWithin,
-  programBad,
-  programEnd,
-  programOpen,
-  readU8,
-  readU16,
-  readU32,
-  readWeight,
-} from "./program";
-import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt, termsRead } from "./program-terms";
-import { rankRead } from "./rank-program";
-import { slotPut, slotsBegin, slotsEnd } from "./slots";
+import { ProgramReader, programBad } from "./program";
+import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt } from "./program-terms";
+import { RankProgram } from "./rank-program";
+import { Slots } from "./slots";
 
 @unmanaged
 export class Alternative {
@@ -107,9 +98,9 @@ export class Facet {
 
 const ALTERNATIVE_BYTES: usize = (offsetof<Alternative>() + 7) & ~7;
 const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
-const PHRASE_BYTES: usize = 8;
-const SORT_KEY_BYTES: usize = 48;
-const FACET_BYTES: usize = 32;
+const PHRASE_BYTES: usize = offsetof<Phrase>();
+const SORT_KEY_BYTES: usize = offsetof<SortKey>();
+const FACET_BYTES: usize = offsetof<Facet>();
 const NORMS: u32 = 256;
 const SLOT_BYTES: usize = 8 + (NORMS << 3);
 
@@ -124,107 +115,8 @@ const WORD_LEAST: usize = 10;
 const ALTERNATIVE_LEAST: usize = 13;
 const PHRASE_LEAST: usize = 2;
 
-export let anyWord: bool = false; // one matching word is enough
-export let anySequence: bool = false; // some alternative is a sequence
-export let rowsWanted: u32 = 0;
-export let saturation: f64 = 0; // k1
-export let proximityWeight: f64 = 0;
-export let slotCount: u32 = 0;
-export let wordCount: u32 = 0;
-export let phraseCount: u32 = 0;
-export let excludeCount: u32 = 0;
-export let sortCount: u32 = 0;
-export let facetCount: u32 = 0;
-export let mainFilter: Filter = changetype<Filter>(0);
-let slotTables: usize = 0;
-let words: usize = 0;
-let phrases: usize = 0;
-let excludes: usize = 0;
-let sortKeys: usize = 0;
-let facets: usize = 0;
-
-export function wordAt(i: u32): Word {
-  return changetype<Word>(words + <usize>i * WORD_BYTES);
-}
-export function phraseAt(i: u32): Phrase {
-  return changetype<Phrase>(phrases + <usize>i * PHRASE_BYTES);
-}
-export function excludeAt(i: u32): Phrase {
-  return changetype<Phrase>(excludes + <usize>i * PHRASE_BYTES);
-}
-export function sortKeyAt(i: u32): SortKey {
-  return changetype<SortKey>(sortKeys + <usize>i * SORT_KEY_BYTES);
-}
-export function facetAt(i: u32): Facet {
-  return changetype<Facet>(facets + <usize>i * FACET_BYTES);
-}
-
 export function alternativeAt(word: Word, i: u32): Alternative {
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
-}
-
-export function slotWeight(index: u32): f64 {
-  return Mem.f64At(slotTables + <usize>index * SLOT_BYTES);
-}
-
-/** f64 by norm byte: what a term frequency is divided by in a field of that length. */
-export function slotDivisors(index: u32): usize {
-  return slotTables + <usize>index * SLOT_BYTES + 8;
-}
-
-/** Reads and checks the whole program; look at `failed()` afterwards. */
-export function queryRead(program: usize, bytes: usize): void {
-  programOpen(program, bytes, PROGRAM_SEARCH);
-  const mode = readU8();
-  anyWord = mode == MATCH_ANY;
-  if (mode > <u32>MATCH_ANY) programBad();
-  rowsWanted = readU32();
-  saturation = readWeight();
-  const lengthShare = readWeight();
-  if (lengthShare > 1) programBad();
-  proximityWeight = readWeight();
-  readSlots(lengthShare);
-  readWords();
-  phraseCount = countWithin(readU16(), PHRASE_LEAST);
-  phrases = readPhrases(phraseCount);
-  excludeCount = countWithin(readU16(), PHRASE_LEAST);
-  excludes = readPhrases(excludeCount);
-  mainFilter = filterRead();
-  readSort();
-  readFacets();
-  rankRead();
-  programEnd();
-}
-
-function readSlots(lengthShare: f64): void {
-  slotCount = countWithin(readU16(), SLOT_LEAST);
-  slotsBegin(slotCount);
-  slotTables = scratch(<usize>slotCount * SLOT_BYTES);
-  for (let i: u32 = 0; i < slotCount; i++) {
-    slotPut(i, readU16());
-    Mem.putF64(slotTables + <usize>i * SLOT_BYTES, readWeight());
-    const average = readWeight();
-    const divisors = slotDivisors(i);
-    for (let norm: u32 = 0; norm < NORMS; norm++) {
-      const ratio = average == 0 ? lengthShare : (lengthShare * <f64>decodeNorm(norm)) / average;
-      Mem.putF64(divisors + ((<usize>norm) << 3), 1 - lengthShare + ratio);
-    }
-  }
-  slotsEnd(slotCount);
-}
-
-function readWords(): void {
-  anySequence = false;
-  wordCount = countWithin(readU16(), WORD_LEAST);
-  words = scratch(<usize>wordCount * WORD_BYTES);
-  for (let i: u32 = 0; i < wordCount && !failed(); i++) {
-    const word = wordAt(i);
-    word.weight = readWeight();
-    word.alternativeCount = countWithin(readU16(), ALTERNATIVE_LEAST);
-    word.alternatives = scratch(<usize>word.alternativeCount * ALTERNATIVE_BYTES);
-    for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) readAlternative(alternativeAt(word, j));
-    if (!failed()) rateTiers(word);
-  }
 }
 
 /** Says of every alternative in which tier its rows are, and what the word can score. */
@@ -250,67 +142,183 @@ function rateTiers(word: Word): void {
   }
 }
 
-function readAlternative(alternative: Alternative): void {
-  const kind = readU8(); // for people
-  alternative.typos = readU8();
-  const flags = readU8();
+function readAlternative(reader: ProgramReader, alternative: Alternative): void {
+  const kind = reader.u8(); // for people
+  alternative.typos = reader.u8();
+  const flags = reader.u8();
   alternative.near = flags & ALTERNATIVE_NEAR;
   alternative.exact = (flags & ALTERNATIVE_EXACT) != 0 && alternative.typos == 0 ? 1 : 0;
   alternative.sequence = flags & ALTERNATIVE_SEQUENCE;
-  alternative.boost = readWeight();
-  alternative.termCount = countWithin(readU16(), TERM_LEAST + 1);
+  alternative.boost = reader.weight();
+  alternative.termCount = reader.countWithin(reader.u16(), TERM_LEAST + 1);
   alternative.terms = scratch(<usize>alternative.termCount * TERM_BYTES);
   alternative.listCount = 0;
   if (kind > <u32>ALT_SPLIT || flags > <u32>FLAGS_ALL) programBad();
-  if (alternative.sequence != 0) anySequence = true;
   if (alternative.sequence != 0 && alternative.termCount == 0) programBad();
   for (let i: u32 = 0; i < alternative.termCount; i++) {
-    const prefix = readU8();
+    const prefix = reader.u8();
     if (prefix > <u32>TERM_PREFIX || (prefix != 0 && alternative.sequence != 0)) programBad();
-    readTermInto(termAt(alternative.terms, i), prefix);
+    readTermInto(reader, termAt(alternative.terms, i), prefix);
   }
 }
 
-function readPhrases(count: u32): usize {
+function readPhrases(reader: ProgramReader, count: u32): usize {
   const table = scratch(<usize>count * PHRASE_BYTES);
   for (let i: usize = 0; i < <usize>count && !failed(); i++) {
     const phrase = changetype<Phrase>(table + i * PHRASE_BYTES);
-    phrase.terms = readTerms();
-    phrase.count = termsRead;
-    if (termsRead == 0) programBad();
+    phrase.terms = readTerms(reader);
+    phrase.count = reader.termsRead;
+    if (reader.termsRead == 0) programBad();
   }
   return table;
 }
 
-function readSort(): void {
-  sortCount = readU8();
-  if (sortCount > SORT_KEYS_MAX) {
-    sortCount = 0;
-    return programBad();
-  }
-  sortKeys = scratch(<usize>sortCount * SORT_KEY_BYTES);
-  for (let i: u32 = 0; i < sortCount; i++) {
-    const key = sortKeyAt(i);
-    key.by = readU8();
-    key.descending = readU8();
-    key.slot = readU16();
-    if (key.by > <u32>SORT_CLASS || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0))
-      programBad();
-  }
-}
+/** One checked search program, in scratch. */
+@unmanaged
+export class SearchProgram {
+  slots: Slots;
+  ranking: RankProgram;
+  anyWord: bool; // one matching word is enough
+  anySequence: bool; // some alternative is a sequence
+  rowsWanted: u32;
+  saturation: f64; // k1
+  proximityWeight: f64;
+  slotCount: u32;
+  wordCount: u32;
+  phraseCount: u32;
+  excludeCount: u32;
+  sortCount: u32;
+  facetCount: u32;
+  mainFilter: Filter;
+  slotTables: usize;
+  words: usize;
+  phrases: usize;
+  excludes: usize;
+  sortKeys: usize;
+  facets: usize;
 
-function readFacets(): void {
-  facetCount = readU8();
-  facets = scratch(<usize>facetCount * FACET_BYTES);
-  for (let i: u32 = 0; i < facetCount; i++) {
-    const facet = facetAt(i);
-    facet.slot = readU16();
-    const limit = readU32();
-    facet.limit = limit & ~(<u32>FACET_SHARE);
-    facet.share = limit >> 31;
-    facet.bound = 0;
-    if (facet.share != 0 && facet.limit == 0) programBad();
-    facet.entries = 0;
-    facet.entryCount = 0;
+  wordAt(i: u32): Word {
+    return changetype<Word>(this.words + <usize>i * WORD_BYTES);
+  }
+
+  phraseAt(i: u32): Phrase {
+    return changetype<Phrase>(this.phrases + <usize>i * PHRASE_BYTES);
+  }
+
+  excludeAt(i: u32): Phrase {
+    return changetype<Phrase>(this.excludes + <usize>i * PHRASE_BYTES);
+  }
+
+  sortKeyAt(i: u32): SortKey {
+    return changetype<SortKey>(this.sortKeys + <usize>i * SORT_KEY_BYTES);
+  }
+
+  facetAt(i: u32): Facet {
+    return changetype<Facet>(this.facets + <usize>i * FACET_BYTES);
+  }
+
+  slotWeight(index: u32): f64 {
+    return Mem.f64At(this.slotTables + <usize>index * SLOT_BYTES);
+  }
+
+  /** f64 by norm byte: what a term frequency is divided by in a field of that length. */
+  slotDivisors(index: u32): usize {
+    return this.slotTables + <usize>index * SLOT_BYTES + 8;
+  }
+
+  /** Reads and checks the whole program; look at `failed()` afterwards. */
+  static read(at: usize, bytes: usize): SearchProgram {
+    const program = changetype<SearchProgram>(scratchZeroed(offsetof<SearchProgram>()));
+    program.readAll(at, bytes);
+    return program;
+  }
+
+  private readAll(program: usize, bytes: usize): void {
+    const reader = ProgramReader.open(program, bytes, PROGRAM_SEARCH);
+    const mode = reader.u8();
+    this.anyWord = mode == MATCH_ANY;
+    if (mode > <u32>MATCH_ANY) programBad();
+    this.rowsWanted = reader.u32();
+    this.saturation = reader.weight();
+    const lengthShare = reader.weight();
+    if (lengthShare > 1) programBad();
+    this.proximityWeight = reader.weight();
+    this.readSlots(reader, lengthShare);
+    this.readWords(reader);
+    this.phraseCount = reader.countWithin(reader.u16(), PHRASE_LEAST);
+    this.phrases = readPhrases(reader, this.phraseCount);
+    this.excludeCount = reader.countWithin(reader.u16(), PHRASE_LEAST);
+    this.excludes = readPhrases(reader, this.excludeCount);
+    this.mainFilter = filterRead(reader);
+    this.readSort(reader);
+    this.readFacets(reader);
+    this.ranking = RankProgram.read(reader);
+    reader.mustEnd();
+  }
+
+  private readSlots(reader: ProgramReader, lengthShare: f64): void {
+    this.slotCount = reader.countWithin(reader.u16(), SLOT_LEAST);
+    this.slots = Slots.make(this.slotCount);
+    this.slotTables = scratch(<usize>this.slotCount * SLOT_BYTES);
+    for (let i: u32 = 0; i < this.slotCount; i++) {
+      this.slots.put(i, reader.u16());
+      Mem.putF64(this.slotTables + <usize>i * SLOT_BYTES, reader.weight());
+      const average = reader.weight();
+      const divisors = this.slotDivisors(i);
+      for (let norm: u32 = 0; norm < NORMS; norm++) {
+        const ratio = average == 0 ? lengthShare : (lengthShare * <f64>decodeNorm(norm)) / average;
+        Mem.putF64(divisors + ((<usize>norm) << 3), 1 - lengthShare + ratio);
+      }
+    }
+    this.slots.finish();
+  }
+
+  private readWords(reader: ProgramReader): void {
+    this.wordCount = reader.countWithin(reader.u16(), WORD_LEAST);
+    this.words = scratch(<usize>this.wordCount * WORD_BYTES);
+    for (let i: u32 = 0; i < this.wordCount && !failed(); i++) {
+      const word = this.wordAt(i);
+      word.weight = reader.weight();
+      word.alternativeCount = reader.countWithin(reader.u16(), ALTERNATIVE_LEAST);
+      word.alternatives = scratch(<usize>word.alternativeCount * ALTERNATIVE_BYTES);
+      for (let j: u32 = 0; j < word.alternativeCount && !failed(); j++) {
+        readAlternative(reader, alternativeAt(word, j));
+        if (alternativeAt(word, j).sequence != 0) this.anySequence = true;
+      }
+      if (!failed()) rateTiers(word);
+    }
+  }
+
+  private readSort(reader: ProgramReader): void {
+    this.sortCount = reader.u8();
+    if (this.sortCount > SORT_KEYS_MAX) {
+      this.sortCount = 0;
+      return programBad();
+    }
+    this.sortKeys = scratch(<usize>this.sortCount * SORT_KEY_BYTES);
+    for (let i: u32 = 0; i < this.sortCount; i++) {
+      const key = this.sortKeyAt(i);
+      key.by = reader.u8();
+      key.descending = reader.u8();
+      key.slot = reader.u16();
+      if (key.by > <u32>SORT_CLASS || key.descending > 1 || (key.by != SORT_FIELD && key.slot != 0))
+        programBad();
+    }
+  }
+
+  private readFacets(reader: ProgramReader): void {
+    this.facetCount = reader.u8();
+    this.facets = scratch(<usize>this.facetCount * FACET_BYTES);
+    for (let i: u32 = 0; i < this.facetCount; i++) {
+      const facet = this.facetAt(i);
+      facet.slot = reader.u16();
+      const limit = reader.u32();
+      facet.limit = limit & ~(<u32>FACET_SHARE);
+      facet.share = limit >> 31;
+      facet.bound = 0;
+      if (facet.share != 0 && facet.limit == 0) programBad();
+      facet.entries = 0;
+      facet.entryCount = 0;
+    }
   }
 }

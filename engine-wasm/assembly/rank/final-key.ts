@@ -1,6 +1,5 @@
 // The number that the sort key "relevance" compares: text match, bonus and boosts of a row in one u64, drawn in
 // docs/FORMATS.md. Nothing here knows where they come from.
-import { wordCount } from "../program/search-program";
 
 const FULL_MATCH: f64 = 2251799813685248; // 2^51
 const TYPO_STEP: f64 = 140737488355328; // 2^47
@@ -18,8 +17,8 @@ const FULL_BIT: u64 = 1 << 62;
 const TYPO_SHIFT: u64 = 58;
 const EXACT_BIT: u64 = 1 << 57;
 
-/** `boosts`: the weights of the row's boost rules, summed in program order. Never falls when score or bonus rise. */
-export function finalKey(textMatch: f64, bonus: f64, boosts: f64): u64 {
+/** `boosts`: the weights of the row's boost rules, summed in program order. `browsing`: the query has no words. Never falls when score or bonus rise. */
+export function finalKey(textMatch: f64, bonus: f64, boosts: f64, browsing: bool): u64 {
   let key: u64 = 0;
   let relevance = textMatch;
   if (textMatch >= FULL_MATCH) {
@@ -33,7 +32,7 @@ export function finalKey(textMatch: f64, bonus: f64, boosts: f64): u64 {
     bonus -= BONUS_LINE;
   }
   relevance += min(bonus, BONUS_MOST);
-  if (wordCount == 0) relevance += WITHOUT_WORDS;
+  if (browsing) relevance += WITHOUT_WORDS;
   const boosted = floor((relevance * (10 + boosts)) / 10);
   return key + (boosted >= RELEVANCE_MOST ? EXACT_BIT - 1 : <u64>boosted);
 }

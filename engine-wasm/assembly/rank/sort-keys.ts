@@ -9,10 +9,11 @@ import {
   summaryTable,
 } from "../columns/summaries";
 import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ, STATUS_DAMAGED } from "../layout";
+import { scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { compareBytes, floatKey, intKey } from "../memory/order";
-import { facetAt, facetCount, SortKey, sortCount, sortKeyAt } from "../program/search-program";
+import { SearchProgram, SortKey } from "../program/search-program";
 import { Dict } from "../segment/dictionary";
 import {
   Field,
@@ -26,22 +27,13 @@ import {
 } from "../segment/segment";
 import { fail } from "../status";
 import { finalKey } from "./final-key";
-import { boostsOf, classOf } from "./rules";
+import { Rules } from "./rules";
 
 /** What the values of a slot are; the same in all segments of an index. */
 const KIND_UNKNOWN: u32 = 0; // no segment has the field
 const KIND_INT: u32 = 1;
 export const KIND_FLOAT: u32 = 2;
 export const KIND_STRING: u32 = 3;
-
-/** Determines the kinds of all sort keys and facets; segments that disagree are damaged. */
-export function kindsSetUp(snapshot: usize): void {
-  for (let i: u32 = 0; i < sortCount; i++) {
-    const key = sortKeyAt(i);
-    key.kind = key.by == SORT_FIELD ? kindOf(snapshot, key.slot) : KIND_INT;
-  }
-  for (let i: u32 = 0; i < facetCount; i++) facetAt(i).kind = kindOf(snapshot, facetAt(i).slot);
-}
 
 function kindOf(snapshot: usize, slot: u32): u32 {
   let kind = KIND_UNKNOWN;
@@ -55,64 +47,6 @@ function kindOf(snapshot: usize, slot: u32): u32 {
     kind = here;
   }
   return kind;
-}
-
-let segment: usize = 0;
-
-/** Finds the columns of all keys in a segment with this summary, or 0. Array fields have no sort values. */
-export function sortKeysUse(used: usize, summary: usize): void {
-  segment = used;
-  for (let i: u32 = 0; i < sortCount; i++) {
-    const key = sortKeyAt(i);
-    if (key.by != SORT_FIELD) continue;
-    useColumn(key, findField(used, key.slot));
-    const known = summaryOfSlot(summary, key.slot);
-    key.zones = summaryTable(summary, known, SUMMARY_ZONES);
-    key.codes = summaryTable(summary, known, SUMMARY_CODES);
-    key.codeBounds = summaryTable(summary, known, SUMMARY_CODE_BOUNDS);
-  }
-}
-
-function useColumn(key: SortKey, field: usize): void {
-  key.present = 0;
-  if (field == 0) return;
-  key.type = Field.type(field);
-  key.values = Field.values(segment, field);
-  key.ordinals = Field.ordinals(segment, field);
-  key.dictionary = Field.dictionary(segment, field);
-  const column = key.kind == KIND_STRING ? key.ordinals : key.values;
-  if (column != 0 && !isArrayType(key.type)) key.present = Field.present(segment, field);
-}
-
-/** Writes the u64 keys of a row to `keys`; returns the presence bits, key i in bit 63 - i. */
-export function sortKeysOf(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
-  let presence: u64 = 0;
-  for (let i: u32 = 0; i < sortCount; i++) {
-    const key = sortKeyAt(i);
-    let value: u64 = 0;
-    if (key.by == SORT_FIELD) {
-      if (key.present == 0 || !Bits.has(key.present, row)) continue;
-      if (key.kind == KIND_STRING) {
-        const ordinal = Mem.u32At(key.ordinals + ((<usize>row) << 2));
-        if (ordinal == <u32>NO_ORDINAL) continue;
-        Mem.putU64(keys + ((<usize>i) << 3), stringKey(key.dictionary, ordinal));
-        presence |= (<u64>1) << (63 - <u64>i);
-        continue;
-      }
-      value = numberKey(key, row);
-    } else {
-      value = ownKey(key.by, row, textMatch, bonus);
-    }
-    Mem.putU64(keys + ((<usize>i) << 3), key.descending != 0 ? value : ~value);
-    presence |= (<u64>1) << (63 - <u64>i);
-  }
-  return presence;
-}
-
-/** A key that no field holds. */
-function ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
-  if (by == SORT_RELEVANCE) return finalKey(textMatch, bonus, boostsOf(row));
-  return by == SORT_SEQ ? Seg.seq(segment, row) : classOf(row);
 }
 
 /** The number of a row that has one, as u64 in its order. */
@@ -138,19 +72,103 @@ function stringKey(dictionary: usize, ordinal: u32): u64 {
   return ((<u64>Dict.foldedAt(dictionary, ordinal)) << 32) | <u64>Dict.foldedLength(dictionary, ordinal);
 }
 
-/** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */
-export function compareSortKeys(a: usize, aPresence: u64, b: usize, bPresence: u64): i32 {
-  for (let i: u32 = 0; i < sortCount; i++) {
-    const bit = (<u64>1) << (63 - <u64>i);
-    if (((aPresence ^ bPresence) & bit) != 0) return (aPresence & bit) != 0 ? 1 : -1;
-    if ((aPresence & bit) == 0) continue;
-    const x = Mem.u64At(a + ((<usize>i) << 3));
-    const y = Mem.u64At(b + ((<usize>i) << 3));
-    if (x == y) continue;
-    const key = sortKeyAt(i);
-    if (key.kind != KIND_STRING) return x > y ? 1 : -1;
-    const order = compareBytes(<usize>(x >> 32), <u32>x, <usize>(y >> 32), <u32>y);
-    if (order != 0) return order > 0 == (key.descending != 0) ? 1 : -1;
+/** The sort keys of one search over the rows of the segment at hand. In scratch. */
+@unmanaged
+export class SortKeys {
+  program: SearchProgram;
+  rules: Rules;
+  segment: usize;
+
+  /** Determines the kinds of all sort keys and facets; segments that disagree are damaged. */
+  static make(snapshot: usize, program: SearchProgram, rules: Rules): SortKeys {
+    const made = changetype<SortKeys>(scratchZeroed(offsetof<SortKeys>()));
+    made.program = program;
+    made.rules = rules;
+    for (let i: u32 = 0; i < program.sortCount; i++) {
+      const key = program.sortKeyAt(i);
+      key.kind = key.by == SORT_FIELD ? kindOf(snapshot, key.slot) : KIND_INT;
+    }
+    for (let i: u32 = 0; i < program.facetCount; i++) {
+      const facet = program.facetAt(i);
+      facet.kind = kindOf(snapshot, facet.slot);
+    }
+    return made;
   }
-  return 0;
+
+  /** Finds the columns of all keys in a segment with this summary, or 0. Array fields have no sort values. */
+  beginSegment(used: usize, summary: usize): void {
+    const program = this.program;
+    this.segment = used;
+    for (let i: u32 = 0; i < program.sortCount; i++) {
+      const key = program.sortKeyAt(i);
+      if (key.by != SORT_FIELD) continue;
+      this.useColumn(key, findField(used, key.slot));
+      const known = summaryOfSlot(summary, key.slot);
+      key.zones = summaryTable(summary, known, SUMMARY_ZONES);
+      key.codes = summaryTable(summary, known, SUMMARY_CODES);
+      key.codeBounds = summaryTable(summary, known, SUMMARY_CODE_BOUNDS);
+    }
+  }
+
+  private useColumn(key: SortKey, field: usize): void {
+    key.present = 0;
+    if (field == 0) return;
+    key.type = Field.type(field);
+    key.values = Field.values(this.segment, field);
+    key.ordinals = Field.ordinals(this.segment, field);
+    key.dictionary = Field.dictionary(this.segment, field);
+    const column = key.kind == KIND_STRING ? key.ordinals : key.values;
+    if (column != 0 && !isArrayType(key.type)) key.present = Field.present(this.segment, field);
+  }
+
+  /** Writes the u64 keys of a row to `keys`; returns the presence bits, key i in bit 63 - i. */
+  read(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
+    const program = this.program;
+    let presence: u64 = 0;
+    for (let i: u32 = 0; i < program.sortCount; i++) {
+      const key = program.sortKeyAt(i);
+      let value: u64 = 0;
+      if (key.by == SORT_FIELD) {
+        if (key.present == 0 || !Bits.has(key.present, row)) continue;
+        if (key.kind == KIND_STRING) {
+          const ordinal = Mem.u32At(key.ordinals + ((<usize>row) << 2));
+          if (ordinal == <u32>NO_ORDINAL) continue;
+          Mem.putU64(keys + ((<usize>i) << 3), stringKey(key.dictionary, ordinal));
+          presence |= (<u64>1) << (63 - <u64>i);
+          continue;
+        }
+        value = numberKey(key, row);
+      } else {
+        value = this.ownKey(key.by, row, textMatch, bonus);
+      }
+      Mem.putU64(keys + ((<usize>i) << 3), key.descending != 0 ? value : ~value);
+      presence |= (<u64>1) << (63 - <u64>i);
+    }
+    return presence;
+  }
+
+  /** A key that no field holds. */
+  private ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
+    if (by == SORT_RELEVANCE)
+      return finalKey(textMatch, bonus, this.rules.boostsOf(row), this.program.wordCount == 0);
+    return by == SORT_SEQ ? Seg.seq(this.segment, row) : this.rules.classOf(row);
+  }
+
+  /** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */
+  compare(a: usize, aPresence: u64, b: usize, bPresence: u64): i32 {
+    const program = this.program;
+    for (let i: u32 = 0; i < program.sortCount; i++) {
+      const bit = (<u64>1) << (63 - <u64>i);
+      if (((aPresence ^ bPresence) & bit) != 0) return (aPresence & bit) != 0 ? 1 : -1;
+      if ((aPresence & bit) == 0) continue;
+      const x = Mem.u64At(a + ((<usize>i) << 3));
+      const y = Mem.u64At(b + ((<usize>i) << 3));
+      if (x == y) continue;
+      const key = program.sortKeyAt(i);
+      if (key.kind != KIND_STRING) return x > y ? 1 : -1;
+      const order = compareBytes(<usize>(x >> 32), <u32>x, <usize>(y >> 32), <u32>y);
+      if (order != 0) return order > 0 == (key.descending != 0) ? 1 : -1;
+    }
+    return 0;
+  }
 }

@@ -4,13 +4,13 @@
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 
 import { SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { heapRise, heapSink, heapSort } from "../memory/heap";
 import { Mem } from "../memory/mem";
-import { classPlain, sumPlain } from "../program/rank-program";
-import { rowsWanted, sortCount, sortKeyAt } from "../program/search-program";
+
+import { SearchProgram } from "../program/search-program";
 import { Seg } from "../segment/segment";
-import { compareSortKeys, sortKeysOf } from "./sort-keys";
+import { SortKeys } from "./sort-keys";
 
 const ROW_SEQ: usize = 0;
 const ROW_TEXT_MATCH: usize = 8;
@@ -20,90 +20,9 @@ const ROW_PRESENCE: usize = 32;
 const ROW_KEYS: usize = 40;
 const HEAP_FIRST: u32 = 256;
 
-let rowBytes: usize = 0;
-let heap: usize = 0; // u32 addresses of rows
-let capacity: u32 = 0;
-let kept: u32 = 0;
-let candidate: usize = 0; // a row that is not in the heap
-let segment: usize = 0;
-let ordered: bool = false; // rows come best first already
-/** Goes up whenever the rows kept change. */
-export let topChanges: u32 = 0;
-let bySum: bool = false; // text match and bonus together decide first, larger first
-let tieKey: u32 = 0; // ... and next this key
-let tiesBySeq: bool = false; // or the sequence number, larger first
-
-/** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
-export function topReset(bestFirst: bool): void {
-  rowBytes = ROW_KEYS + ((<usize>sortCount) << 3);
-  capacity = 0;
-  kept = 0;
-  heap = 0;
-  topChanges = 0;
-  ordered = bestFirst;
-  let first: u32 = 0;
-  while (first < sortCount && sortKeyAt(first).by == SORT_CLASS) first++;
-  // of a plain class: all rows have the same, and none is there without its text
-  bySum =
-    classPlain &&
-    sumPlain &&
-    first < sortCount &&
-    sortKeyAt(first).by == SORT_RELEVANCE &&
-    sortKeyAt(first).descending != 0;
-  tieKey = first;
-  while (tieKey < sortCount && (sortKeyAt(tieKey).by == SORT_RELEVANCE || sortKeyAt(tieKey).by == SORT_CLASS))
-    tieKey++;
-  tiesBySeq =
-    bySum && (tieKey == sortCount || (sortKeyAt(tieKey).by == SORT_SEQ && sortKeyAt(tieKey).descending != 0));
-  candidate = scratch(rowBytes);
-}
-
-/** Text match and bonus together decide first, larger first. */
-export function topBySum(): bool {
-  return bySum;
-}
-
-/** With `topBySum`: of rows with the same sum the one with the larger sequence number comes first. */
-export function topTiesBySeq(): bool {
-  return tiesBySeq;
-}
-
-/** With `topBySum`: number of the first key that orders rows with the same sum. */
-export function topTieKey(): u32 {
-  return tieKey;
-}
-
-/** With `topBySum`: no row below this sum of text match and bonus can enter; 0 while any can. */
-export function topLeastSum(): f64 {
-  return topFull() && kept > 0 ? worstSum() : 0;
-}
-
-/** Names the segment whose rows are offered next. */
-export function topUse(used: usize): void {
-  segment = used;
-}
-
-/** True when a new row must displace another. */
-export function topFull(): bool {
-  return kept == rowsWanted;
-}
-export function topCount(): u32 {
-  return kept;
-}
-
-/** Values of the worst row kept; there is one once the rows wanted, at least one, are kept. */
-export function topWorstSeq(): u64 {
-  return Mem.u64At(rowAt(0) + ROW_SEQ);
-}
-export function topWorstHas(key: u32): bool {
-  return topHasKey(0, key);
-}
-export function topWorstKey(key: u32): u64 {
-  return topKey(0, key);
-}
-
-function before(a: usize, b: usize): bool {
-  const order = compareSortKeys(
+/** A row comes before another one; `sortKeys`: the address of the search's. */
+function before(a: usize, b: usize, sortKeys: usize): bool {
+  const order = changetype<SortKeys>(sortKeys).compare(
     a + ROW_KEYS,
     Mem.u64At(a + ROW_PRESENCE),
     b + ROW_KEYS,
@@ -112,82 +31,180 @@ function before(a: usize, b: usize): bool {
   return order != 0 ? order > 0 : Mem.u64At(a + ROW_SEQ) > Mem.u64At(b + ROW_SEQ);
 }
 
-function fillCandidate(row: u32, textMatch: f64, bonus: f64): void {
-  Mem.putU64(candidate + ROW_SEQ, Seg.seq(segment, row));
-  Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
-  Mem.putF64(candidate + ROW_BONUS, bonus);
-  Mem.putU64(candidate + ROW_PRESENCE, sortKeysOf(row, textMatch, bonus, candidate + ROW_KEYS));
-}
+/** The best rows of one search so far. In scratch. */
+@unmanaged
+export class TopK {
+  program: SearchProgram;
+  sortKeys: SortKeys;
+  rowBytes: usize;
+  heap: usize; // u32 addresses of rows
+  capacity: u32;
+  /** How many rows are kept. */
+  kept: u32;
+  candidate: usize; // a row that is not in the heap
+  segment: usize;
+  ordered: bool; // rows come best first already
+  /** Goes up whenever the rows kept change. */
+  changes: u32;
+  /** Text match and bonus together decide first, larger first. */
+  bySum: bool;
+  /** With `bySum`: number of the first key that orders rows with the same sum. */
+  tieKey: u32;
+  /** With `bySum`: of rows with the same sum the one with the larger sequence number comes first. */
+  tiesBySeq: bool;
 
-/**
- * Text match and bonus of the worst row. With small bonuses and without boosts their sum orders rows as the final
- * key does: neither comes near the part of the text match above the score, and the sum stays below 2^53.
- */
-function worstSum(): f64 {
-  const worst = <usize>Mem.u32At(heap);
-  return Mem.f64At(worst + ROW_TEXT_MATCH) + Mem.f64At(worst + ROW_BONUS);
-}
-
-/** False when a row with this text match and bonus could not enter. */
-export function topWouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
-  if (!topFull()) return true;
-  if (kept == 0) return false;
-  if (bySum && textMatch + bonus < worstSum()) return false;
-  fillCandidate(row, textMatch, bonus);
-  return before(candidate, <usize>Mem.u32At(heap));
-}
-
-/** Offers a row; it is kept when it is among the best. `flags`: ROW_MATCHED, ROW_PINNED. */
-export function topOffer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
-  if (topFull()) {
-    if (!topWouldEnter(row, textMatch, bonus)) return;
-    Mem.putU32(candidate + ROW_FLAGS, flags);
-    const worst = <usize>Mem.u32At(heap);
-    Mem.putU32(heap, <u32>candidate);
-    candidate = worst;
-    topChanges++;
-    return heapSink(heap, kept, before);
+  /** Starts without rows. With `bestFirst` the caller promises that every row is worse than those before. */
+  static make(program: SearchProgram, sortKeys: SortKeys, bestFirst: bool): TopK {
+    const made = changetype<TopK>(scratchZeroed(offsetof<TopK>()));
+    made.program = program;
+    made.sortKeys = sortKeys;
+    made.rowBytes = ROW_KEYS + ((<usize>program.sortCount) << 3);
+    made.ordered = bestFirst;
+    made.decideOrder();
+    made.candidate = scratch(made.rowBytes);
+    return made;
   }
-  fillCandidate(row, textMatch, bonus);
-  Mem.putU32(candidate + ROW_FLAGS, flags);
-  if (kept == capacity) growHeap();
-  Mem.putU32(heap + ((<usize>kept) << 2), <u32>candidate);
-  kept++;
-  topChanges++;
-  candidate = scratch(rowBytes);
-  if (!ordered) heapRise(heap, kept, before);
-}
 
-function growHeap(): void {
-  capacity = max(HEAP_FIRST, capacity * 2);
-  const grown = scratch((<usize>capacity) << 2);
-  Mem.copy(grown, heap, (<usize>kept) << 2);
-  heap = grown;
-}
+  /** Finds out whether text match and bonus decide first, and what decides next. */
+  private decideOrder(): void {
+    const program = this.program;
+    const ranking = program.ranking;
+    const count = program.sortCount;
+    let first: u32 = 0;
+    while (first < count && program.sortKeyAt(first).by == SORT_CLASS) first++;
+    // of a plain class: all rows have the same, and none is there without its text
+    this.bySum =
+      ranking.classIsPlain &&
+      ranking.sumIsPlain &&
+      first < count &&
+      program.sortKeyAt(first).by == SORT_RELEVANCE &&
+      program.sortKeyAt(first).descending != 0;
+    let tie = first;
+    while (
+      tie < count &&
+      (program.sortKeyAt(tie).by == SORT_RELEVANCE || program.sortKeyAt(tie).by == SORT_CLASS)
+    )
+      tie++;
+    this.tieKey = tie;
+    const newestFirst =
+      tie == count || (program.sortKeyAt(tie).by == SORT_SEQ && program.sortKeyAt(tie).descending != 0);
+    this.tiesBySeq = this.bySum && newestFirst;
+  }
 
-/** Puts the rows in order, best first; no row may be offered afterwards. */
-export function topFinish(): void {
-  if (!ordered) heapSort(heap, kept, before);
-}
+  /** With `bySum`: no row below this sum of text match and bonus can enter; 0 while any can. */
+  leastSum(): f64 {
+    return this.isFull() && this.kept > 0 ? this.worstSum() : 0;
+  }
 
-function rowAt(i: u32): usize {
-  return <usize>Mem.u32At(heap + ((<usize>i) << 2));
-}
-export function topSeq(i: u32): f64 {
-  return <f64>Mem.u64At(rowAt(i) + ROW_SEQ);
-}
-export function topTextMatch(i: u32): f64 {
-  return Mem.f64At(rowAt(i) + ROW_TEXT_MATCH);
-}
-export function topBonus(i: u32): f64 {
-  return Mem.f64At(rowAt(i) + ROW_BONUS);
-}
-export function topFlags(i: u32): u32 {
-  return Mem.u32At(rowAt(i) + ROW_FLAGS);
-}
-export function topHasKey(i: u32, key: u32): bool {
-  return (Mem.u64At(rowAt(i) + ROW_PRESENCE) << key) >> 63 != 0;
-}
-export function topKey(i: u32, key: u32): u64 {
-  return Mem.u64At(rowAt(i) + ROW_KEYS + ((<usize>key) << 3));
+  /** Names the segment whose rows are offered next. */
+  beginSegment(used: usize): void {
+    this.segment = used;
+  }
+
+  /** True when a new row must displace another. */
+  isFull(): bool {
+    return this.kept == this.program.rowsWanted;
+  }
+
+  /** Values of the worst row kept; there is one once the rows wanted, at least one, are kept. */
+  worstSeq(): u64 {
+    return Mem.u64At(this.rowAt(0) + ROW_SEQ);
+  }
+
+  worstHas(key: u32): bool {
+    return this.hasKey(0, key);
+  }
+
+  worstKey(key: u32): u64 {
+    return this.keyOf(0, key);
+  }
+
+  private fillCandidate(row: u32, textMatch: f64, bonus: f64): void {
+    Mem.putU64(this.candidate + ROW_SEQ, Seg.seq(this.segment, row));
+    Mem.putF64(this.candidate + ROW_TEXT_MATCH, textMatch);
+    Mem.putF64(this.candidate + ROW_BONUS, bonus);
+    Mem.putU64(
+      this.candidate + ROW_PRESENCE,
+      this.sortKeys.read(row, textMatch, bonus, this.candidate + ROW_KEYS),
+    );
+  }
+
+  /**
+   * Text match and bonus of the worst row. With small bonuses and without boosts their sum orders rows as the final
+   * key does: neither comes near the part of the text match above the score, and the sum stays below 2^53.
+   */
+  private worstSum(): f64 {
+    const worst = <usize>Mem.u32At(this.heap);
+    return Mem.f64At(worst + ROW_TEXT_MATCH) + Mem.f64At(worst + ROW_BONUS);
+  }
+
+  /** False when a row with this text match and bonus could not enter. */
+  wouldEnter(row: u32, textMatch: f64, bonus: f64): bool {
+    if (!this.isFull()) return true;
+    if (this.kept == 0) return false;
+    if (this.bySum && textMatch + bonus < this.worstSum()) return false;
+    this.fillCandidate(row, textMatch, bonus);
+    return before(this.candidate, <usize>Mem.u32At(this.heap), changetype<usize>(this.sortKeys));
+  }
+
+  /** Offers a row; it is kept when it is among the best. `flags`: ROW_MATCHED, ROW_PINNED. */
+  offer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
+    if (this.isFull()) {
+      if (!this.wouldEnter(row, textMatch, bonus)) return;
+      Mem.putU32(this.candidate + ROW_FLAGS, flags);
+      const worst = <usize>Mem.u32At(this.heap);
+      Mem.putU32(this.heap, <u32>this.candidate);
+      this.candidate = worst;
+      this.changes++;
+      return heapSink(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
+    }
+    this.fillCandidate(row, textMatch, bonus);
+    Mem.putU32(this.candidate + ROW_FLAGS, flags);
+    if (this.kept == this.capacity) this.growHeap();
+    Mem.putU32(this.heap + ((<usize>this.kept) << 2), <u32>this.candidate);
+    this.kept++;
+    this.changes++;
+    this.candidate = scratch(this.rowBytes);
+    if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
+  }
+
+  private growHeap(): void {
+    this.capacity = max(HEAP_FIRST, this.capacity * 2);
+    const grown = scratch((<usize>this.capacity) << 2);
+    Mem.copy(grown, this.heap, (<usize>this.kept) << 2);
+    this.heap = grown;
+  }
+
+  /** Puts the rows in order, best first; no row may be offered afterwards. */
+  finish(): void {
+    if (!this.ordered) heapSort(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
+  }
+
+  private rowAt(i: u32): usize {
+    return <usize>Mem.u32At(this.heap + ((<usize>i) << 2));
+  }
+
+  seqOf(i: u32): f64 {
+    return <f64>Mem.u64At(this.rowAt(i) + ROW_SEQ);
+  }
+
+  textMatchOf(i: u32): f64 {
+    return Mem.f64At(this.rowAt(i) + ROW_TEXT_MATCH);
+  }
+
+  bonusOf(i: u32): f64 {
+    return Mem.f64At(this.rowAt(i) + ROW_BONUS);
+  }
+
+  flagsOf(i: u32): u32 {
+    return Mem.u32At(this.rowAt(i) + ROW_FLAGS);
+  }
+
+  hasKey(i: u32, key: u32): bool {
+    return (Mem.u64At(this.rowAt(i) + ROW_PRESENCE) << key) >> 63 != 0;
+  }
+
+  keyOf(i: u32, key: u32): u64 {
+    return Mem.u64At(this.rowAt(i) + ROW_KEYS + ((<usize>key) << 3));
+  }
 }

@@ -2,12 +2,12 @@
 // positions, so it is asked only about rows that may be among the best, in any order.
 
 import { checkDeadline } from "../env";
-import { listAt } from "../match/match";
+import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedNew, numberedRows, numberRows } from "../memory/numbered";
-import { alternativeAt, Word, wordAt, wordCount } from "../program/search-program";
-import { positionsRead, positionsReset, positionsUsed } from "../segment/positions";
+import { alternativeAt, SearchProgram, Word } from "../program/search-program";
+import { Positions } from "../segment/positions";
 import {
   BLOCK_BUFFER_BYTES,
   CURSOR_BYTES,
@@ -28,62 +28,6 @@ const LISTS_A_CHECK: u32 = 63; // of the deadline
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
 const LINKS_BYTES: usize = 0x4000; // links are taken from scratch by so much
 
-let asked: Numbered = changetype<Numbered>(0); // the rows that may be asked about, numbered when that is needed
-let bits: usize = 0;
-let from: u32 = 0;
-let to: u32 = 0;
-let opened: bool = false; // near lists of the segment at hand
-let linked: bool = false; // for the rows that may be asked about
-let buffers: usize = 0; // room for the runs of two words
-let linkBuffer: usize = 0;
-let freeLink: usize = 0;
-let linksEnd: usize = 0;
-
-/** Room that the runs of one word take at most; good once `nearRunBuffers` was called for the segment. */
-export let nearRunBytes: usize = 0;
-
-/** Begins with a new segment; the lists of the words must be open. */
-export function nearUse(): void {
-  opened = false;
-  linked = false;
-}
-
-/** Names the rows that may be asked about from now on: those of `some` in [first, end), bounds as for `numberRows`. */
-export function nearAsk(some: usize, first: u32, end: u32): void {
-  bits = some;
-  from = first;
-  to = end;
-  linked = false;
-}
-
-/** Opens the lists; returns room for the runs of two words, `nearRunBytes` each. */
-export function nearRunBuffers(): usize {
-  if (!opened) open();
-  if (!linked) link();
-  return buffers;
-}
-
-/** Copies the cursors that count for closeness: scoring moves its own past the rows asked about. */
-function open(): void {
-  let most: u32 = 0;
-  for (let i: u32 = 0; i < wordCount; i++) {
-    const word = wordAt(i);
-    word.nearLists = scratch(0);
-    word.nearCount = 0;
-    for (let j: u32 = 0; j < word.alternativeCount; j++) {
-      const alternative = alternativeAt(word, j);
-      if (alternative.near == 0) continue;
-      for (let list: u32 = 0; list < alternative.listCount; list++)
-        copyCursor(word, listAt(alternative.lists, list));
-    }
-    most = max(most, word.nearCount);
-  }
-  nearRunBytes = <usize>most * RUN_BYTES;
-  buffers = scratch(2 * nearRunBytes);
-  positionsReset(true);
-  opened = true;
-}
-
 function copyCursor(word: Word, from: Cursor): void {
   const copy = changetype<Cursor>(scratch(CURSOR_BYTES)); // one behind the other
   Mem.copy(changetype<usize>(copy), changetype<usize>(from), CURSOR_BYTES);
@@ -92,96 +36,169 @@ function copyCursor(word: Word, from: Cursor): void {
   word.nearCount++;
 }
 
-/** Links the lists of the words that have many. */
-function link(): void {
-  let numbered = false;
-  for (let i: u32 = 0; i < wordCount; i++) {
-    wordAt(i).nearLinks = 0;
-    if (wordAt(i).nearCount <= LISTS_PROBED) continue;
-    if (!numbered) {
-      asked = numberedNew();
-      numberRows(asked, bits, from, to);
-      linkBuffer = scratch(BLOCK_BUFFER_BYTES);
-      freeLink = 0;
-      linksEnd = 0;
-      numbered = true;
+/** The lists of the segment at hand that count for closeness. In scratch. */
+@unmanaged
+export class NearLists {
+  program: SearchProgram;
+  positions: Positions;
+  asked: Numbered; // the rows that may be asked about, numbered when that is needed
+  bits: usize;
+  from: u32;
+  to: u32;
+  opened: bool; // near lists of the segment at hand
+  linked: bool; // for the rows that may be asked about
+  buffers: usize; // room for the runs of two words
+  linkBuffer: usize;
+  freeLink: usize;
+  linksEnd: usize;
+  /** Room that the runs of one word take at most; good once `runBuffers` was called for the segment. */
+  runBytes: usize;
+
+  static make(program: SearchProgram): NearLists {
+    const made = changetype<NearLists>(scratchZeroed(offsetof<NearLists>()));
+    made.program = program;
+    made.positions = Positions.make();
+    return made;
+  }
+
+  /** Begins with a new segment; the lists of the words must be open. */
+  beginSegment(): void {
+    this.opened = false;
+    this.linked = false;
+  }
+
+  /** Names the rows that may be asked about from now on: those of `some` in [first, end), bounds as for `numberRows`. */
+  ask(some: usize, first: u32, end: u32): void {
+    this.bits = some;
+    this.from = first;
+    this.to = end;
+    this.linked = false;
+  }
+
+  /** Opens the lists; returns room for the runs of two words, `runBytes` each. */
+  runBuffers(): usize {
+    if (!this.opened) this.open();
+    if (!this.linked) this.link();
+    return this.buffers;
+  }
+
+  /** Copies the cursors that count for closeness: scoring moves its own past the rows asked about. */
+  private open(): void {
+    const program = this.program;
+    let most: u32 = 0;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const word = program.wordAt(i);
+      word.nearLists = scratch(0);
+      word.nearCount = 0;
+      for (let j: u32 = 0; j < word.alternativeCount; j++) {
+        const alternative = alternativeAt(word, j);
+        if (alternative.near == 0) continue;
+        for (let list: u32 = 0; list < alternative.listCount; list++)
+          copyCursor(word, listAt(alternative.lists, list));
+      }
+      most = max(most, word.nearCount);
     }
-    linkRows(wordAt(i));
+    this.runBytes = <usize>most * RUN_BYTES;
+    this.buffers = scratch(2 * this.runBytes);
+    this.opened = true;
   }
-  linked = true;
-}
 
-/** Makes a chain for every row that may be asked about of the word's lists that have it: to ask each takes too long. */
-function linkRows(word: Word): void {
-  word.nearLinks = scratchZeroed((<usize>asked.count) << 2);
-  for (let i: u32 = 0; i < word.nearCount; i++) {
-    const cursor = listAt(word.nearLists, i);
-    if ((i & LISTS_A_CHECK) == 0) checkDeadline();
-    cursorUseBuffer(cursor, linkBuffer);
-    cursorRestart(cursor);
-    if (cursor.count / SEEK_ABOVE > asked.count) seekLinks(word, cursor);
-    else scanLinks(word, cursor);
-    cursorRestart(cursor);
-    cursor.rowBuffer = 0;
-  }
-}
-
-function seekLinks(word: Word, cursor: Cursor): void {
-  const list = numberedRows(asked);
-  for (let i: u32 = 0; i < asked.count; i++) {
-    const row = Mem.u32At(list + ((<usize>i) << 2));
-    const reached = cursorSeek(cursor, row);
-    if (reached == TERMINATED) return;
-    if (reached == row) addLink(word, cursor, i);
-  }
-}
-
-function scanLinks(word: Word, cursor: Cursor): void {
-  let reached = cursorSeek(cursor, from);
-  while (reached < to) {
-    const held = cursor.held;
-    for (let i = cursor.at; i < held; i++) {
-      const row = cursor.rowAt(i);
-      if (row < to && asked.has(row)) addLink(word, cursor, asked.numberOf(row));
+  /** Links the lists of the words that have many. */
+  private link(): void {
+    const program = this.program;
+    let numbered = false;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      program.wordAt(i).nearLinks = 0;
+      if (program.wordAt(i).nearCount <= LISTS_PROBED) continue;
+      if (!numbered) {
+        this.asked = numberedNew();
+        numberRows(this.asked, this.bits, this.from, this.to);
+        this.linkBuffer = scratch(BLOCK_BUFFER_BYTES);
+        this.freeLink = 0;
+        this.linksEnd = 0;
+        numbered = true;
+      }
+      this.linkRows(program.wordAt(i));
     }
-    reached = cursorNextBlock(cursor) ? cursor.row() : TERMINATED;
+    this.linked = true;
   }
-}
 
-function addLink(word: Word, cursor: Cursor, number: u32): void {
-  if (freeLink == linksEnd) {
-    freeLink = scratch(LINKS_BYTES);
-    linksEnd = freeLink + LINKS_BYTES;
+  /** Makes a chain for every row that may be asked about of the word's lists that have it: to ask each takes too long. */
+  private linkRows(word: Word): void {
+    word.nearLinks = scratchZeroed((<usize>this.asked.count) << 2);
+    for (let i: u32 = 0; i < word.nearCount; i++) {
+      const cursor = listAt(word.nearLists, i);
+      if ((i & LISTS_A_CHECK) == 0) checkDeadline();
+      cursorUseBuffer(cursor, this.linkBuffer);
+      cursorRestart(cursor);
+      if (cursor.count / SEEK_ABOVE > this.asked.count) this.seekLinks(word, cursor);
+      else this.scanLinks(word, cursor);
+      cursorRestart(cursor);
+      cursor.rowBuffer = 0;
+    }
   }
-  const head = word.nearLinks + ((<usize>number) << 2);
-  Mem.putU32(freeLink, Mem.u32At(head));
-  Mem.putU32(freeLink + 4, <u32>changetype<usize>(cursor));
-  Mem.putU32(head, <u32>freeLink);
-  freeLink += LINK_BYTES;
-}
 
-/** Reads the positions of a word in the row, one run for each list that has it. Returns the number of runs. */
-export function nearRuns(word: Word, row: u32, runs: usize): u32 {
-  let count: u32 = 0;
-  if (word.nearLinks != 0) {
-    let link = <usize>Mem.u32At(word.nearLinks + ((<usize>asked.numberOf(row)) << 2));
-    for (; link != 0; link = <usize>Mem.u32At(link)) {
-      count += readRun(changetype<Cursor>(<usize>Mem.u32At(link + 4)), row, runs + <usize>count * RUN_BYTES);
+  private seekLinks(word: Word, cursor: Cursor): void {
+    const list = numberedRows(this.asked);
+    for (let i: u32 = 0; i < this.asked.count; i++) {
+      const row = Mem.u32At(list + ((<usize>i) << 2));
+      const reached = cursorSeek(cursor, row);
+      if (reached == TERMINATED) return;
+      if (reached == row) this.addLink(word, cursor, i);
+    }
+  }
+
+  private scanLinks(word: Word, cursor: Cursor): void {
+    let reached = cursorSeek(cursor, this.from);
+    while (reached < this.to) {
+      const held = cursor.held;
+      for (let i = cursor.at; i < held; i++) {
+        const row = cursor.rowAt(i);
+        if (row < this.to && this.asked.has(row)) this.addLink(word, cursor, this.asked.numberOf(row));
+      }
+      reached = cursorNextBlock(cursor) ? cursor.row() : TERMINATED;
+    }
+  }
+
+  private addLink(word: Word, cursor: Cursor, number: u32): void {
+    if (this.freeLink == this.linksEnd) {
+      this.freeLink = scratch(LINKS_BYTES);
+      this.linksEnd = this.freeLink + LINKS_BYTES;
+    }
+    const head = word.nearLinks + ((<usize>number) << 2);
+    Mem.putU32(this.freeLink, Mem.u32At(head));
+    Mem.putU32(this.freeLink + 4, <u32>changetype<usize>(cursor));
+    Mem.putU32(head, <u32>this.freeLink);
+    this.freeLink += LINK_BYTES;
+  }
+
+  /** Reads the positions of a word in the row, one run for each list that has it. Returns the number of runs. */
+  runs(word: Word, row: u32, runs: usize): u32 {
+    let count: u32 = 0;
+    if (word.nearLinks != 0) {
+      let link = <usize>Mem.u32At(word.nearLinks + ((<usize>this.asked.numberOf(row)) << 2));
+      for (; link != 0; link = <usize>Mem.u32At(link)) {
+        count += this.readRun(
+          changetype<Cursor>(<usize>Mem.u32At(link + 4)),
+          row,
+          runs + <usize>count * RUN_BYTES,
+        );
+      }
+      return count;
+    }
+    for (let i: u32 = 0; i < word.nearCount; i++) {
+      count += this.readRun(listAt(word.nearLists, i), row, runs + <usize>count * RUN_BYTES);
     }
     return count;
   }
-  for (let i: u32 = 0; i < word.nearCount; i++) {
-    count += readRun(listAt(word.nearLists, i), row, runs + <usize>count * RUN_BYTES);
-  }
-  return count;
-}
 
-/** Reads the positions of one list in the row into a run; 0 when it has none. */
-function readRun(cursor: Cursor, row: u32, run: usize): u32 {
-  if (!cursorFind(cursor, row)) return 0;
-  Mem.putU32(run, cursor.slotIndex);
-  Mem.putU32(run + 4, positionsUsed());
-  positionsRead(cursor);
-  Mem.putU32(run + 8, positionsUsed());
-  return 1;
+  /** Reads the positions of one list in the row into a run; 0 when it has none. */
+  private readRun(cursor: Cursor, row: u32, run: usize): u32 {
+    if (!cursorFind(cursor, row)) return 0;
+    Mem.putU32(run, cursor.slotIndex);
+    Mem.putU32(run + 4, this.positions.used);
+    this.positions.read(cursor);
+    Mem.putU32(run + 8, this.positions.used);
+    return 1;
+  }
 }

@@ -4,12 +4,12 @@
 
 import { checkDeadline } from "../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_POSITIONS, STATUS_DAMAGED } from "../layout";
-import { listAt } from "../match/match";
+import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
-import { alternativeAt, wordAt, wordCount } from "../program/search-program";
+import { alternativeAt, SearchProgram } from "../program/search-program";
 import {
   BLOCK_BUFFER_BYTES,
   Cursor,
@@ -25,114 +25,6 @@ import { fail } from "../status";
 const PIECE_SHIFT: u32 = 15; // what is known is noted for pieces of so many rows
 const LISTS_A_CHECK: u32 = 63; // of the deadline
 
-let segment: usize = 0;
-let rows: u32 = 0;
-let known: usize = 0; // u8 by piece, 0 = nothing is known of the segment
-let starts: usize = 0; // bitset
-let wholes: usize = 0; // bitset: the slot has as many tokens as the query has words
-let norms: usize = 0; // of the list at hand
-let buffer: usize = 0;
-
-/** Must be called before the first use in a kernel call. */
-export function startsSetUp(): void {
-  buffer = 0;
-}
-
-/** Begins with a new segment; the lists of the words must be open. */
-export function startsUse(used: usize): void {
-  segment = used;
-  rows = Seg.rows(used);
-  known = 0;
-}
-
-/** False when the first word surely is not at position 0. */
-export function mayStart(row: u32): bool {
-  return !startsKnown(row) || Bits.has(starts, row);
-}
-
-/** False when the first word surely is not at position 0 of a slot with as many tokens as the query has words. */
-export function mayBeWhole(row: u32): bool {
-  return !startsKnown(row) || Bits.has(wholes, row);
-}
-
-/** True when `startsFind` was called for a range with the row. */
-export function startsKnown(row: u32): bool {
-  return known != 0 && Mem.u8At(known + <usize>(row >> PIECE_SHIFT)) != 0;
-}
-
-/** True when all rows of [from, to) are known. */
-export function startsKnownIn(from: u32, to: u32): bool {
-  for (let row = from; row < to; row += 1 << PIECE_SHIFT) if (!startsKnown(row)) return false;
-  return to == from || startsKnown(to - 1);
-}
-
-/** A norm byte stands for as many tokens as the query has words. */
-export function lengthIsWords(norm: u32): bool {
-  return decodeNorm(norm) == wordCount;
-}
-
-/** The rows of a word of a bitset in which it is; only where `startsKnown`. */
-export function startsIn(word: u32): u64 {
-  return Bits.word(starts, word);
-}
-
-/** About how many postings `startsFind` would read. */
-export function startsPostings(first: u32, end: u32): u64 {
-  const word = wordAt(0);
-  let postings: u64 = 0;
-  for (let i: u32 = 0; i < word.alternativeCount; i++) {
-    const alternative = alternativeAt(word, i);
-    if (alternative.near == 0) continue;
-    for (let list: u32 = 0; list < alternative.listCount; list++)
-      postings += listAt(alternative.lists, list).count;
-  }
-  return (postings * (end - first)) / rows;
-}
-
-/** Finds the rows of the pieces that [first, end) is in. */
-export function startsFind(first: u32, end: u32): void {
-  const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
-  const to = min(rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);
-  if (buffer == 0) buffer = scratch(BLOCK_BUFFER_BYTES);
-  if (known == 0) {
-    known = scratchZeroed(<usize>(rows >> PIECE_SHIFT) + 1);
-    starts = scratchZeroed(Bits.bytes(rows));
-    wholes = scratchZeroed(Bits.bytes(rows));
-  }
-  const word = wordAt(0);
-  let lists: u32 = 0;
-  for (let i: u32 = 0; i < word.alternativeCount; i++) {
-    const alternative = alternativeAt(word, i);
-    if (alternative.near == 0) continue;
-    for (let list: u32 = 0; list < alternative.listCount; list++) {
-      if ((++lists & LISTS_A_CHECK) == 0) checkDeadline();
-      findIn(listAt(alternative.lists, list), from, to);
-    }
-  }
-  for (let piece = from >> PIECE_SHIFT; piece << PIECE_SHIFT < to; piece++)
-    Mem.putU8(known + <usize>piece, 1);
-}
-
-function findIn(cursor: Cursor, from: u32, to: u32): void {
-  const field = findField(segment, cursor.slot);
-  norms = field == 0 ? 0 : Field.norms(segment, field);
-  if (norms == 0) {
-    fail(STATUS_DAMAGED);
-    return;
-  }
-  cursorRestart(cursor);
-  cursorUseBuffer(cursor, buffer);
-  for (
-    let block = cursorBlockOf(cursor, from);
-    block <= cursor.blocks && cursorBlockFrom(cursor, block) < to;
-    block++
-  ) {
-    if (!mayHaveStart(cursor, block)) continue;
-    if (!cursorGoToBlock(cursor, block)) return;
-    findInBlock(cursor);
-  }
-}
-
 /** False when no position of a block is 0: after the first of a posting, distances follow. */
 function mayHaveStart(cursor: Cursor, block: u32): bool {
   let at = blockStart(cursor, block);
@@ -141,45 +33,6 @@ function mayHaveStart(cursor: Cursor, block: u32): bool {
   for (; at + 16 <= end; at += 16) if (!i8x16.all_true(Mem.v128At(at))) return true;
   for (; at < end; at++) if (Mem.u8At(at) == 0) return true;
   return false;
-}
-
-/**
- * Looks at all postings of the block at hand, also those outside the range: what is found is true of them, too. A byte 0
- * is a position; as many end before it as the postings before its own have.
- */
-function findInBlock(cursor: Cursor): void {
-  const held = cursor.held;
-  let at = cursor.positionAt;
-  const end = blockEnd(cursor, cursor.block, at);
-  let ended: u32 = 0; // positions before the bytes at hand
-  let i: u32 = 0;
-  let before: u32 = 0; // positions before those of posting i
-  for (; at < end; at += 16) {
-    let finals: u32 = 0;
-    let zeros: u32 = 0;
-    if (at + 16 <= end) {
-      const bytes = Mem.v128At(at);
-      finals = ~i8x16.bitmask(bytes) & 0xffff;
-      zeros = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0)));
-    } else {
-      for (let byte: usize = 0; at + byte < end; byte++) {
-        finals |= (Mem.u8At(at + byte) < 0x80 ? 1 : 0) << (<u32>byte);
-        zeros |= (Mem.u8At(at + byte) == 0 ? 1 : 0) << (<u32>byte);
-      }
-    }
-    for (; zeros != 0; zeros &= zeros - 1) {
-      const position = ended + popcnt(finals & ((zeros & -zeros) - 1));
-      while (i < held && before < position) before += cursor.tfAt(i++);
-      if (i == held) return;
-      if (before == position) add(cursor.rowAt(i));
-    }
-    ended += popcnt(finals);
-  }
-}
-
-function add(row: u32): void {
-  Bits.add(starts, row);
-  if (lengthIsWords(Mem.u8At(norms + row))) Bits.add(wholes, row);
 }
 
 function blockStart(cursor: Cursor, block: u32): usize {
@@ -194,4 +47,157 @@ function blockEnd(cursor: Cursor, block: u32, start: usize): usize {
   if (block + 1 == cursor.blocks) return max(cursor.tailPositions, start);
   const next = Mem.u32At(cursor.directory + <usize>(block + 1) * BLOCK_ENTRY_BYTES + BLOCK_POSITIONS);
   return max(start, cursor.positions + min(<usize>next, cursor.positionsEnd - cursor.positions));
+}
+
+/** Where the first word begins a field, in the segment at hand. In scratch. */
+@unmanaged
+export class Starts {
+  program: SearchProgram;
+  segment: usize;
+  rows: u32;
+  known: usize; // u8 by piece, 0 = nothing is known of the segment
+  starts: usize; // bitset
+  wholes: usize; // bitset: the slot has as many tokens as the query has words
+  norms: usize; // of the list at hand
+  buffer: usize;
+
+  static make(program: SearchProgram): Starts {
+    const made = changetype<Starts>(scratchZeroed(offsetof<Starts>()));
+    made.program = program;
+    return made;
+  }
+
+  /** Begins with a new segment; the lists of the words must be open. */
+  beginSegment(used: usize): void {
+    this.segment = used;
+    this.rows = Seg.rows(used);
+    this.known = 0;
+  }
+
+  /** False when the first word surely is not at position 0. */
+  mayStart(row: u32): bool {
+    return !this.isKnown(row) || Bits.has(this.starts, row);
+  }
+
+  /** False when the first word surely is not at position 0 of a slot with as many tokens as the query has words. */
+  mayBeWhole(row: u32): bool {
+    return !this.isKnown(row) || Bits.has(this.wholes, row);
+  }
+
+  /** True when `find` was called for a range with the row. */
+  isKnown(row: u32): bool {
+    return this.known != 0 && Mem.u8At(this.known + <usize>(row >> PIECE_SHIFT)) != 0;
+  }
+
+  /** True when all rows of [from, to) are known. */
+  areKnown(from: u32, to: u32): bool {
+    for (let row = from; row < to; row += 1 << PIECE_SHIFT) if (!this.isKnown(row)) return false;
+    return to == from || this.isKnown(to - 1);
+  }
+
+  /** A norm byte stands for as many tokens as the query has words. */
+  lengthIsWords(norm: u32): bool {
+    return decodeNorm(norm) == this.program.wordCount;
+  }
+
+  /** The rows of a word of a bitset in which it is; only where `isKnown`. */
+  among(word: u32): u64 {
+    return Bits.word(this.starts, word);
+  }
+
+  /** About how many postings `find` would read. */
+  postings(first: u32, end: u32): u64 {
+    const word = this.program.wordAt(0);
+    let postings: u64 = 0;
+    for (let i: u32 = 0; i < word.alternativeCount; i++) {
+      const alternative = alternativeAt(word, i);
+      if (alternative.near == 0) continue;
+      for (let list: u32 = 0; list < alternative.listCount; list++)
+        postings += listAt(alternative.lists, list).count;
+    }
+    return (postings * (end - first)) / this.rows;
+  }
+
+  /** Finds the rows of the pieces that [first, end) is in. */
+  find(first: u32, end: u32): void {
+    const from = (first >> PIECE_SHIFT) << PIECE_SHIFT;
+    const to = min(this.rows, (((end - 1) >> PIECE_SHIFT) + 1) << PIECE_SHIFT);
+    if (this.buffer == 0) this.buffer = scratch(BLOCK_BUFFER_BYTES);
+    if (this.known == 0) {
+      this.known = scratchZeroed(<usize>(this.rows >> PIECE_SHIFT) + 1);
+      this.starts = scratchZeroed(Bits.bytes(this.rows));
+      this.wholes = scratchZeroed(Bits.bytes(this.rows));
+    }
+    const word = this.program.wordAt(0);
+    let lists: u32 = 0;
+    for (let i: u32 = 0; i < word.alternativeCount; i++) {
+      const alternative = alternativeAt(word, i);
+      if (alternative.near == 0) continue;
+      for (let list: u32 = 0; list < alternative.listCount; list++) {
+        if ((++lists & LISTS_A_CHECK) == 0) checkDeadline();
+        this.findIn(listAt(alternative.lists, list), from, to);
+      }
+    }
+    for (let piece = from >> PIECE_SHIFT; piece << PIECE_SHIFT < to; piece++)
+      Mem.putU8(this.known + <usize>piece, 1);
+  }
+
+  private findIn(cursor: Cursor, from: u32, to: u32): void {
+    const field = findField(this.segment, cursor.slot);
+    this.norms = field == 0 ? 0 : Field.norms(this.segment, field);
+    if (this.norms == 0) {
+      fail(STATUS_DAMAGED);
+      return;
+    }
+    cursorRestart(cursor);
+    cursorUseBuffer(cursor, this.buffer);
+    for (
+      let block = cursorBlockOf(cursor, from);
+      block <= cursor.blocks && cursorBlockFrom(cursor, block) < to;
+      block++
+    ) {
+      if (!mayHaveStart(cursor, block)) continue;
+      if (!cursorGoToBlock(cursor, block)) return;
+      this.findInBlock(cursor);
+    }
+  }
+
+  /**
+   * Looks at all postings of the block at hand, also those outside the range: what is found is true of them, too. A byte 0
+   * is a position; as many end before it as the postings before its own have.
+   */
+  private findInBlock(cursor: Cursor): void {
+    const held = cursor.held;
+    let at = cursor.positionAt;
+    const end = blockEnd(cursor, cursor.block, at);
+    let ended: u32 = 0; // positions before the bytes at hand
+    let i: u32 = 0;
+    let before: u32 = 0; // positions before those of posting i
+    for (; at < end; at += 16) {
+      let finals: u32 = 0;
+      let zeros: u32 = 0;
+      if (at + 16 <= end) {
+        const bytes = Mem.v128At(at);
+        finals = ~i8x16.bitmask(bytes) & 0xffff;
+        zeros = i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(0)));
+      } else {
+        for (let byte: usize = 0; at + byte < end; byte++) {
+          finals |= (Mem.u8At(at + byte) < 0x80 ? 1 : 0) << (<u32>byte);
+          zeros |= (Mem.u8At(at + byte) == 0 ? 1 : 0) << (<u32>byte);
+        }
+      }
+      for (; zeros != 0; zeros &= zeros - 1) {
+        const position = ended + popcnt(finals & ((zeros & -zeros) - 1));
+        while (i < held && before < position) before += cursor.tfAt(i++);
+        if (i == held) return;
+        if (before == position) this.add(cursor.rowAt(i));
+      }
+      ended += popcnt(finals);
+    }
+  }
+
+  private add(row: u32): void {
+    Bits.add(this.starts, row);
+    if (this.lengthIsWords(Mem.u8At(this.norms + row))) Bits.add(this.wholes, row);
+  }
 }

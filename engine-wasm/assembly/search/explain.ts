@@ -2,9 +2,9 @@
 // for one row what score-words.ts does for many rows at once, in the same order of operations, so that the numbers are
 // equal to the bit. The bytes of question and answer are drawn in docs/FORMATS.md.
 
-import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";
-import { listAt, matchRows, matchSetUp } from "../match/match";
-import { scratch } from "../memory/arena";
+import { ROW_MATCHED, STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../layout";
+import { listAt } from "../match/alternative-lists";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import {
@@ -18,36 +18,15 @@ import {
   resultOpen,
 } from "../memory/result";
 import { termAt } from "../program/program-terms";
-import { bonusTermCount, startsBonus } from "../program/rank-program";
-import {
-  Alternative,
-  alternativeAt,
-  proximityWeight,
-  queryRead,
-  saturation,
-  slotDivisors,
-  slotWeight,
-  wordAt,
-  wordCount,
-} from "../program/search-program";
-import { slotAt } from "../program/slots";
-import { finalKey, textMatchOf } from "../rank/final-key";
-import { boostsOf, classOf, flagsOf } from "../rank/rules";
-import {
-  bonusesSetUp,
-  bonusesUse,
-  bonusTermFrom,
-  groupEnd,
-  placeBonusBound,
-  placeBonusOf,
-  termBonusOf,
-} from "../score/bonuses";
-import { nearAsk, nearUse } from "../score/near-lists";
-import { proximityOf } from "../score/proximity";
+import { Alternative, alternativeAt, SearchProgram } from "../program/search-program";
+import { finalKey } from "../rank/final-key";
+import { rowState } from "../score/row-state";
+import { Signals } from "../score/signals";
 import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
 import { BLOCK_BUFFER_BYTES, Cursor, cursorRestart, cursorSeek, cursorUseBuffer } from "../segment/postings";
 import { Field, findField, Seg, Snap } from "../segment/segment";
 import { fail, failed, status, statusReset } from "../status";
+import { beginQuery, beginSegment, Run, SegmentRun } from "./run";
 
 const NO_ALTERNATIVE: u32 = 0xffffffff;
 const TYPOS_COUNTED: u32 = 15;
@@ -70,7 +49,6 @@ class WordPart {
   exact: u32;
   parts: usize;
   partCount: u32;
-  padding: u32;
 }
 
 @unmanaged
@@ -86,14 +64,10 @@ class RowParts {
   bonusTermCount: u32;
   place: u32; // PLACE_*
   flags: u32; // ROW_*
-  padding: u32;
 }
 
 const PART_BYTES: usize = offsetof<Part>();
-const WORD_PART_BYTES: usize = offsetof<WordPart>();
-
-let segment: usize = 0;
-let buffer: usize = 0;
+const WORD_PART_BYTES: usize = (offsetof<WordPart>() + 7) & ~7;
 
 function wordPartAt(row: RowParts, i: u32): WordPart {
   return changetype<WordPart>(row.words + <usize>i * WORD_PART_BYTES);
@@ -115,154 +89,20 @@ export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
     if (!(seqAt(seqs, i) > previous) || seqAt(seqs, i) > SEQ_MAX) fail(STATUS_BAD_PROGRAM);
     previous = seqAt(seqs, i);
   }
-  queryRead(seqs + seqBytes, bytes - 4 - seqBytes);
+  const run = beginQuery(snapshot, seqs + seqBytes, bytes - 4 - seqBytes, true);
   if (failed()) return -status();
-  matchSetUp(false);
-  bonusesSetUp();
-  buffer = scratch(BLOCK_BUFFER_BYTES);
-  const rows = scratch((<usize>count) << 2); // addresses of RowParts
-  Mem.fill(rows, 0, (<usize>count) << 2);
+  const explainer = Explainer.make(run);
+  const rows = scratchZeroed((<usize>count) << 2); // addresses of RowParts
   const segments = Snap.count(snapshot);
-  for (let i: u32 = 0; i < segments && !failed(); i++) {
-    explainSegment(
-      Snap.segment(snapshot, i),
-      Snap.summary(snapshot, i),
-      Snap.live(snapshot, i),
-      seqs,
-      count,
-      rows,
-    );
-  }
+  for (let i: u32 = 0; i < segments && !failed(); i++) explainer.explainIn(i, seqs, count, rows);
   if (failed()) return -status();
   resultOpen();
-  for (let i: usize = 0; i < <usize>count; i++) writeRow(<usize>Mem.u32At(rows + (i << 2)));
+  for (let i: usize = 0; i < <usize>count; i++) explainer.writeRow(<usize>Mem.u32At(rows + (i << 2)));
   return <i32>resultClose();
 }
 
 function seqAt(seqs: usize, i: u32): f64 {
   return Mem.f64At(seqs + <usize>i * SEQ_BYTES);
-}
-
-function explainSegment(
-  used: usize,
-  summary: usize,
-  live: usize,
-  seqs: usize,
-  count: u32,
-  rows: usize,
-): void {
-  segment = used;
-  let bits: usize = 0;
-  for (let i: u32 = 0; i < count && !failed(); i++) {
-    const row = rowOfSeq(used, <u64>seqAt(seqs, i));
-    if (row == NOT_FOUND) continue;
-    if (bits == 0) {
-      bits = matchRows(used, summary, live);
-      bonusesUse(used);
-      nearUse();
-      nearAsk(bits, 0, Seg.rows(used));
-    }
-    if (Bits.has(bits, row)) Mem.putU32(rows + ((<usize>i) << 2), <u32>explainRow(row));
-  }
-}
-
-function explainRow(row: u32): usize {
-  const parts = changetype<RowParts>(scratch(offsetof<RowParts>()));
-  parts.words = scratch(<usize>wordCount * WORD_PART_BYTES);
-  let score: f64 = 0;
-  let typos: u32 = 0;
-  let matched: u32 = 0;
-  let exact = true;
-  for (let i: u32 = 0; i < wordCount; i++) {
-    const word = wordPartAt(parts, i);
-    explainWord(word, i, row);
-    if (word.alternative == NO_ALTERNATIVE) continue;
-    score += word.score;
-    typos = min(TYPOS_COUNTED, typos + word.typos);
-    if (word.exact == 0) exact = false;
-    matched++;
-  }
-  parts.flags = flagsOf(row);
-  const isMatched = (parts.flags & ROW_MATCHED) != 0;
-  parts.closeness = isMatched && proximityWeight > 0 && matched > 1 ? proximityOf(row) : 0;
-  if (parts.closeness > 0) score += proximityWeight * parts.closeness;
-  const full = isMatched && wordCount > 0 && matched == wordCount;
-  parts.textMatch = isMatched && wordCount > 0 ? textMatchOf(score, full, typos, exact) : 0;
-  parts.placeBonus = full && placeBonusBound(row, exact) > 0 ? placeBonusOf(row, exact) : 0;
-  parts.place = parts.placeBonus > startsBonus ? PLACE_WHOLE : parts.placeBonus > 0 ? PLACE_STARTS : 0;
-  parts.bonusTerms = scratch((<usize>bonusTermCount) << 2);
-  parts.bonusTermCount = 0;
-  for (let i = bonusTermFrom(row, 0); i < bonusTermCount; i = bonusTermFrom(row, groupEnd(i))) {
-    Mem.putU32(parts.bonusTerms + ((<usize>parts.bonusTermCount) << 2), i);
-    parts.bonusTermCount++;
-  }
-  parts.boosts = boostsOf(row);
-  parts.rowClass = classOf(row);
-  parts.key = finalKey(parts.textMatch, termBonusOf(row) + parts.placeBonus, parts.boosts);
-  return changetype<usize>(parts);
-}
-
-function explainWord(part: WordPart, number: u32, row: u32): void {
-  const word = wordAt(number);
-  part.alternative = NO_ALTERNATIVE;
-  part.partCount = 0;
-  for (let i: u32 = 0; i < word.alternativeCount; i++) {
-    const alternative = alternativeAt(word, i);
-    const score = scoreOf(alternative, row);
-    if (score < 0) continue;
-    const first = part.alternative == NO_ALTERNATIVE;
-    part.typos = first ? alternative.typos : min(part.typos, alternative.typos);
-    part.exact = (first ? 0 : part.exact) | alternative.exact;
-    if (!first && score <= part.score) continue;
-    part.score = score;
-    part.alternative = i;
-  }
-  if (part.alternative != NO_ALTERNATIVE) findParts(part, alternativeAt(word, part.alternative), row);
-}
-
-/** Puts the cursor on the row; false when its list does not have it. */
-function standsOn(cursor: Cursor, row: u32): bool {
-  cursorUseBuffer(cursor, buffer);
-  cursorRestart(cursor);
-  return cursorSeek(cursor, row) == row;
-}
-
-/** Score of an alternative in the row, -1 when the row does not have it. */
-function scoreOf(alternative: Alternative, row: u32): f64 {
-  let sum: f64 = 0;
-  let found = false;
-  for (let i: u32 = 0; i < alternative.listCount; i++) {
-    const cursor = listAt(alternative.lists, i);
-    if (!standsOn(cursor, row)) continue;
-    const field = findField(segment, slotAt(cursor.slotIndex));
-    const norms: usize = field == 0 ? 0 : Field.norms(segment, field);
-    if (norms == 0) {
-      fail(STATUS_DAMAGED);
-      return -1;
-    }
-    const divisor = Mem.f64At(slotDivisors(cursor.slotIndex) + ((<usize>Mem.u8At(norms + row)) << 3));
-    sum += (slotWeight(cursor.slotIndex) * <f64>cursor.tf()) / divisor;
-    found = true;
-  }
-  return found ? (alternative.boost * sum) / (sum + saturation) : -1;
-}
-
-function findParts(word: WordPart, alternative: Alternative, row: u32): void {
-  word.parts = scratch(<usize>alternative.listCount * PART_BYTES);
-  for (let i: u32 = 0; i < alternative.listCount; i++) {
-    const cursor = listAt(alternative.lists, i);
-    if (!standsOn(cursor, row)) continue;
-    const part = changetype<Part>(word.parts + <usize>word.partCount * PART_BYTES);
-    word.partCount++;
-    part.slot = slotAt(cursor.slotIndex);
-    part.tf = cursor.tf();
-    if (alternative.sequence != 0) {
-      joinTerms(part, alternative);
-    } else {
-      part.term = Seg.termAt(segment, cursor.term);
-      part.termBytes = Seg.termLength(segment, cursor.term);
-    }
-  }
 }
 
 /** The terms of a sequence with a space between two. */
@@ -281,24 +121,6 @@ function joinTerms(part: Part, alternative: Alternative): void {
   }
 }
 
-function writeRow(at: usize): void {
-  putResultU8(at == 0 ? 0 : 1);
-  if (at == 0) return;
-  const row = changetype<RowParts>(at);
-  putResultU8(row.flags);
-  putResultF64(row.textMatch);
-  for (let i: u32 = 0; i < wordCount; i++) writeWord(wordPartAt(row, i));
-  putResultF64(row.closeness);
-  putResultU16(row.bonusTermCount);
-  for (let i: usize = 0; i < <usize>row.bonusTermCount; i++)
-    putResultU16(Mem.u32At(row.bonusTerms + (i << 2)));
-  putResultU8(row.place);
-  putResultF64(row.placeBonus);
-  putResultF64(row.boosts);
-  putResultU64(row.rowClass);
-  putResultU64(row.key);
-}
-
 function writeWord(word: WordPart): void {
   putResultU32(word.alternative);
   if (word.alternative == NO_ALTERNATIVE) return;
@@ -312,5 +134,166 @@ function writeWord(word: WordPart): void {
     putResultU32(part.tf);
     putResultU32(part.termBytes);
     putResultBytes(part.term, part.termBytes);
+  }
+}
+
+/** The rows of one search that are explained. In scratch. */
+@unmanaged
+class Explainer {
+  run: Run;
+  program: SearchProgram;
+  signals: Signals;
+  segment: usize;
+  buffer: usize;
+
+  static make(run: Run): Explainer {
+    const made = changetype<Explainer>(scratchZeroed(offsetof<Explainer>()));
+    made.run = run;
+    made.program = run.program;
+    made.signals = run.signals;
+    made.buffer = scratch(BLOCK_BUFFER_BYTES);
+    return made;
+  }
+
+  /** Explains those of the rows that are in a segment and in the result; `rows`: where the addresses of RowParts go. */
+  explainIn(entry: u32, seqs: usize, count: u32, rows: usize): void {
+    const segment = Snap.segment(this.run.snapshot, entry);
+    let here = changetype<SegmentRun>(0); // begun when the segment has one of the rows
+    for (let i: u32 = 0; i < count && !failed(); i++) {
+      const row = rowOfSeq(segment, <u64>seqAt(seqs, i));
+      if (row == NOT_FOUND) continue;
+      if (changetype<usize>(here) == 0) {
+        here = beginSegment(this.run, entry);
+        if (failed()) return;
+        this.segment = segment;
+        this.signals.near.ask(here.bits, 0, here.rows);
+      }
+      if (Bits.has(here.bits, row)) Mem.putU32(rows + ((<usize>i) << 2), <u32>this.explainRow(row));
+    }
+  }
+
+  private explainRow(row: u32): usize {
+    const program = this.program;
+    const rules = this.run.rules;
+    const signals = this.signals;
+    const parts = changetype<RowParts>(scratch(offsetof<RowParts>()));
+    parts.words = scratch(<usize>program.wordCount * WORD_PART_BYTES);
+    let score: f64 = 0;
+    let typos: u32 = 0;
+    let matched: u32 = 0;
+    let exact = true;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const word = wordPartAt(parts, i);
+      this.explainWord(word, i, row);
+      if (word.alternative == NO_ALTERNATIVE) continue;
+      score += word.score;
+      typos = min(TYPOS_COUNTED, typos + word.typos);
+      if (word.exact == 0) exact = false;
+      matched++;
+    }
+    parts.flags = rules.flagsOf(row);
+    const words = (parts.flags & ROW_MATCHED) != 0 ? matched : 0;
+    const state = rowState(words, typos, exact);
+    const closeness = signals.closeness;
+    parts.closeness = closeness.applies(state) ? closeness.sumOf(row) : 0;
+    if (parts.closeness > 0) score += program.proximityWeight * parts.closeness;
+    parts.textMatch = words > 0 ? signals.textMatch(score, state) : 0;
+    parts.placeBonus = words > 0 && signals.place.bound(row, state) > 0 ? signals.place.of(row, state) : 0;
+    parts.place = signals.place.explain(parts.placeBonus);
+    parts.bonusTerms = scratch((<usize>program.ranking.bonusTermCount) << 2);
+    parts.bonusTermCount = signals.term.explain(row, parts.bonusTerms);
+    parts.boosts = rules.boostsOf(row);
+    parts.rowClass = rules.classOf(row);
+    parts.key = finalKey(
+      parts.textMatch,
+      this.signals.term.of(row) + parts.placeBonus,
+      parts.boosts,
+      program.wordCount == 0,
+    );
+    return changetype<usize>(parts);
+  }
+
+  private explainWord(part: WordPart, number: u32, row: u32): void {
+    const word = this.program.wordAt(number);
+    part.alternative = NO_ALTERNATIVE;
+    part.partCount = 0;
+    for (let i: u32 = 0; i < word.alternativeCount; i++) {
+      const alternative = alternativeAt(word, i);
+      const score = this.scoreOf(alternative, row);
+      if (score < 0) continue;
+      const first = part.alternative == NO_ALTERNATIVE;
+      part.typos = first ? alternative.typos : min(part.typos, alternative.typos);
+      part.exact = (first ? 0 : part.exact) | alternative.exact;
+      if (!first && score <= part.score) continue;
+      part.score = score;
+      part.alternative = i;
+    }
+    if (part.alternative != NO_ALTERNATIVE) this.findParts(part, alternativeAt(word, part.alternative), row);
+  }
+
+  /** Puts the cursor on the row; false when its list does not have it. */
+  private standsOn(cursor: Cursor, row: u32): bool {
+    cursorUseBuffer(cursor, this.buffer);
+    cursorRestart(cursor);
+    return cursorSeek(cursor, row) == row;
+  }
+
+  /** Score of an alternative in the row, -1 when the row does not have it. */
+  private scoreOf(alternative: Alternative, row: u32): f64 {
+    const program = this.program;
+    let sum: f64 = 0;
+    let found = false;
+    for (let i: u32 = 0; i < alternative.listCount; i++) {
+      const cursor = listAt(alternative.lists, i);
+      if (!this.standsOn(cursor, row)) continue;
+      const field = findField(this.segment, program.slots.at(cursor.slotIndex));
+      const norms: usize = field == 0 ? 0 : Field.norms(this.segment, field);
+      if (norms == 0) {
+        fail(STATUS_DAMAGED);
+        return -1;
+      }
+      const divisor = Mem.f64At(
+        program.slotDivisors(cursor.slotIndex) + ((<usize>Mem.u8At(norms + row)) << 3),
+      );
+      sum += (program.slotWeight(cursor.slotIndex) * <f64>cursor.tf()) / divisor;
+      found = true;
+    }
+    return found ? (alternative.boost * sum) / (sum + program.saturation) : -1;
+  }
+
+  private findParts(word: WordPart, alternative: Alternative, row: u32): void {
+    word.parts = scratch(<usize>alternative.listCount * PART_BYTES);
+    for (let i: u32 = 0; i < alternative.listCount; i++) {
+      const cursor = listAt(alternative.lists, i);
+      if (!this.standsOn(cursor, row)) continue;
+      const part = changetype<Part>(word.parts + <usize>word.partCount * PART_BYTES);
+      word.partCount++;
+      part.slot = this.program.slots.at(cursor.slotIndex);
+      part.tf = cursor.tf();
+      if (alternative.sequence != 0) {
+        joinTerms(part, alternative);
+      } else {
+        part.term = Seg.termAt(this.segment, cursor.term);
+        part.termBytes = Seg.termLength(this.segment, cursor.term);
+      }
+    }
+  }
+
+  writeRow(at: usize): void {
+    putResultU8(at == 0 ? 0 : 1);
+    if (at == 0) return;
+    const row = changetype<RowParts>(at);
+    putResultU8(row.flags);
+    putResultF64(row.textMatch);
+    for (let i: u32 = 0; i < this.program.wordCount; i++) writeWord(wordPartAt(row, i));
+    putResultF64(row.closeness);
+    putResultU16(row.bonusTermCount);
+    for (let i: usize = 0; i < <usize>row.bonusTermCount; i++)
+      putResultU16(Mem.u32At(row.bonusTerms + (i << 2)));
+    putResultU8(row.place);
+    putResultF64(row.placeBonus);
+    putResultF64(row.boosts);
+    putResultU64(row.rowClass);
+    putResultU64(row.key);
   }
 }

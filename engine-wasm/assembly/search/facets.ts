@@ -11,7 +11,6 @@ import {
   countRowsOnce,
   countsAboveZero,
   countsOf,
-  countsSum,
   nextCount,
 } from "../columns/facet-counts";
 import { countSets, countsOfSets } from "../columns/facet-sets";
@@ -92,15 +91,15 @@ function countField(segment: usize, field: usize, summary: usize, slot: u32, bit
     const times = countSets(numbers, sets, counted, bits, flip, rows);
     counts = countsOfSets(ordinals, Field.offsets(segment, field), times, firstRows, sets, values);
   } else {
-    counts = countsOf(values, counted);
+    const tables = countsOf(values, counted);
     if (!isArrayType(Field.type(field))) {
-      countRows(ordinals, bits, flip, rows, counts);
+      countRows(ordinals, bits, flip, rows, tables);
     } else {
       const offsets = Field.offsets(segment, field);
-      if (hasNoRepeats(known)) countElements(ordinals, offsets, bits, flip, rows, counts);
-      else countRowsOnce(ordinals, offsets, values, bits, flip, rows, counts);
+      if (hasNoRepeats(known)) countElements(ordinals, offsets, bits, flip, rows, tables);
+      else countRowsOnce(ordinals, offsets, values, bits, flip, rows, tables.counts);
     }
-    countsSum(counts, values);
+    counts = tables.sum(values);
   }
   if (others) countOthers(counts, table, values);
   return counts;
@@ -177,14 +176,12 @@ function merge(facet: Facet, others: usize, otherCount: u32): void {
   facet.entryCount = count;
 }
 
-let orderKind: u32 = 0;
-
 /** Order of limited counts: the larger count, then the smaller value. */
-function before(a: usize, b: usize): bool {
+function before(a: usize, b: usize, kind: usize): bool {
   const x = Mem.u32At(a);
   const y = Mem.u32At(b);
   if (x != y) return x > y;
-  return (orderKind == KIND_STRING ? compareSpans(a, b, ENTRY_RAW) : compareNumbers(a, b, orderKind)) < 0;
+  return (kind == KIND_STRING ? compareSpans(a, b, ENTRY_RAW) : compareNumbers(a, b, <u32>kind)) < 0;
 }
 
 /** Chooses the entries of a limited facet. Call before the result is opened. */
@@ -193,7 +190,7 @@ export function facetFinish(facet: Facet): void {
   else if (facet.limit > 0) chooseBest(facet);
 }
 
-function moreOften(a: usize, b: usize): bool {
+function moreOften(a: usize, b: usize, _: usize): bool {
   return Mem.u32At(a) > Mem.u32At(b);
 }
 
@@ -204,10 +201,10 @@ function countOfRank(facet: Facet, rank: u32): u32 {
     const entry = entryAt(facet.entries, i);
     if (i < rank) {
       Mem.putU32(heap + ((<usize>i) << 2), <u32>entry);
-      heapRise(heap, i + 1, moreOften);
-    } else if (moreOften(entry, <usize>Mem.u32At(heap))) {
+      heapRise(heap, i + 1, moreOften, 0);
+    } else if (moreOften(entry, <usize>Mem.u32At(heap), 0)) {
       Mem.putU32(heap, <u32>entry);
-      heapSink(heap, rank, moreOften);
+      heapSink(heap, rank, moreOften, 0);
     }
   }
   return Mem.u32At(<usize>Mem.u32At(heap));
@@ -235,18 +232,18 @@ function chooseShare(facet: Facet): void {
 function chooseBest(facet: Facet): void {
   const wanted = min(facet.limit, facet.entryCount);
   const heap = scratch((<usize>wanted) << 2);
-  orderKind = facet.kind;
+  const kind = <usize>facet.kind;
   for (let i: u32 = 0; i < facet.entryCount; i++) {
     const entry = entryAt(facet.entries, i);
     if (i < wanted) {
       Mem.putU32(heap + ((<usize>i) << 2), <u32>entry);
-      heapRise(heap, i + 1, before);
-    } else if (before(entry, <usize>Mem.u32At(heap))) {
+      heapRise(heap, i + 1, before, kind);
+    } else if (before(entry, <usize>Mem.u32At(heap), kind)) {
       Mem.putU32(heap, <u32>entry);
-      heapSink(heap, wanted, before);
+      heapSink(heap, wanted, before, kind);
     }
   }
-  heapSort(heap, wanted, before);
+  heapSort(heap, wanted, before, kind);
   facet.entries = heap;
   facet.entryCount = wanted;
 }

@@ -1,9 +1,7 @@
 // The search kernel: one program on one snapshot. Segments are visited newest first, so that among equal rows
 // the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
 
-import { ROW_MATCHED, SORT_CLASS, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ } from "../layout";
-import { matchRows, matchSetUp } from "../match/match";
-import { Bits, bitsCount, bitsNext, bitsPrevious } from "../memory/bitset";
+import { SORT_FIELD, SORT_SEQ } from "../layout";
 import {
   putResultBytes,
   putResultF64,
@@ -13,165 +11,73 @@ import {
   resultClose,
   resultOpen,
 } from "../memory/result";
-import { rankPlain, ruleAt, ruleCount } from "../program/rank-program";
-import {
-  facetAt,
-  facetCount,
-  queryRead,
-  rowsWanted,
-  sortCount,
-  sortKeyAt,
-  wordCount,
-} from "../program/search-program";
-import { flagsOf, pinnedOnly, pinsApplied } from "../rank/rules";
-import { sieve, sieveSetUp, sieveUse } from "../rank/sieve";
-import { KIND_STRING, kindsSetUp, numberOfKey, sortKeysUse } from "../rank/sort-keys";
-import {
-  topBonus,
-  topBySum,
-  topCount,
-  topFinish,
-  topFlags,
-  topFull,
-  topHasKey,
-  topKey,
-  topOffer,
-  topReset,
-  topSeq,
-  topTextMatch,
-  topUse,
-} from "../rank/topk";
-import { bonusesUse, termBonusOf } from "../score/bonuses";
-import { scoreRows, scoreSetUp } from "../score/score";
-import { Seg, Snap } from "../segment/segment";
+import { KIND_STRING, numberOfKey } from "../rank/sort-keys";
+import { Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
+import { browse, browseRanked, OLDEST_FIRST } from "./browse";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
-
-// The order in which browsing (no words) meets the rows.
-const BY_KEYS: u32 = 0; // any
-const NEWEST_FIRST: u32 = 1; // the sort is by descending sequence number: rows come best first
-const OLDEST_FIRST: u32 = 2; // the same, ascending
-
-// Words of rows are visited with strides that fall from the first to 1, each a power of two.
-const STRIDE_FIRST: u32 = 512;
-const STRIDE_STEP: u32 = 8;
+import { beginQuery, beginSegment, Run } from "./run";
 
 /** Runs a search program on a snapshot. Returns the address of the result, or -STATUS_*. */
 export function search(snapshot: usize, program: usize, bytes: usize): i32 {
   statusReset();
-  queryRead(program, bytes);
+  const run = beginQuery(snapshot, program, bytes, false);
   if (failed()) return -status();
-  kindsSetUp(snapshot);
-  const order = browseOrder();
-  topReset(order != BY_KEYS);
-  matchSetUp(topBySum());
-  scoreSetUp();
-  sieveSetUp();
   const segments = Snap.count(snapshot);
   let found: u32 = 0;
   for (let i: u32 = 0; i < segments && !failed(); i++) {
-    found += visit(snapshot, order == OLDEST_FIRST ? i : segments - 1 - i, order);
+    found += visit(run, run.browseOrder == OLDEST_FIRST ? i : segments - 1 - i);
   }
   if (failed()) return -status();
-  topFinish();
-  for (let i: u32 = 0; i < facetCount; i++) facetFinish(facetAt(i));
-  return write(found);
-}
-
-/** Without words and wishes all rows have the same relevance and class, so such keys decide nothing. */
-function browseOrder(): u32 {
-  if (wordCount > 0 || !rankPlain) return BY_KEYS;
-  for (let i: u32 = 0; i < sortCount; i++) {
-    const key = sortKeyAt(i);
-    if (key.by == SORT_RELEVANCE || key.by == SORT_CLASS) continue;
-    if (key.by != SORT_SEQ) return BY_KEYS;
-    return key.descending != 0 ? NEWEST_FIRST : OLDEST_FIRST;
-  }
-  return NEWEST_FIRST;
+  run.top.finish();
+  for (let i: u32 = 0; i < run.program.facetCount; i++) facetFinish(run.program.facetAt(i));
+  return write(run, found);
 }
 
 /** Matches, counts and ranks the rows of one segment. Returns how many match. */
-function visit(snapshot: usize, entry: u32, order: u32): u32 {
-  const segment = Snap.segment(snapshot, entry);
-  const summary = Snap.summary(snapshot, entry);
-  const bits = matchRows(segment, summary, Snap.live(snapshot, entry));
-  if (failed()) return 0;
-  const found = bitsCount(bits, Seg.rows(segment));
-  if (found == 0) return 0;
-  for (let i: u32 = 0; i < facetCount; i++) facetAdd(facetAt(i), segment, summary, bits, found);
-  if (rowsWanted == 0) return found;
-  topUse(segment);
-  sortKeysUse(segment, summary);
-  sieveUse(segment);
-  if (wordCount > 0) scoreRows(segment, bits, found);
-  else if (!rankPlain) browseRanked(segment, bits);
-  else browse(bits, Seg.rows(segment), order);
-  return found;
+function visit(run: Run, entry: u32): u32 {
+  const program = run.program;
+  const here = beginSegment(run, entry);
+  if (failed() || here.found == 0) return 0;
+  for (let i: u32 = 0; i < program.facetCount; i++) {
+    facetAdd(program.facetAt(i), here.segment, here.summary, here.bits, here.found);
+  }
+  if (!run.ranks) return here.found;
+  if (program.wordCount > 0) run.scorer.scoreRows(here.segment, here.bits, here.found);
+  else if (!program.ranking.isPlain) browseRanked(run.signals, here.bits, here.rows);
+  else browse(run.top, run.sieve, here.bits, here.rows, run.browseOrder);
+  return here.found;
 }
 
-function browse(bits: usize, rows: u32, order: u32): void {
-  if (order == NEWEST_FIRST) {
-    for (let end = bitsPrevious(bits, rows); end > 0 && !topFull(); end = bitsPrevious(bits, end - 1)) {
-      topOffer(end - 1, 0, 0, ROW_MATCHED);
-    }
-    return;
-  }
-  if (order == BY_KEYS) return browseByKeys(bits, Bits.words(rows));
-  for (let row = bitsNext(bits, 0, rows); row < rows && !topFull(); row = bitsNext(bits, row + 1, rows)) {
-    topOffer(row, 0, 0, ROW_MATCHED);
-  }
-}
-
-/** Rows far apart come first, so that the worst row kept is good early even where values rise with the rows. */
-function browseByKeys(bits: usize, words: u32): void {
-  for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
-    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of what was visited with larger strides
-    for (let word: u32 = 0; word < words; word += stride) {
-      if (seen != 0 && (word & seen) == 0) continue;
-      const among = Bits.word(bits, word);
-      if (among == 0) continue;
-      for (let rest = sieve(among, word << 6, 0); rest != 0; rest &= rest - 1) {
-        topOffer((word << 6) + <u32>ctz(rest), 0, 0, ROW_MATCHED);
-      }
-    }
-  }
-}
-
-/** `browse` when bonuses, rules or pins change the order of rows. */
-function browseRanked(segment: usize, bits: usize): void {
-  bonusesUse(segment);
-  const rows = Seg.rows(segment);
-  for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
-    topOffer(row, 0, termBonusOf(row), flagsOf(row));
-  }
-}
-
-function write(found: u32): i32 {
+function write(run: Run, found: u32): i32 {
+  const program = run.program;
+  const top = run.top;
+  const ranking = program.ranking;
   resultOpen();
   putResultU32(found);
-  putResultU32(pinnedOnly);
-  putResultU32(topCount());
-  putResultU8(sortCount);
-  for (let i: u32 = 0; i < topCount(); i++) putResultF64(topSeq(i));
-  for (let i: u32 = 0; i < topCount(); i++) {
-    putResultF64(topTextMatch(i));
-    putResultF64(topBonus(i));
-    putResultU8(topFlags(i));
-    for (let key: u32 = 0; key < sortCount; key++) writeKey(i, key);
+  putResultU32(run.rules.pinnedOnly);
+  putResultU32(top.kept);
+  putResultU8(program.sortCount);
+  for (let i: u32 = 0; i < top.kept; i++) putResultF64(top.seqOf(i));
+  for (let i: u32 = 0; i < top.kept; i++) {
+    putResultF64(top.textMatchOf(i));
+    putResultF64(top.bonusOf(i));
+    putResultU8(top.flagsOf(i));
+    for (let key: u32 = 0; key < program.sortCount; key++) writeKey(run, i, key);
   }
-  for (let i: u32 = 0; i < facetCount; i++) facetWrite(facetAt(i));
-  for (let i: u32 = 0; i < ruleCount; i++) putResultU8(ruleAt(i).applied);
-  putResultU8(pinsApplied ? 1 : 0);
+  for (let i: u32 = 0; i < program.facetCount; i++) facetWrite(program.facetAt(i));
+  for (let i: u32 = 0; i < ranking.ruleCount; i++) putResultU8(ranking.ruleAt(i).applied);
+  putResultU8(run.rules.pinsApplied ? 1 : 0);
   return <i32>resultClose();
 }
 
-function writeKey(i: u32, number: u32): void {
-  const key = sortKeyAt(number);
-  const present = topHasKey(i, number);
+function writeKey(run: Run, i: u32, number: u32): void {
+  const key = run.program.sortKeyAt(number);
+  const present = run.top.hasKey(i, number);
   putResultU8(present ? 1 : 0);
   if (!present) return;
-  if (key.by == SORT_SEQ) return putResultF64(topSeq(i));
-  const value = topKey(i, number);
+  if (key.by == SORT_SEQ) return putResultF64(run.top.seqOf(i));
+  const value = run.top.keyOf(i, number);
   if (key.by != SORT_FIELD) return putResultU64(key.descending != 0 ? value : ~value);
   if (key.kind != KIND_STRING) return putResultU64(numberOfKey(key, value));
   putResultU32(<u32>value);

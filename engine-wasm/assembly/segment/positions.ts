@@ -2,7 +2,7 @@
 // posting; a block knows where its first ones are, the rest is skipped by counting final bytes.
 
 import { STATUS_DAMAGED } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { fail } from "../status";
 import { Cursor } from "./postings";
@@ -34,75 +34,73 @@ function findPositions(cursor: Cursor): bool {
   return true;
 }
 
-let buffer: usize = 0;
-let capacity: u32 = 0;
-let used: u32 = 0;
+/** Positions that were read, u32 each; those of several postings one behind the other. In scratch, which grows. */
+@unmanaged
+export class Positions {
+  buffer: usize;
+  capacity: u32;
+  used: u32;
 
-/** Empties the position buffer; must be called before the first use in a kernel call, with `fresh`. */
-export function positionsReset(fresh: bool): void {
-  if (fresh) {
-    buffer = 0;
-    capacity = 0;
+  static make(): Positions {
+    return changetype<Positions>(scratchZeroed(offsetof<Positions>()));
   }
-  used = 0;
-}
 
-/** Address of position number `index` (u32 each) in the buffer; moves when more are added. */
-export function positionsAt(index: u32): usize {
-  return buffer + ((<usize>index) << 2);
-}
-
-/** Positions in the buffer. */
-export function positionsUsed(): u32 {
-  return used;
-}
-
-function needRoom(count: u32): void {
-  if (used + count <= capacity) return;
-  const grown = max(used + count, max(256, capacity * 2));
-  const moved = scratch((<usize>grown) << 2);
-  Mem.copy(moved, buffer, (<usize>used) << 2);
-  buffer = moved;
-  capacity = grown;
-}
-
-/**
- * Appends the ascending positions of the current posting to the buffer. Returns how many: its frequency, or 0
- * after noting damage. Takes scratch when the buffer is full.
- */
-export function positionsRead(cursor: Cursor): u32 {
-  const tf = cursor.tf();
-  if (!findPositions(cursor)) return 0;
-  const end = cursor.positionsEnd;
-  let at = cursor.positionAt;
-  if (<usize>tf > end - at) {
-    fail(STATUS_DAMAGED);
-    return 0;
+  clear(): void {
+    this.used = 0;
   }
-  needRoom(tf);
-  let position: u32 = 0;
-  let to = positionsAt(used);
-  for (let i: u32 = 0; i < tf; i++) {
-    let shift: u32 = 0;
-    let value: u32 = 0;
-    let byte: u32 = 0x80;
-    while (byte >= 0x80) {
-      if (at >= end || shift > 28) {
-        fail(STATUS_DAMAGED);
-        return 0;
-      }
-      byte = Mem.u8At(at++);
-      value |= (byte & 0x7f) << shift;
-      shift += 7;
-    }
-    if (i > 0 && (value == 0 || position + value < position)) {
+
+  /** Address of position number `index` (u32 each) in the buffer; moves when more are added. */
+  at(index: u32): usize {
+    return this.buffer + ((<usize>index) << 2);
+  }
+
+  private needRoom(count: u32): void {
+    if (this.used + count <= this.capacity) return;
+    const grown = max(this.used + count, max(256, this.capacity * 2));
+    const moved = scratch((<usize>grown) << 2);
+    Mem.copy(moved, this.buffer, (<usize>this.used) << 2);
+    this.buffer = moved;
+    this.capacity = grown;
+  }
+
+  /**
+   * Appends the ascending positions of the current posting to the buffer. Returns how many: its frequency, or 0
+   * after noting damage. Takes scratch when the buffer is full.
+   */
+  read(cursor: Cursor): u32 {
+    const tf = cursor.tf();
+    if (!findPositions(cursor)) return 0;
+    const end = cursor.positionsEnd;
+    let at = cursor.positionAt;
+    if (<usize>tf > end - at) {
       fail(STATUS_DAMAGED);
       return 0;
     }
-    position += value;
-    Mem.putU32(to, position);
-    to += 4;
+    this.needRoom(tf);
+    let position: u32 = 0;
+    let to = this.at(this.used);
+    for (let i: u32 = 0; i < tf; i++) {
+      let shift: u32 = 0;
+      let value: u32 = 0;
+      let byte: u32 = 0x80;
+      while (byte >= 0x80) {
+        if (at >= end || shift > 28) {
+          fail(STATUS_DAMAGED);
+          return 0;
+        }
+        byte = Mem.u8At(at++);
+        value |= (byte & 0x7f) << shift;
+        shift += 7;
+      }
+      if (i > 0 && (value == 0 || position + value < position)) {
+        fail(STATUS_DAMAGED);
+        return 0;
+      }
+      position += value;
+      Mem.putU32(to, position);
+      to += 4;
+    }
+    this.used += tf;
+    return tf;
   }
-  used += tf;
-  return tf;
 }

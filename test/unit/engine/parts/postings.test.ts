@@ -13,7 +13,7 @@ import { compileParts, type Parts } from "./compile-parts.js";
 const SOURCE = `
 import { reserve, scratch, scratchReset } from "./memory/arena";
 import { packBlock } from "./memory/pack";
-import { positionsAt, positionsRead, positionsReset } from "./segment/positions";
+import { Positions } from "./segment/positions";
 import { CURSOR_BYTES, Cursor, cursorNextBlock, cursorRestart, cursorSeek, listOpen } from "./segment/postings";
 import { Seg, findField } from "./segment/segment";
 import { termLowerBound } from "./segment/dictionary";
@@ -21,11 +21,12 @@ import { failed, statusReset } from "./status";
 import { unpackFrequencies, unpackRows } from "./memory/unpack";
 export { reserve, packBlock, unpackFrequencies, unpackRows };
 let cursor: Cursor = changetype<Cursor>(0);
+let places: Positions = changetype<Positions>(0);
 export function open(segment: usize, at: usize, length: u32, slot: u32): u32 {
   statusReset();
   scratchReset(0);
   cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
-  positionsReset(true);
+  places = Positions.make();
   const term = termLowerBound(segment, at, length);
   const end = Seg.listsAt(segment, term + 1);
   let list = Seg.listsAt(segment, term);
@@ -37,8 +38,8 @@ export function open(segment: usize, at: usize, length: u32, slot: u32): u32 {
 }
 export function restart(): void { cursorRestart(cursor); }
 export function seek(row: u32): u32 { return cursorSeek(cursor, row); }
-export function positions(): u32 { positionsReset(false); return positionsRead(cursor); }
-export function positionAt(i: u32): u32 { return load<u32>(positionsAt(i)); }
+export function positions(): u32 { places.clear(); return places.read(cursor); }
+export function positionAt(i: u32): u32 { return load<u32>(places.at(i)); }
 export function hasFailed(): bool { return failed(); }
 `;
 

@@ -1,0 +1,74 @@
+// The posting lists of an alternative in one segment: cursors one behind the other in scratch, in the order in which they
+// are scored.
+
+import { checkDeadline } from "../env";
+import { scratch, scratchRewind } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { termAt } from "../program/program-terms";
+import { Alternative } from "../program/search-program";
+import { NOT_QUERIED, Slots } from "../program/slots";
+import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
+import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
+import { Seg } from "../segment/segment";
+import { failed } from "../status";
+
+const TERMS_A_CHECK: u32 = 255; // of the deadline
+
+/** A cursor of alternative lists or near lists. */
+export function listAt(lists: usize, i: u32): Cursor {
+  return changetype<Cursor>(lists + <usize>i * CURSOR_BYTES);
+}
+
+/** Opens the lists of an alternative: by program term, dictionary term, slot. */
+export function openLists(segment: usize, slots: Slots, alternative: Alternative): void {
+  alternative.lists = scratch(0);
+  alternative.listCount = 0;
+  for (let i: u32 = 0; i < alternative.termCount; i++) {
+    const term = termAt(alternative.terms, i);
+    const first = termLowerBound(segment, term.at, term.length);
+    let end = first;
+    if (term.prefix != 0) end = termPrefixEnd(segment, first, term.at, term.length);
+    else if (termIs(segment, first, term.at, term.length)) end = first + 1;
+    for (let found = first; found < end && !failed(); found++) {
+      if ((found & TERMS_A_CHECK) == 0) checkDeadline();
+      openTerm(segment, slots, alternative, found);
+    }
+  }
+}
+
+/** Opens the lists of a term one behind the other, by slot; of two lists of a slot the last. */
+function openTerm(segment: usize, slots: Slots, alternative: Alternative, term: u32): void {
+  const rows = Seg.rows(segment);
+  const end = Seg.listsAt(segment, term + 1);
+  const before = alternative.listCount;
+  let at = Seg.listsAt(segment, term);
+  while (at < end) {
+    const cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
+    at = listOpen(cursor, at, end, rows);
+    cursor.slotIndex = at == 0 ? NOT_QUERIED : slots.indexOf(cursor.slot);
+    cursor.term = term;
+    if (cursor.slotIndex == NOT_QUERIED || !placeList(alternative, before, cursor)) {
+      scratchRewind(changetype<usize>(cursor));
+    }
+    if (at == 0) return;
+  }
+}
+
+/** Moves the cursor behind the last list of the alternative to its place; false when it took another's. */
+function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
+  let to = alternative.listCount;
+  while (to > first && listAt(alternative.lists, to - 1).slotIndex > cursor.slotIndex) to--;
+  const isNew = to == first || listAt(alternative.lists, to - 1).slotIndex != cursor.slotIndex;
+  if (isNew && to == alternative.listCount++) return true;
+  const held = scratch(CURSOR_BYTES);
+  Mem.copy(held, changetype<usize>(cursor), CURSOR_BYTES);
+  if (isNew) {
+    const moved = changetype<usize>(listAt(alternative.lists, to));
+    Mem.copy(moved + CURSOR_BYTES, moved, changetype<usize>(cursor) - moved);
+    Mem.copy(moved, held, CURSOR_BYTES);
+  } else {
+    Mem.copy(changetype<usize>(listAt(alternative.lists, to - 1)), held, CURSOR_BYTES);
+  }
+  scratchRewind(held);
+  return isNew;
+}

@@ -1,0 +1,203 @@
+// The rows of a range that may still be among the best: chosen by the bounds of their scores, offered the most promising
+// first (threshold algorithms as in Broder and others 2003). Which rows are looked at in which order is decided in
+// score-sets.ts.
+
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { Numbered } from "../memory/numbered";
+import { SearchProgram } from "../program/search-program";
+import { RELEVANCE_SCALE } from "../rank/final-key";
+import { Sieve } from "../rank/sieve";
+import { TopK } from "../rank/topk";
+import { failed } from "../status";
+import { BestFirst } from "./best-first";
+import { allBelow, countFrom } from "./cuts";
+import { NearLists } from "./near-lists";
+import { WordScores } from "./score-words";
+import { Signals } from "./signals";
+
+const ROWS_ASKED: u32 = 32; // with more rows that may enter, it is found out which of them can get a bonus of place
+const POSTINGS_A_ROW: u64 = 256; // ... unless that means reading so many postings for each of them
+const PART_FIRST: u32 = 4096; // rows of a range that are offered at a time: those of a part know the worst row kept
+const PART_GROWTH: u32 = 16; // of the parts before, so that ties with it are sieved
+const SCORE_MARGIN: f64 = 0.000001; // a bound in scores is so much lower than the one in text matches
+
+/** Set bits below `bit`. */
+function rankOf(bits: u64, bit: u64): u32 {
+  return <u32>popcnt(bits & (((<u64>1) << bit) - 1));
+}
+
+/** The rows of a range that may be among the best. In scratch. */
+@unmanaged
+export class Candidates {
+  program: SearchProgram;
+  top: TopK;
+  sieve: Sieve;
+  signals: Signals;
+  words: WordScores;
+  near: NearLists;
+  queue: BestFirst;
+  growing: bool; // the range at hand has more rows than all before
+  scored: Numbered; // rows of a range that are scored
+  chosen: usize; // bitset: rows of a range that may enter
+  chosenBefore: usize; // the same of the pass before, whose rows are perhaps being scored
+
+  static make(sieve: Sieve, signals: Signals, words: WordScores, near: NearLists): Candidates {
+    const made = changetype<Candidates>(scratchZeroed(offsetof<Candidates>()));
+    made.program = signals.program;
+    made.top = signals.top;
+    made.sieve = sieve;
+    made.signals = signals;
+    made.words = words;
+    made.near = near;
+    made.queue = BestFirst.make();
+    return made;
+  }
+
+  /** Begins with a segment of `rows` rows; `scored` and the bitset `chosen` are room to work in. */
+  beginSegment(scored: Numbered, chosen: usize, rows: u32): void {
+    this.scored = scored;
+    this.chosen = chosen;
+    this.chosenBefore = scratch(Bits.bytes(rows));
+  }
+
+  /** Offers the rows of the range that may enter, the newest part first. */
+  offerParts(state: u32): void {
+    const scored = this.scored;
+    const top = this.top;
+    const words = this.words;
+    const queue = this.queue;
+    let least = this.leastSum(state);
+    this.findPlaces(words.scores, least, state);
+    this.begin();
+    let part = PART_FIRST;
+    for (let to = scored.to; to > scored.from && !failed(); part *= PART_GROWTH) {
+      const from = to - scored.from > part ? (to - part) & ~63 : scored.from;
+      queue.clear();
+      this.addFull(words.scores, least, state, from, to);
+      if (queue.any()) this.offerBestFirst(state, 0, from, to);
+      if (top.isFull()) least = max(least, top.leastSum());
+      to = from;
+    }
+  }
+
+  /** The least sum with which a row may be among the best, as far as the scores tell. */
+  leastSum(state: u32): f64 {
+    const top = this.top;
+    const kept = top.leastSum();
+    if (top.isFull() && !this.growing) return kept;
+    const score = this.queue.kthLargest(this.words.scores, this.scored.count, this.program.rowsWanted);
+    return score > -Infinity ? max(kept, this.signals.textMatch(score, state)) : kept;
+  }
+
+  /** Empties the rows of the range that may enter. */
+  begin(): void {
+    const scored = this.scored;
+    const other = this.chosen;
+    this.chosen = this.chosenBefore;
+    this.chosenBefore = other;
+    const at = (<usize>(scored.from >> 6)) << 3;
+    Mem.fill(this.chosen + at, 0, Bits.bytes(scored.to) - at);
+    this.queue.clear();
+  }
+
+  /** The score that a row without a bonus must have to reach a sum. */
+  private scoreCut(least: f64, state: u32): f64 {
+    const signals = this.signals;
+    return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.closeness.most - SCORE_MARGIN;
+  }
+
+  /** Finds out which rows of the range can get a bonus of place when many would ask. */
+  findPlaces(scores: usize, least: f64, state: u32): void {
+    const scored = this.scored;
+    const signals = this.signals;
+    if (signals.place.most(state) == 0 || signals.place.starts.areKnown(scored.from, scored.to)) return;
+    const cut = this.scoreCut(least, state) - signals.bonusMost(state) / RELEVANCE_SCALE;
+    const asked = countFrom(scores, scored.count, cut);
+    if (asked > ROWS_ASKED && signals.place.starts.postings(scored.from, scored.to) < asked * POSTINGS_A_ROW)
+      signals.place.starts.find(scored.from, scored.to);
+  }
+
+  /**
+   * Makes the rows of [from, to) whose bound is not below `least` those that may enter; looks closer only at those that
+   * score enough.
+   */
+  addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): void {
+    const scored = this.scored;
+    const top = this.top;
+    const signals = this.signals;
+    const cut = this.scoreCut(least, state);
+    const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
+    const asked =
+      bonus > 0 && (signals.place.most(state) == 0 || signals.place.starts.areKnown(scored.from, scored.to));
+    const plainCut = asked ? cut : cut - bonus; // of rows without a bonus when it is known which have one
+    const tied = top.isFull() && least == top.leastSum(); // the least sum is that of the worst row kept
+    const end = Bits.words(to);
+    let number = scored.before(from >> 6);
+    for (let word = from >> 6; word < end; word++) {
+      const all = Bits.word(scored.bits, word);
+      if (all == 0) continue;
+      const count = <u32>popcnt(all);
+      const at = scores + ((<usize>number) << 3);
+      const withBonus = asked ? all & signals.rowsWithBonus(word) : 0;
+      let picked = withBonus;
+      if (!allBelow(at, count, plainCut)) picked = all;
+      let ties: u64 = 0; // with the worst row kept
+      for (; picked != 0; picked &= picked - 1) {
+        const i = rankOf(all, ctz(picked));
+        const score = Mem.f64At(at + ((<usize>i) << 3));
+        if (score < ((withBonus >> ctz(picked)) & 1 ? cut - bonus : plainCut)) continue;
+        const row = (word << 6) + <u32>ctz(picked);
+        const most = signals.sumBound(row, score, state);
+        if (most < least) continue;
+        if (most == least && tied) ties |= picked & (~picked + 1);
+        else this.add(row, number + i, most);
+      }
+      if (ties != 0) ties = this.sieve.pass(ties, word << 6, top.tieKey);
+      for (; ties != 0; ties &= ties - 1) {
+        const row = (word << 6) + <u32>ctz(ties);
+        if (top.wouldEnter(row, least, 0)) this.add(row, number + rankOf(all, ctz(ties)), least);
+      }
+      number += count;
+    }
+  }
+
+  add(row: u32, number: u32, bound: f64): void {
+    Bits.add(this.chosen, row);
+    this.queue.add(bound, row, number);
+  }
+
+  /** No row that may enter could score more with the alternatives that were left out. */
+  allScored(): bool {
+    const words = this.words;
+    const queue = this.queue;
+    for (let i: u32 = 0; i < queue.count(); i++) {
+      const at = (<usize>queue.numberAt(i)) << 3;
+      if (Mem.f64At(words.uppers + at) > Mem.f64At(words.scores + at)) return false;
+    }
+    return true;
+  }
+
+  /** Offers the rows of [from, to) that may enter. `states`: of the rows by number, 0 = all are in `state`. */
+  offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
+    const top = this.top;
+    const queue = this.queue;
+    queue.ready();
+    this.near.ask(this.chosen, from, to);
+    while (queue.any() && !failed()) {
+      const bound = queue.bound();
+      const row = queue.row();
+      const number = <usize>queue.number();
+      if (top.isFull() && bound <= top.leastSum()) {
+        if (bound < top.leastSum() || (top.tiesBySeq && !top.wouldEnter(row, bound, 0))) return;
+      }
+      queue.drop();
+      this.signals.offer(
+        row,
+        Mem.f64At(this.words.scores + (number << 3)),
+        states == 0 ? state : Mem.u32At(states + (number << 2)),
+      );
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// The ranking signal "closeness": for every two words in a row the best pair of positions in one field. Only rows with
+// several words get it. Value: `of`, which reads positions and so is asked only about rows that may be among the best, in
+// any order. Bounds: `most` for any row, `bound` for rows of a state. Explanation: `sumOf`, the value without its weight.
+
+import { scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { SearchProgram } from "../program/search-program";
+import { NearLists, RUN_BYTES } from "./near-lists";
+import { wordsMatched } from "./row-state";
+
+const GAP_MAX: u32 = 8;
+
+/** How close the words stand in the rows of the segment at hand. In scratch. */
+@unmanaged
+export class Closeness {
+  program: SearchProgram;
+  near: NearLists;
+  most: f64; // the most that it can add to a score
+
+  static make(program: SearchProgram, near: NearLists): Closeness {
+    const made = changetype<Closeness>(scratchZeroed(offsetof<Closeness>()));
+    made.program = program;
+    made.near = near;
+    made.most = program.proximityWeight * made.sumMost();
+    return made;
+  }
+
+  /** Rows of this state have words that can be close. */
+  applies(state: u32): bool {
+    return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
+  }
+
+  /** The most that it can add to the score of rows of such a state. */
+  bound(state: u32): f64 {
+    return this.applies(state) ? this.most : 0;
+  }
+
+  /** What it adds to the score of a row to whose state it applies. */
+  of(row: u32): f64 {
+    return this.program.proximityWeight * this.sumOf(row);
+  }
+
+  /** The most that `sumOf` can answer, summed in the same order. */
+  private sumMost(): f64 {
+    const program = this.program;
+    let sum: f64 = 0;
+    for (let i: u32 = 0; i + 1 < program.wordCount; i++)
+      sum += min(program.wordAt(i).weight, program.wordAt(i + 1).weight);
+    return sum;
+  }
+
+  /** Sum over neighbouring words of min(weights) * closeness in the row. */
+  sumOf(row: u32): f64 {
+    const program = this.program;
+    const near = this.near;
+    let left = near.runBuffers();
+    let right = left + near.runBytes;
+    this.near.positions.clear();
+    let sum: f64 = 0;
+    let leftCount = near.runs(program.wordAt(0), row, left);
+    for (let i: u32 = 1; i < program.wordCount; i++) {
+      const rightCount = near.runs(program.wordAt(i), row, right);
+      const weight = min(program.wordAt(i - 1).weight, program.wordAt(i).weight);
+      sum += weight * this.closest(left, leftCount, right, rightCount);
+      const other = left;
+      left = right;
+      right = other;
+      leftCount = rightCount;
+    }
+    return sum;
+  }
+
+  private closest(left: usize, leftCount: u32, right: usize, rightCount: u32): f64 {
+    let best: f64 = 0;
+    for (let i: usize = 0; i < <usize>leftCount; i++) {
+      const a = left + i * RUN_BYTES;
+      for (let j: usize = 0; j < <usize>rightCount; j++) {
+        const b = right + j * RUN_BYTES;
+        if (Mem.u32At(a) == Mem.u32At(b)) best = max(best, this.closeness(a, b));
+      }
+    }
+    return best;
+  }
+
+  /** Best closeness of two ascending runs: 1/g for a step of g forward, 1/(2(g + 1)) for g back. */
+  private closeness(a: usize, b: usize): f64 {
+    const near = this.near;
+    const aEnd = Mem.u32At(a + 8);
+    const bFirst = Mem.u32At(b + 4);
+    const bEnd = Mem.u32At(b + 8);
+    let best: f64 = 0;
+    let next = bFirst; // the first position of b behind p
+    for (let i = Mem.u32At(a + 4); i < aEnd; i++) {
+      const p = Mem.u32At(near.positions.at(i));
+      while (next < bEnd && Mem.u32At(near.positions.at(next)) <= p) next++;
+      if (next < bEnd) {
+        const forward = Mem.u32At(near.positions.at(next)) - p;
+        if (forward <= GAP_MAX) best = max(best, 1 / <f64>forward);
+      }
+      if (next > bFirst) {
+        const back = p - Mem.u32At(near.positions.at(next - 1));
+        if (back <= GAP_MAX) best = max(best, 1 / <f64>(2 * (back + 1)));
+      }
+    }
+    return best;
+  }
+}

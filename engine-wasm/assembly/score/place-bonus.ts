@@ -1,0 +1,133 @@
+// The ranking signal "place": a bonus for a field that starts with the words of the query, and a larger one for a field
+// that consists of them. Only rows with every word get it. Value: `of`, which reads positions. Bounds: `most` for rows of a
+// state, `bound` for one row. Explanation: `explain`.
+
+import { PLACE_STARTS, PLACE_WHOLE } from "../layout";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { RankProgram } from "../program/rank-program";
+import { SearchProgram } from "../program/search-program";
+import { Field, findField } from "../segment/segment";
+import { NearLists, RUN_BYTES } from "./near-lists";
+import { isExact, wordsMatched } from "./row-state";
+import { Starts } from "./starts";
+
+/** Where the words stand in the fields of the segment at hand. In scratch. */
+@unmanaged
+export class PlaceBonus {
+  program: SearchProgram;
+  ranking: RankProgram;
+  near: NearLists;
+  starts: Starts;
+  given: bool; // there are such bonuses
+  norms: usize; // u32 address by slot index, 0 = no document has a value
+  reached: usize; // u32 by slot index: words that stand at their places so far
+
+  static make(program: SearchProgram, near: NearLists): PlaceBonus {
+    const made = changetype<PlaceBonus>(scratchZeroed(offsetof<PlaceBonus>()));
+    const ranking = program.ranking;
+    made.program = program;
+    made.ranking = ranking;
+    made.near = near;
+    made.starts = Starts.make(program);
+    made.given = ranking.startsBonus + ranking.wholeBonus > 0;
+    made.norms = scratch((<usize>program.slotCount) << 2);
+    made.reached = scratch((<usize>program.slotCount) << 2);
+    return made;
+  }
+
+  /** Begins with a new segment; the lists of the words must be open. */
+  beginSegment(used: usize): void {
+    const slots = this.program.slots;
+    this.starts.beginSegment(used);
+    for (let i: u32 = 0; i < slots.count; i++) {
+      const field = findField(used, slots.at(i));
+      Mem.putU32(this.norms + ((<usize>i) << 2), field == 0 ? 0 : <u32>Field.norms(used, field));
+    }
+  }
+
+  /** Rows of this state may get a bonus of place. */
+  applies(state: u32): bool {
+    return this.given && wordsMatched(state) == this.program.wordCount;
+  }
+
+  /** The most that rows of such a state can get. */
+  most(state: u32): f64 {
+    if (!this.applies(state)) return 0;
+    const starts = this.ranking.startsBonus;
+    return isExact(state) ? max(starts, this.ranking.wholeBonus) : starts;
+  }
+
+  /** The most that `of` can answer for the row; it reads no positions. */
+  bound(row: u32, state: u32): f64 {
+    const ranking = this.ranking;
+    if (!this.applies(state) || !this.starts.mayStart(row)) return 0;
+    if (!isExact(state) || ranking.wholeBonus <= ranking.startsBonus || !this.starts.mayBeWhole(row))
+      return ranking.startsBonus;
+    for (let i: u32 = 0; i < this.program.slotCount; i++) if (this.isWhole(i, row)) return ranking.wholeBonus;
+    return ranking.startsBonus;
+  }
+
+  /** Rows of a word of a bitset that may get it; `starts` must know them. */
+  rowsWith(word: u32): u64 {
+    return this.given ? this.starts.among(word) : 0;
+  }
+
+  /** The slot with this index has as many tokens as the query has words. */
+  private isWhole(index: u32, row: u32): bool {
+    const lengths = <usize>Mem.u32At(this.norms + ((<usize>index) << 2));
+    return lengths != 0 && this.starts.lengthIsWords(Mem.u8At(lengths + row));
+  }
+
+  /**
+   * The larger of `starts`, when the words stand at the first places of a queried slot in their order, and `whole`,
+   * when such a slot has no further tokens and the row has every word as written. A row with a `bound` of 0 gets none; it is not to be asked about.
+   */
+  of(row: u32, state: u32): f64 {
+    const program = this.program;
+    const ranking = this.ranking;
+    const near = this.near;
+    if (program.wordCount == 1 && this.starts.isKnown(row)) return this.bound(row, state);
+    const runs = near.runBuffers();
+    Mem.fill(this.reached, 0, (<usize>program.slotCount) << 2);
+    this.near.positions.clear();
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const count = near.runs(program.wordAt(i), row, runs);
+      let on = false;
+      for (let run: usize = 0; run < <usize>count; run++) {
+        if (this.advance(runs + run * RUN_BYTES, i)) on = true;
+      }
+      if (!on) return 0;
+    }
+    for (let i: u32 = 0; i < program.slotCount; i++) {
+      if (
+        isExact(state) &&
+        Mem.u32At(this.reached + ((<usize>i) << 2)) == program.wordCount &&
+        this.isWhole(i, row)
+      ) {
+        return max(ranking.startsBonus, ranking.wholeBonus);
+      }
+    }
+    return ranking.startsBonus;
+  }
+
+  /** Counts word `word` for the slot of a run that has it at position `word`, when all words before are there. */
+  private advance(run: usize, word: u32): bool {
+    const place = this.reached + ((<usize>Mem.u32At(run)) << 2);
+    if (Mem.u32At(place) != word) return Mem.u32At(place) == word + 1; // another run of the slot was there
+    const end = Mem.u32At(run + 8);
+    for (let i = Mem.u32At(run + 4); i < end; i++) {
+      const position = Mem.u32At(this.near.positions.at(i));
+      if (position > word) return false;
+      if (position < word) continue;
+      Mem.putU32(place, word + 1);
+      return true;
+    }
+    return false;
+  }
+
+  /** PLACE_* that a bonus which `of` answered stands for. */
+  explain(bonus: f64): u32 {
+    return bonus > this.ranking.startsBonus ? PLACE_WHOLE : bonus > 0 ? PLACE_STARTS : 0;
+  }
+}

@@ -1,0 +1,154 @@
+// Where the ranking signals come together: what a row is worth with its words, closeness and bonuses, and the most that
+// it can be worth, by which rows are left out unseen.
+//
+// Each signal is a class in a file of its own, with its value, its bounds and its explanation side by side: closeness.ts,
+// place-bonus.ts, term-bonus.ts; boosts, pins and burials, which rules make, are in rank/rules.ts. To add one: write such a
+// file, make it here, and count it in `offer` (its value), in `sumBound` and `bonusMost` or `mostScore` (its bounds: never
+// below a value that a row can get), and in search/explain.ts (its explanation). Nothing else has to know.
+
+import { ROW_MATCHED, SORT_RELEVANCE } from "../layout";
+import { scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { Numbered, numberedRows } from "../memory/numbered";
+import { SearchProgram } from "../program/search-program";
+import { Rules } from "../rank/rules";
+import { TopK } from "../rank/topk";
+import { failed } from "../status";
+import { Closeness } from "./closeness";
+import { NearLists } from "./near-lists";
+import { PlaceBonus } from "./place-bonus";
+import { rowState, textMatchIn } from "./row-state";
+import { WordScores } from "./score-words";
+import { TermBonus } from "./term-bonus";
+
+/** The ranking signals of one search over the rows of the segment at hand. In scratch. */
+@unmanaged
+export class Signals {
+  program: SearchProgram;
+  rules: Rules;
+  top: TopK;
+  words: WordScores;
+  near: NearLists;
+  closeness: Closeness;
+  place: PlaceBonus;
+  term: TermBonus;
+  leastTypos: u32; // of a row with all words
+  bestState: u32; // the best state that a row can be in
+  mostScore: f64; // the most that all words and closeness can score
+  lowerIsBetter: bool; // a sort key wants small text matches: no bound tells whether a row can enter
+
+  static make(program: SearchProgram, rules: Rules, top: TopK): Signals {
+    const made = changetype<Signals>(scratchZeroed(offsetof<Signals>()));
+    made.program = program;
+    made.rules = rules;
+    made.top = top;
+    made.words = WordScores.make(program);
+    made.near = NearLists.make(program);
+    made.closeness = Closeness.make(program, made.near);
+    made.place = PlaceBonus.make(program, made.near);
+    made.term = TermBonus.make(program.ranking);
+    made.boundWords();
+    for (let i: u32 = 0; i < program.sortCount; i++) {
+      const key = program.sortKeyAt(i);
+      if (key.by == SORT_RELEVANCE && key.descending == 0) made.lowerIsBetter = true;
+    }
+    return made;
+  }
+
+  private boundWords(): void {
+    const program = this.program;
+    let exact = true;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const word = program.wordAt(i);
+      this.leastTypos += word.leastTypos;
+      if (word.canBeExact == 0) exact = false;
+      this.mostScore += word.most;
+    }
+    this.mostScore += this.closeness.most;
+    this.bestState = this.fullState(this.leastTypos, exact);
+  }
+
+  /** Begins with a new segment; the lists of the words must be open. */
+  beginSegment(segment: usize): void {
+    this.near.beginSegment();
+    if (this.program.ranking.isPlain) return;
+    this.place.beginSegment(segment);
+    this.term.beginSegment(segment);
+  }
+
+  /** The state of rows that all have every word with this many typos. */
+  fullState(typos: u32, exact: bool): u32 {
+    return rowState(this.program.wordCount, typos, exact);
+  }
+
+  textMatch(score: f64, state: u32): f64 {
+    return textMatchIn(score, state, this.program.wordCount);
+  }
+
+  /** The text match of a row in the best state that scores the most. */
+  mostText(): f64 {
+    return this.textMatch(this.mostScore, this.bestState);
+  }
+
+  /** The most that rows of such a state get as bonus, when none lifts over everything. */
+  bonusMost(state: u32): f64 {
+    return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
+  }
+
+  /** Rows of a word of a bitset that may get a bonus; starts.ts must know them when there are bonuses of place. */
+  rowsWithBonus(word: u32): u64 {
+    return this.place.rowsWith(word) | this.term.rowsIn(word);
+  }
+
+  /** The most that text match and bonus of the row can be together; `score` is its score or more. */
+  sumBound(row: u32, score: f64, state: u32): f64 {
+    const bound = this.textMatch(score + this.closeness.bound(state), state);
+    if (this.program.ranking.isPlain) return bound;
+    return bound + (this.term.of(row) + this.place.bound(row, state));
+  }
+
+  /** Offers a row that may be asked about (near-lists.ts). */
+  offer(row: u32, score: f64, state: u32): void {
+    if (!this.program.ranking.isPlain) return this.offerRanked(row, score, state);
+    const top = this.top;
+    const closeness = this.closeness;
+    if (!closeness.applies(state)) return top.offer(row, this.textMatch(score, state), 0, ROW_MATCHED);
+    if (!this.lowerIsBetter && !top.wouldEnter(row, this.textMatch(score + closeness.most, state), 0)) return;
+    top.offer(row, this.textMatch(score + closeness.of(row), state), 0, ROW_MATCHED);
+  }
+
+  /** `offer` when bonuses, rules or pins change the order of rows. */
+  private offerRanked(row: u32, score: f64, state: u32): void {
+    const top = this.top;
+    const closeness = this.closeness;
+    const place = this.place;
+    const flags = this.rules.flagsOf(row);
+    let bonus = this.term.of(row);
+    if ((flags & ROW_MATCHED) == 0) return top.offer(row, 0, bonus, flags);
+    const near = closeness.applies(state);
+    const placed = place.applies(state);
+    if (near || placed) {
+      const bound = this.textMatch(score + closeness.bound(state), state);
+      const most = place.bound(row, state);
+      if (!this.lowerIsBetter && !top.wouldEnter(row, bound, bonus + most)) return;
+      if (near) score += closeness.of(row);
+      if (most > 0) bonus += place.of(row, state);
+    }
+    top.offer(row, this.textMatch(score, state), bonus, flags);
+  }
+
+  /** Offers all rows of a set that were scored with their states. */
+  offerAll(set: Numbered): void {
+    const list = numberedRows(set);
+    const scores = this.words.scores;
+    const states = this.words.states;
+    for (let i: usize = 0; i < <usize>set.count && !failed(); i++) {
+      this.offer(Mem.u32At(list + (i << 2)), Mem.f64At(scores + (i << 3)), Mem.u32At(states + (i << 2)));
+    }
+  }
+
+  /** Offers a row of a query without words. */
+  offerWordless(row: u32): void {
+    this.top.offer(row, 0, this.term.of(row), this.rules.flagsOf(row));
+  }
+}

@@ -1,0 +1,138 @@
+// The ranking signal "term": a bonus for terms that a row has in certain fields. Of a group of terms the row gets the
+// largest bonus, and the groups add up. Value: `of`. Bounds: `most` for any row, `of` itself, which reads no positions.
+// Explanation: `explain`.
+
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Bits, bitsNone, bitsOr } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { termAt } from "../program/program-terms";
+import { BONUS_LINE, BonusTerm, RankProgram } from "../program/rank-program";
+import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
+import {
+  BLOCK_BUFFER_BYTES,
+  CURSOR_BYTES,
+  Cursor,
+  cursorAddTo,
+  cursorUseBuffer,
+  listOpen,
+} from "../segment/postings";
+import { Seg } from "../segment/segment";
+import { failed } from "../status";
+
+/** Which rows of the segment at hand have bonus terms. In scratch. */
+@unmanaged
+export class TermBonus {
+  ranking: RankProgram;
+  segment: usize;
+  rows: u32;
+  rowsWith: usize; // rows with any bonus term, 0 = none
+  lifted: usize; // rows with a bonus that lifts over everything, 0 = none
+  most: f64; // the most that `of` answers for rows that are not lifted
+  cursor: Cursor;
+  buffer: usize;
+
+  static make(ranking: RankProgram): TermBonus {
+    const made = changetype<TermBonus>(scratchZeroed(offsetof<TermBonus>()));
+    made.ranking = ranking;
+    if (ranking.bonusTermCount == 0) return made;
+    made.cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
+    made.buffer = scratch(BLOCK_BUFFER_BYTES);
+    return made;
+  }
+
+  /** Finds the rows of a segment that have bonus terms. */
+  beginSegment(used: usize): void {
+    const ranking = this.ranking;
+    this.segment = used;
+    this.rows = Seg.rows(used);
+    this.rowsWith = 0;
+    this.lifted = 0;
+    this.most = 0;
+    for (let i: u32 = 0; i < ranking.bonusTermCount && !failed(); i++) {
+      const one = ranking.bonusTermAt(i);
+      this.addRows(one);
+      if (one.bits == 0) continue;
+      if (this.rowsWith == 0) this.rowsWith = bitsNone(this.rows);
+      bitsOr(this.rowsWith, one.bits, this.rows);
+      if (one.bonus >= BONUS_LINE) this.lift(one.bits);
+      else this.most += one.bonus; // more than one of a group, perhaps
+    }
+  }
+
+  private lift(bits: usize): void {
+    if (this.lifted == 0) this.lifted = bitsNone(this.rows);
+    bitsOr(this.lifted, bits, this.rows);
+  }
+
+  private addRows(one: BonusTerm): void {
+    one.bits = 0;
+    const term = termAt(one.term, 0);
+    const first = termLowerBound(this.segment, term.at, term.length);
+    let end = first;
+    if (term.prefix != 0) end = termPrefixEnd(this.segment, first, term.at, term.length);
+    else if (termIs(this.segment, first, term.at, term.length)) end = first + 1;
+    for (let found = first; found < end && !failed(); found++) {
+      const listsEnd = Seg.listsAt(this.segment, found + 1);
+      let list = Seg.listsAt(this.segment, found);
+      while (list < listsEnd) {
+        list = listOpen(this.cursor, list, listsEnd, this.rows);
+        if (list == 0) return;
+        if (this.cursor.slot != one.slot) continue;
+        if (one.bits == 0) one.bits = bitsNone(this.rows);
+        cursorUseBuffer(this.cursor, this.buffer);
+        cursorAddTo(this.cursor, one.bits);
+        break;
+      }
+    }
+  }
+
+  /** Sum over the groups of the largest bonus whose term the row has. */
+  of(row: u32): f64 {
+    const ranking = this.ranking;
+    if (this.rowsWith == 0 || !Bits.has(this.rowsWith, row)) return 0;
+    let sum: f64 = 0;
+    for (
+      let i = this.termFrom(row, 0);
+      i < ranking.bonusTermCount;
+      i = this.termFrom(row, this.groupEnd(i))
+    ) {
+      sum += ranking.bonusTermAt(i).bonus;
+    }
+    return sum;
+  }
+
+  /** Rows of a word of a bitset that get it. */
+  rowsIn(word: u32): u64 {
+    return this.rowsWith == 0 ? 0 : Bits.word(this.rowsWith, word);
+  }
+
+  /** The first term, from number `i` on, that the row has; bonusTermCount when it has none. */
+  private termFrom(row: u32, i: u32): u32 {
+    const ranking = this.ranking;
+    while (
+      i < ranking.bonusTermCount &&
+      (ranking.bonusTermAt(i).bits == 0 || !Bits.has(ranking.bonusTermAt(i).bits, row))
+    )
+      i++;
+    return i;
+  }
+
+  /** Number of the first term of the group after that of term `i`. */
+  private groupEnd(i: u32): u32 {
+    const ranking = this.ranking;
+    const group = ranking.bonusTermAt(i).group;
+    while (i < ranking.bonusTermCount && ranking.bonusTermAt(i).group == group) i++;
+    return i;
+  }
+
+  /** The numbers of the bonus terms that count for the row, u32 each, go to `numbers`. Returns how many. */
+  explain(row: u32, numbers: usize): u32 {
+    const end = this.ranking.bonusTermCount;
+    let count: u32 = 0;
+    for (let i = this.termFrom(row, 0); i < end; i = this.termFrom(row, this.groupEnd(i))) {
+      Mem.putU32(numbers + ((<usize>count) << 2), i);
+      count++;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,66 @@
+// Queries without words: in which order they visit the rows, and which rows they offer.
+
+import { ROW_MATCHED, SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
+import { Bits, bitsNext, bitsPrevious } from "../memory/bitset";
+import { SearchProgram } from "../program/search-program";
+import { Sieve } from "../rank/sieve";
+import { TopK } from "../rank/topk";
+import { Signals } from "../score/signals";
+import { failed } from "../status";
+
+// The order in which a query without words visits the rows.
+export const BY_KEYS: u32 = 0; // any
+const NEWEST_FIRST: u32 = 1; // the sort is by descending sequence number: rows come best first
+export const OLDEST_FIRST: u32 = 2; // the same, ascending
+
+// Words of rows are visited with strides that fall from the first to 1, each a power of two.
+const STRIDE_FIRST: u32 = 512;
+const STRIDE_STEP: u32 = 8;
+
+/** Without words and wishes all rows have the same relevance and class, so such keys decide nothing. */
+export function browseOrder(program: SearchProgram): u32 {
+  if (program.wordCount > 0 || !program.ranking.isPlain) return BY_KEYS;
+  for (let i: u32 = 0; i < program.sortCount; i++) {
+    const key = program.sortKeyAt(i);
+    if (key.by == SORT_RELEVANCE || key.by == SORT_CLASS) continue;
+    if (key.by != SORT_SEQ) return BY_KEYS;
+    return key.descending != 0 ? NEWEST_FIRST : OLDEST_FIRST;
+  }
+  return NEWEST_FIRST;
+}
+
+/** Offers the rows of `bits` in a segment of `rows` rows that may be among the best. */
+export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u32): void {
+  if (order == BY_KEYS) return browseByKeys(top, sieve, bits, Bits.words(rows));
+  if (order == NEWEST_FIRST) {
+    for (let end = bitsPrevious(bits, rows); end > 0 && !top.isFull(); end = bitsPrevious(bits, end - 1)) {
+      top.offer(end - 1, 0, 0, ROW_MATCHED);
+    }
+    return;
+  }
+  for (let row = bitsNext(bits, 0, rows); row < rows && !top.isFull(); row = bitsNext(bits, row + 1, rows)) {
+    top.offer(row, 0, 0, ROW_MATCHED);
+  }
+}
+
+/** Rows far apart come first, so that the worst row kept is good early even where values rise with the rows. */
+function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
+  for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
+    const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of what was visited with larger strides
+    for (let word: u32 = 0; word < words; word += stride) {
+      if (seen != 0 && (word & seen) == 0) continue;
+      const among = Bits.word(bits, word);
+      if (among == 0) continue;
+      for (let rest = sieve.pass(among, word << 6, 0); rest != 0; rest &= rest - 1) {
+        top.offer((word << 6) + <u32>ctz(rest), 0, 0, ROW_MATCHED);
+      }
+    }
+  }
+}
+
+/** `browse` when bonuses, rules or pins change the order of rows. */
+export function browseRanked(signals: Signals, bits: usize, rows: u32): void {
+  for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
+    signals.offerWordless(row);
+  }
+}

@@ -1,0 +1,91 @@
+// One query on one snapshot while a kernel runs. All that the query knows lies in the `Run`: a struct in scratch that leads
+// to the structs of the rooms below, each described in its own file and made here, once, in the order in which they need
+// one another. Nothing of it outlives the kernel call, and no module keeps anything of it.
+//
+//   Run -> program          what is asked (program/)
+//       -> rules            hides, burials, boosts and pins (rank/rules.ts)
+//       -> matches          which rows match (match/)
+//       -> sortKeys, top    how rows compare, and the best so far (rank/)
+//       -> sieve            which rows could still enter, 64 at a time (rank/sieve.ts)
+//       -> signals          what a row is worth, at least and at most (score/signals.ts)
+//       -> scorer           which rows are scored, and when (score/)
+
+import { Filters } from "../filter/filter";
+import { PhraseReader } from "../filter/phrase";
+import { Matches } from "../match/match";
+import { scratchZeroed } from "../memory/arena";
+import { bitsCount } from "../memory/bitset";
+import { SearchProgram } from "../program/search-program";
+import { Rules } from "../rank/rules";
+import { Sieve } from "../rank/sieve";
+import { SortKeys } from "../rank/sort-keys";
+import { TopK } from "../rank/topk";
+import { Scorer } from "../score/score";
+import { Signals } from "../score/signals";
+import { Seg, Snap } from "../segment/segment";
+import { failed } from "../status";
+import { BY_KEYS, browseOrder } from "./browse";
+
+@unmanaged
+export class Run {
+  snapshot: usize;
+  program: SearchProgram;
+  rules: Rules;
+  matches: Matches;
+  sortKeys: SortKeys;
+  top: TopK;
+  sieve: Sieve;
+  signals: Signals;
+  scorer: Scorer;
+  browseOrder: u32; // of browse.ts
+  ranks: bool; // rows are compared or explained, not only counted
+}
+
+/** One segment of a run whose rows were matched; the parts of the run stand ready for it until the next one begins. */
+@unmanaged
+export class SegmentRun {
+  segment: usize;
+  summary: usize; // 0 = none
+  rows: u32;
+  bits: usize; // rows of the result
+  found: u32; // how many they are
+}
+
+/** Reads a search program and makes all that the query needs. Only when nothing `failed()` the run can be used. */
+export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining: bool): Run {
+  const run = changetype<Run>(scratchZeroed(offsetof<Run>()));
+  const program = SearchProgram.read(at, bytes);
+  if (failed()) return run;
+  const phrase = PhraseReader.make();
+  const filters = Filters.make(phrase);
+  run.snapshot = snapshot;
+  run.program = program;
+  run.browseOrder = browseOrder(program);
+  run.ranks = explaining || program.rowsWanted > 0;
+  run.rules = Rules.make(program.ranking, filters);
+  run.sortKeys = SortKeys.make(snapshot, program, run.rules);
+  run.top = TopK.make(program, run.sortKeys, run.browseOrder != BY_KEYS);
+  run.matches = Matches.make(program, run.rules, filters, phrase, run.top.bySum && !explaining);
+  run.sieve = Sieve.make(program, run.top);
+  run.signals = Signals.make(program, run.rules, run.top);
+  run.scorer = Scorer.make(run.matches, run.signals, run.sieve);
+  return run;
+}
+
+/** Matches the rows of a segment of the snapshot and readies the run's parts for them. */
+export function beginSegment(run: Run, entry: u32): SegmentRun {
+  const here = changetype<SegmentRun>(scratchZeroed(offsetof<SegmentRun>()));
+  const segment = Snap.segment(run.snapshot, entry);
+  here.segment = segment;
+  here.summary = Snap.summary(run.snapshot, entry);
+  here.rows = Seg.rows(segment);
+  here.bits = run.matches.rowsOf(segment, here.summary, Snap.live(run.snapshot, entry));
+  if (failed()) return here;
+  here.found = bitsCount(here.bits, here.rows);
+  if (here.found == 0 || !run.ranks) return here;
+  run.sortKeys.beginSegment(segment, here.summary);
+  run.top.beginSegment(segment);
+  run.sieve.beginSegment(segment);
+  run.signals.beginSegment(segment);
+  return here;
+}
