@@ -42,12 +42,15 @@ export function liveBits(rows: number, step: number): Uint8Array {
 }
 
 /** The bytes of a snapshot, which are those of a merge's input too. */
-export function snapshotBytes(entries: readonly { segment: number; live: number }[]): Uint8Array {
-  const out = Buffer.alloc(SNAP_ENTRIES + entries.length * SNAP_ENTRY_BYTES);
+export function snapshotBytes(
+  entries: readonly { segment: number; live: number }[],
+  entryBytes = SNAP_ENTRY_BYTES,
+): Uint8Array {
+  const out = Buffer.alloc(SNAP_ENTRIES + entries.length * entryBytes);
   out.writeUInt32LE(entries.length, 0);
   entries.forEach(({ segment, live }, i) => {
-    out.writeUInt32LE(segment, SNAP_ENTRIES + i * SNAP_ENTRY_BYTES);
-    out.writeUInt32LE(live, SNAP_ENTRIES + i * SNAP_ENTRY_BYTES + 4);
+    out.writeUInt32LE(segment, SNAP_ENTRIES + i * entryBytes);
+    out.writeUInt32LE(live, SNAP_ENTRIES + i * entryBytes + 4);
   });
   return out;
 }

@@ -1,7 +1,13 @@
 // Damaged segments: what checkSegment lets pass goes through every kernel that reads segments. Answers may be wrong
 // then (the stored checksum is what notices), but nothing is read or written outside and nothing traps.
 import { Random } from "../../bench/random.js";
-import { SEG_BYTES, SEG_HEADER_BYTES, SEG_LISTS, SEG_ROWS } from "../../engine-wasm/assembly/layout.js";
+import {
+  MERGE_ENTRY_BYTES,
+  SEG_BYTES,
+  SEG_HEADER_BYTES,
+  SEG_LISTS,
+  SEG_ROWS,
+} from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
@@ -29,11 +35,11 @@ export function segmentTarget(module: EngineModule): Target {
     const segment = place(healthy, room);
     const live = place(liveBits(ROWS, 4));
     const next = { segment: place(later), live: 0 };
-    const [some, all] = [live, 0].map((bits) => snapshotBytes([{ segment, live: bits }, next])) as [
-      Buffer,
-      Buffer,
-    ];
-    return { segment, some: { bytes: some, at: place(some) }, all: { bytes: all, at: place(all) } };
+    const held = (bits: number) => {
+      const entries = [{ segment, live: bits }, next];
+      return { at: place(snapshotBytes(entries)), merged: snapshotBytes(entries, MERGE_ENTRY_BYTES) };
+    };
+    return { segment, some: held(live), all: held(0) };
   });
   const expand = encodeExpand({
     slots: TEXT_SLOTS,
@@ -90,7 +96,7 @@ export function segmentTarget(module: EngineModule): Target {
       canary.ask("locate", (kernels, p, length, held) => kernels.locate(held[kind].at, p, length), seqs);
       canary.ask("findIds", (kernels, p, length, held) => kernels.findIds(held[kind].at, p, length), seqs);
       canary.both("merge", (guarded) => {
-        const answer = merge(guarded, guarded.held[kind].bytes);
+        const answer = merge(guarded, guarded.held[kind].merged);
         guarded.checkRegions();
         return answer;
       });
