@@ -1,11 +1,7 @@
 // One index as of one generation: everything a query, an export or a count reads goes through this, so that
 // it sees one state of all shards. Holds the generation until `release`.
-import {
-  type ExpandProgram,
-  type ExpandSuspect,
-  encodeExpand,
-} from "../../engine-wasm/host/programs/expand-program.js";
-import { decodeExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
+import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
+import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
 import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/programs/explain-result.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
@@ -38,8 +34,7 @@ import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-pool.js";
-import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "../words/ranked-typos.js";
-import { sumExpansions } from "../words/sum-expansions.js";
+import type { ExpansionCache } from "../words/expansion-cache.js";
 import type { Question } from "./answer-cache.js";
 import type { IndexState } from "./index-state.js";
 
@@ -68,6 +63,8 @@ export type CallShard = <T>(
 
 export class ReadView {
   readonly generation: number;
+  /** Whose phases the questions belong to. */
+  readonly trace: QueryTrace | undefined;
   readonly #index: IndexState;
   /** As of the beginning: what was forgotten since then must not come back. */
   readonly #remembered: IndexState["remembered"];
@@ -75,7 +72,6 @@ export class ReadView {
   readonly #call: CallShard;
   readonly #deadline: number;
   readonly #onReleased: () => void;
-  readonly #trace: QueryTrace | undefined;
   #released = false;
 
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
@@ -93,12 +89,17 @@ export class ReadView {
     this.#call = call;
     this.#deadline = deadline;
     this.#onReleased = onReleased;
-    this.#trace = trace;
+    this.trace = trace;
     this.generation = index.generations.hold();
   }
 
   get shards(): number {
     return this.#shards;
+  }
+
+  /** What is remembered of the dictionaries; none while the index is rebuilt. */
+  get expansions(): ExpansionCache | null {
+    return this.#remembered?.expansions ?? null;
   }
 
   /** A document of an answer is not there any more, so other answers may be no better. */
@@ -119,39 +120,18 @@ export class ReadView {
     this.#onReleased();
   }
 
-  /**
-   * Global dictionary answers with at most `typosMax` typos of each word, the same number for all queries; what is
-   * remembered of this generation is not asked for again. What is told about suspects is remembered, not returned.
-   */
-  async expand(
-    program: ExpandProgram,
-    typosMax: number,
-    suspects?: () => readonly ExpandSuspect[],
-  ): Promise<KnownWords> {
-    this.#trace?.enter("expand");
-    const cache = this.#remembered?.expansions;
-    if (cache === undefined) return this.#askDictionaries(program, typosMax);
-    const { statistics, words, missing } = cache.get(this.generation, program, suspects);
-    if (statistics !== null && missing.words.length === 0)
-      return { ...statistics, words: words as readonly KnownWord[] };
-    const answer = await this.#askDictionaries(missing, typosMax);
-    cache.put(this.generation, missing, answer);
-    const found = answer.words.values();
-    return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
-  }
-
-  async #askDictionaries(program: ExpandProgram, typosMax: number): Promise<ToldWords> {
-    const answers = await this.#askAll(
+  /** What the dictionary of each shard answers, by its number. */
+  expand(program: ExpandProgram): Promise<ExpandResult[]> {
+    return this.#askAll(
       encodeExpandRequest(this.#request(encodeExpand(program))),
       (reply) => decodeExpandResult(decodeResult(reply), program),
       this.#subject("expand", program),
     );
-    return rankTypos(sumExpansions(answers), program, typosMax);
   }
 
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
-    this.#trace?.enter("search");
+    this.trace?.enter("search");
     return this.#askAll(
       encodeSearchRequest(this.#request(encodeSearch(program))),
       (reply) => decodeSearchResult(decodeResult(reply), program),
@@ -164,7 +144,7 @@ export class ReadView {
    * all of them, with several most; the others are to be fetched.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
-    this.#trace?.enter("search");
+    this.trace?.enter("search");
     const window = likelyRows(page, this.#shards);
     const request = encodePage({ ...this.#request(encodeSearch(program)), ...window, options: page.options });
     const documents = new Map<number, FetchedDocument>();
@@ -255,7 +235,7 @@ export class ReadView {
 
 /** Of more rows than this no shard sends documents before it is known who has the best rows. */
 const LIKELY_ROWS_MAX = 32;
-/** So much more than its share of a page a shard rarely has. */
+/** A shard rarely holds more winners than its share of the page plus these. */
 const SHARE_SLACK_ROWS = 2;
 
 /** The rows of one shard whose documents go with its answer. Documents are spread over the shards by hash. */

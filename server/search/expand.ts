@@ -21,6 +21,7 @@ import {
   sumLists,
   type WordFindings,
 } from "../words/alternatives.js";
+import type { Dictionaries } from "../words/dictionaries.js";
 import type { QueryWord } from "../words/query-text.js";
 import { type KnownWord, type KnownWords, largest, type WordTypos } from "../words/ranked-typos.js";
 import { looseSplits, type Variant } from "../words/variants.js";
@@ -58,21 +59,15 @@ type Typos = ReadonlyMap<number, WordTypos>;
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 const NO_TYPOS: WordTypos = { ranked: [], neighbourFrequency: 0 };
 
-/** Global answers. `suspects`: those of the program, needed only when something has to be asked for. */
-type AskDictionaries = (
-  program: ExpandProgram,
-  suspects?: () => readonly ExpandSuspect[],
-) => Promise<KnownWords>;
-
 /** Global dictionary answers for one query and read view; remembers nothing between queries. */
 export class WordExpander {
   readonly #plan: Plan;
-  readonly #ask: AskDictionaries;
+  readonly #dictionaries: Pick<Dictionaries, "lookUp">;
   #literal: Promise<Literal> | null = null;
 
-  constructor(plan: Plan, ask: AskDictionaries) {
+  constructor(plan: Plan, dictionaries: Pick<Dictionaries, "lookUp">) {
     this.#plan = plan;
-    this.#ask = ask;
+    this.#dictionaries = dictionaries;
   }
 
   /** The words with typos where the policy sees a reason for them. */
@@ -103,8 +98,8 @@ export class WordExpander {
 
   async #lookUpLiteral(): Promise<Literal> {
     const { words } = this.#plan.text;
-    const found = new Dictionary(this.#plan.slots, words, this.#plan.variants);
-    const answer = await this.#ask(found.program, () => this.#suspects(found));
+    const found = new WordTerms(this.#plan.slots, words, this.#plan.variants);
+    const answer = await this.#dictionaries.lookUp(found.program, () => this.#suspects(found));
     const variants = found.variants(this.#plan.variants, answer);
     const literal = {
       liveRows: answer.liveRows,
@@ -123,7 +118,7 @@ export class WordExpander {
    * Words of which typos will be wanted unless other shards know better. Asked for along with the words themselves, to
    * save a round; `#lookUpTypos` finds the answers where the asker keeps what it was told.
    */
-  #suspects(dictionary: Dictionary): ExpandSuspect[] {
+  #suspects(asked: WordTerms): ExpandSuspect[] {
     const { text, variants, typoPolicy, scale } = this.#plan;
     const { few, rare } = suspicion(typoPolicy, scale);
     return text.words.flatMap((word, i) =>
@@ -136,7 +131,7 @@ export class WordExpander {
               maxTypos: word.typosMax,
               few,
               rare,
-              witnesses: dictionary.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
+              witnesses: asked.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
             },
           ],
     );
@@ -149,8 +144,8 @@ export class WordExpander {
       isMissing(known[i] as number) ? looseSplits(word, i) : [],
     );
     if (loose.length === 0) return [];
-    const cuts = new Dictionary(slots, [], loose);
-    return cuts.variants(loose, await this.#ask(cuts.program));
+    const cuts = new WordTerms(slots, [], loose);
+    return cuts.variants(loose, await this.#dictionaries.lookUp(cuts.program));
   }
 
   async #suspectedTypos(literal: Literal): Promise<Typos> {
@@ -197,7 +192,7 @@ export class WordExpander {
         maxTypos,
       }),
     );
-    const result = await this.#ask({ slots: this.#plan.slots, words });
+    const result = await this.#dictionaries.lookUp({ slots: this.#plan.slots, words });
     return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? NO_TYPOS]));
   }
 
@@ -230,7 +225,7 @@ function suspicion(policy: Plan["typoPolicy"], { documents, shards }: IndexScale
 }
 
 /** The terms of words and variants as one request, each once, and the answer read back by term. */
-class Dictionary {
+class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
 

@@ -4,6 +4,7 @@ import type { SearchProgram } from "../../engine-wasm/host/programs/search-progr
 import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import type { PageWanted, ReadView } from "../cluster/read-view.js";
+import { Dictionaries } from "../words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { type Plan, programOf } from "./plan.js";
 
@@ -32,9 +33,7 @@ export async function matchQuery(plan: Plan, readView: ReadView, pageOf: PageOf)
       : runProgram(program, words, readView, pageOf);
   };
   if (plan.text.words.length === 0) return runProgram(plan.program, null, readView, pageOf);
-  const expander = new WordExpander(plan, (program, suspects) =>
-    readView.expand(program, plan.typosPerWordMax, suspects),
-  );
+  const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
   if (plan.typoPolicy === "auto" && !words.exhausted && matches(best) < Math.max(1, plan.dropThreshold)) {

@@ -27,7 +27,7 @@ class Dictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
   ) {}
 
-  ask = async (words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> => {
+  async lookUp(words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const program = { ...words, suspects: suspects?.() ?? [] };
     this.asked.push(program);
     const answer: ExpandResult = {
@@ -44,7 +44,7 @@ class Dictionary {
       suspects: (program.suspects ?? []).map(() => ({ maxTypos: 0, typos: [] })),
     };
     return rankTypos(answer, program, 64);
-  };
+  }
 }
 
 function expander(
@@ -70,7 +70,7 @@ function expander(
     typosPerWordMax: 64,
     scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
   } as unknown as Plan;
-  return new WordExpander(plan, dictionary.ask);
+  return new WordExpander(plan, dictionary);
 }
 const kinds = (words: {
   words: readonly { alternatives: readonly { kind: number; typos: number }[] }[];

@@ -1,0 +1,50 @@
+// What the dictionaries of all shards say about words, as one dictionary of the whole index would: the answers are
+// summed, the typos ranked, and what is remembered of a generation is not asked for again.
+import type { ExpandProgram, ExpandSuspect } from "../../engine-wasm/host/programs/expand-program.js";
+import type { ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
+import type { QueryTrace } from "../metrics/query-trace.js";
+import type { ExpansionCache } from "./expansion-cache.js";
+import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./ranked-typos.js";
+import { sumExpansions } from "./sum-expansions.js";
+
+/** The shards' dictionaries as of one generation. */
+export interface DictionaryShards {
+  readonly generation: number;
+  /** None: everything is asked for. */
+  readonly expansions: ExpansionCache | null;
+  readonly trace: QueryTrace | undefined;
+  /** One answer per shard. */
+  expand(program: ExpandProgram): Promise<readonly ExpandResult[]>;
+}
+
+export class Dictionaries {
+  readonly #shards: DictionaryShards;
+  readonly #typosMax: number;
+
+  /** `typosMax`: typos kept of each word, the same number for all queries of an index. */
+  constructor(shards: DictionaryShards, typosMax: number) {
+    this.#shards = shards;
+    this.#typosMax = typosMax;
+  }
+
+  /**
+   * The answers to the program's words. The suspects are made only when a shard has to be asked; what is told about them
+   * is remembered, not returned.
+   */
+  async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
+    const { generation, expansions, trace } = this.#shards;
+    trace?.enter("expand");
+    if (expansions === null) return this.#ask(program);
+    const { statistics, words, missing } = expansions.get(generation, program, suspects);
+    if (statistics !== null && missing.words.length === 0)
+      return { ...statistics, words: words as readonly KnownWord[] };
+    const answer = await this.#ask(missing);
+    expansions.put(generation, missing, answer);
+    const found = answer.words.values();
+    return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
+  }
+
+  async #ask(program: ExpandProgram): Promise<ToldWords> {
+    return rankTypos(sumExpansions(await this.#shards.expand(program)), program, this.#typosMax);
+  }
+}
