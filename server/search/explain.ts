@@ -59,14 +59,15 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** One account per winner, in their order; null for a row that is gone meanwhile. */
-export async function explainWinners(
+/** The hits with an account each, null for a row that is gone meanwhile. `winners`: their rows, in the same order. */
+export async function explainHits<Hit>(
   readView: ReadView,
   program: SearchProgram,
   words: readonly QueryWord[],
   winners: readonly Winner[],
+  hits: readonly Hit[],
   view: IndexView,
-): Promise<(Explanation | null)[]> {
+): Promise<(Hit & { readonly explanation: Explanation | null })[]> {
   const shards = [...new Set(winners.map((winner) => winner.shard))];
   const rows = new Map<number, ExplainedRow | null>();
   await Promise.all(
@@ -76,9 +77,12 @@ export async function explainWinners(
       for (const [i, seq] of seqs.entries()) rows.set(seq, explained[i] ?? null);
     }),
   );
-  return winners.map(({ seq }) => {
+  return winners.map(({ seq }, i) => {
     const row = rows.get(seq) ?? null;
-    return row === null ? null : explanation(row, program, words, view);
+    return {
+      ...(hits[i] as Hit),
+      explanation: row === null ? null : explanation(row, program, words, view),
+    };
   });
 }
 

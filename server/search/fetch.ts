@@ -1,25 +1,16 @@
 // The stored documents of a page: only the shards that own a winner are asked, documents and highlights stay
-// the bytes they are.
-import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+// the bytes they are. What is wanted of each document is in shown-documents.ts.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { IndexSettings } from "../catalog/types.js";
 import type { ReadView } from "../cluster/read-view.js";
-import { highlightRequest } from "../request/highlight-request.js";
-import type { QueryRequest } from "../request/query-request.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
-import type { QueryText } from "../words/query-text.js";
 import type { Winner } from "./merge.js";
-import { type Hit, TIMES_WRITTEN } from "./respond.js";
+import type { Hit } from "./respond.js";
+import { documentBytes } from "./shown-documents.js";
 
 /** What is shown of an answer: the hits of the page, and related ones where there is room for them. */
 export interface ShownWinners {
   readonly winners: readonly Winner[];
   readonly related: readonly Winner[];
-}
-
-/** Bytes that documents with their highlights may have in a reply of so many bytes; a single one is shown whatever it has. */
-export function documentBytes(replyBytesMax: number, documents: number): number {
-  return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
 }
 
 /**
@@ -87,20 +78,4 @@ async function hitsOf(
     return { document, highlight, textMatch, bonus, pinnedOnly: !matched, explanation: null };
   });
   return hits.every((hit) => hit.document.length > 0) ? hits : null;
-}
-
-/** What to keep of the documents and what to mark in them. */
-export function fetchOptions(
-  request: QueryRequest,
-  text: QueryText,
-  program: SearchProgram,
-  settings: IndexSettings,
-): FetchOptions {
-  return {
-    ...(request.keepFields === null ? {} : { fields: [...request.keepFields] }),
-    ...(request.dropFields === null ? {} : { excludeFields: [...request.dropFields] }),
-    ...(request.highlight.length === 0 || program.words.length === 0
-      ? {}
-      : { highlight: highlightRequest(request.highlight, text, program.words, settings) }),
-  };
 }

@@ -18,19 +18,19 @@ export interface Related {
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
-export const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
+const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 
-/** Nothing when enough was found, or when the results are such neighbours already. */
+/** Nothing when no hits are shown, when enough was found, or when the results are such neighbours already. */
 export async function relatedWinners(
   plan: Plan,
   matched: Matched,
   readView: ReadView,
+  perPage: number,
   options: FetchOptions,
 ): Promise<Related> {
   const { words, program, results } = matched;
-  if (words === null || program.mode === "any" || words.words.length < 2 || matches(matched) >= FEW_RESULTS) {
-    return NOTHING_RELATED;
-  }
+  if (words === null || program.mode === "any" || words.words.length < 2) return NOTHING_RELATED;
+  if (perPage === 0 || matches(matched) >= FEW_RESULTS) return NOTHING_RELATED;
   const known = results.flatMap((result) => result.rows.map((row) => row.seq));
   const count = known.length + RELATED_MAX;
   const relaxed = {

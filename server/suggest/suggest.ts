@@ -5,7 +5,7 @@ import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { IndexContents } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
 import type { ReadView } from "../cluster/read-view.js";
-import { SkeinError } from "../errors.js";
+import { reading } from "../cluster/reading.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { ViewField } from "../schema/index-view.js";
 import { countFacets } from "../search/facets.js";
@@ -50,12 +50,11 @@ export async function suggest(
   const index = suggestedIndex(cluster, contents);
   const request = readSuggestRequest(body, index.record, index.view, cluster.limits);
   const task: Task = { cluster, index, request, input: index.analyser.tokens(request.query.q) };
-  // A restarted shard has only its newest state; then once more, as for a query.
-  const suggestions = (await answer(task)) ?? (await answer(task));
-  if (suggestions !== null) return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
-  throw new SkeinError("SK-SE-503", "The index changed while it was read; retry in a moment.", {
-    retryAfter: 1,
-  });
+  const suggestions =
+    task.input.length === 0
+      ? []
+      : await reading(cluster, index.record.uid, undefined, (readView) => suggestionsOf(task, readView));
+  return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 
 /** Ranking rules only hide: what they move or pin is meant for the results of a search. */
@@ -65,27 +64,19 @@ function suggestedIndex(cluster: Cluster, contents: IndexContents): QueriedIndex
 }
 
 /** null: a document is gone from its shard. */
-async function answer(task: Task): Promise<Suggestion[] | null> {
-  const { request, input } = task;
-  if (input.length === 0) return [];
-  const list = new SuggestionList(request.perPage, task.index.analyser);
-  const readView = await task.cluster.readView(task.index.record.uid);
-  task.cluster.queries.begin();
-  try {
-    for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
-      const complete =
-        request.groupBy === null
-          ? await addValues(task, readView, typos, list)
-          : await addGroups(task, readView, typos, list, request.groupBy);
-      if (!complete) return null;
-      list.closeRound();
-      if (list.full) break;
-    }
-    return list.suggestions;
-  } finally {
-    task.cluster.queries.end();
-    readView.release();
+async function suggestionsOf(task: Task, readView: ReadView): Promise<readonly Suggestion[] | null> {
+  const { request, input, index } = task;
+  const list = new SuggestionList(request.perPage, index.analyser);
+  for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
+    const complete =
+      request.groupBy === null
+        ? await addValues(task, readView, typos, list)
+        : await addGroups(task, readView, typos, list, request.groupBy);
+    if (!complete) return null;
+    list.closeRound();
+    if (list.full) break;
   }
+  return list.suggestions;
 }
 
 /** Adds the values of the best documents. False: a document is gone from its shard. */

@@ -1,0 +1,53 @@
+// What the documents of a page show: the fields that are kept, the words that are marked, and how many bytes they may
+// have. The shards send it with their rows or when the documents are fetched.
+import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { FetchOptions } from "../../shards/protocol/fetch.js";
+import type { IndexSettings } from "../catalog/types.js";
+import type { PageWanted } from "../cluster/read-view.js";
+import { highlightRequest } from "../request/highlight-request.js";
+import type { QueryRequest } from "../request/query-request.js";
+import type { Plan } from "./plan.js";
+import { TIMES_WRITTEN } from "./respond.js";
+
+/** Bytes that documents with their highlights may have in a reply of so many bytes; a single one is shown whatever it has. */
+export function documentBytes(replyBytesMax: number, documents: number): number {
+  return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
+}
+
+export class ShownDocuments {
+  readonly #request: QueryRequest;
+  readonly #plan: Plan;
+  readonly #settings: IndexSettings;
+  readonly #likelyBytesMax: number;
+
+  constructor(request: QueryRequest, plan: Plan, settings: IndexSettings, replyBytesMax: number) {
+    this.#request = request;
+    this.#plan = plan;
+    this.#settings = settings;
+    this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / plan.scale.shards);
+  }
+
+  /** What to keep of documents that are fetched and what to mark in them. */
+  fetched(program: SearchProgram): FetchOptions {
+    const { keepFields, dropFields, highlight } = this.#request;
+    return {
+      ...(keepFields === null ? {} : { fields: [...keepFields] }),
+      ...(dropFields === null ? {} : { excludeFields: [...dropFields] }),
+      ...(highlight.length === 0 || program.words.length === 0
+        ? {}
+        : { highlight: highlightRequest(highlight, this.#plan.text, program.words, this.#settings) }),
+    };
+  }
+
+  /**
+   * The same of documents that come along with rows. Those are a guess at the page, so each shard has its share of the
+   * reply's room; what is missing is fetched.
+   */
+  sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {
+    return { ...this.fetched(program), bytesMax: this.#likelyBytesMax };
+  }
+
+  page(program: SearchProgram): PageWanted {
+    return { offset: this.#plan.offset, count: this.#request.perPage, options: this.sentAlong(program) };
+  }
+}
