@@ -55,7 +55,7 @@ export class Curation {
       if (count >= this.#limits.rulesPerIndexMax) throw tooMany("SK-RR-400", "ranking rules", count);
       made = { id: state.nextRuleId, index: record.uid, ...draft, ...createdNow() };
       this.#checkRulesBytes(state, made);
-      return { type: "rule.put", rule: made };
+      return { type: "record.put", kind: "rule", record: made };
     });
     return made!;
   }
@@ -69,7 +69,7 @@ export class Curation {
       const draft = readRule(body, rule, this.#limits, texts);
       changed = { ...rule, ...draft, updated_at: new Date().toISOString() };
       this.#checkRulesBytes(state, changed);
-      return { type: "rule.put", rule: changed };
+      return { type: "record.put", kind: "rule", record: changed };
     });
     return changed!;
   }
@@ -79,7 +79,7 @@ export class Curation {
     let removed = 0;
     await this.#catalog.change((state) => {
       removed = findRule(state, index, id).id;
-      return { type: "rule.delete", index: index.uid, id: removed };
+      return { type: "record.delete", kind: "rule", index: index.uid, id: removed };
     });
     return removed;
   }
@@ -95,7 +95,7 @@ export class Curation {
       if (count >= this.#limits.synonymGroupsPerIndexMax) throw tooMany("SK-SY-400", "synonym groups", count);
       made = { id: state.nextSynonymId, index: record.uid, ...draft, ...createdNow() };
       this.#checkSynonymsBytes(state, made);
-      return { type: "synonym.put", group: made };
+      return { type: "record.put", kind: "synonym", record: made };
     });
     return made!;
   }
@@ -109,7 +109,7 @@ export class Curation {
       const draft = readSynonyms(body, group, this.#limits, hasWord);
       changed = { ...group, ...draft, updated_at: new Date().toISOString() };
       this.#checkSynonymsBytes(state, changed);
-      return { type: "synonym.put", group: changed };
+      return { type: "record.put", kind: "synonym", record: changed };
     });
     return changed!;
   }
@@ -119,7 +119,7 @@ export class Curation {
     let removed = 0;
     await this.#catalog.change((state) => {
       removed = findSynonyms(state, index, id).id;
-      return { type: "synonym.delete", index: index.uid, id: removed };
+      return { type: "record.delete", kind: "synonym", index: index.uid, id: removed };
     });
     return removed;
   }

@@ -202,9 +202,9 @@ export class Lifecycle {
   }
 
   /** Copied filters must fit the schema they come to; throws SK-RR-400 with the rule's name. */
-  #checkRules({ record, rules }: CopyCommand): void {
+  #checkRules({ record, owned }: CopyCommand): void {
     const texts = ruleTexts(this.#cluster, record);
-    for (const { effect, name } of rules ?? []) {
+    for (const { effect, name } of owned.rule ?? []) {
       if (effect.filter_by !== undefined)
         checkRuleFilter(effect.filter_by, texts, `the rule ${JSON.stringify(name)} does not fit: `);
     }

@@ -21,6 +21,7 @@ import {
 } from "../../shards/storage/store.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
+import { KINDS, type OwnedKind, type OwnedRecords, RECORD_KINDS, type RecordKind } from "./kinds.js";
 import {
   apply,
   byIndex,
@@ -28,18 +29,12 @@ import {
   type Change,
   type Command,
   EMPTY_STATE,
+  eachOwned,
   type Meta,
   metaOf,
   withLookups,
 } from "./state.js";
-import type {
-  IndexRecord,
-  KeyRecord,
-  RankingRule,
-  SynonymGroup,
-  TenantRecord,
-  UsageRecord,
-} from "./types.js";
+import type { IndexRecord, KeyRecord, TenantRecord, UsageRecord } from "./types.js";
 
 // ON DISK - never renumber
 const RECORD_VERSION = 1;
@@ -161,13 +156,12 @@ function put(key: string, record: object): StoreOp {
 }
 
 /** Null for a damaged record that the others can do without. */
-function read(key: string, kind: string, value: Uint8Array, damage: CatalogDamage): unknown {
+function read(key: string, vital: boolean, value: Uint8Array, damage: CatalogDamage): unknown {
   try {
     return unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));
   } catch (error) {
-    if (error instanceof OtherVersionError || kind === META_KEY || kind === "tenant") throw error;
+    if (error instanceof OtherVersionError || vital) throw error;
     damage.found.push((error as Error).message);
-    if (kind === "index") damage.indexes++;
     return null;
   }
 }
@@ -177,36 +171,35 @@ async function load(store: Store, damage: CatalogDamage): Promise<CatalogState> 
   let meta: Meta = metaOf(EMPTY_STATE);
   let found = false;
   let stored = 0;
-  const records = {
-    tenant: new Map(),
-    key: new Map(),
-    index: new Map(),
-    drop: new Map(),
-    usage: new Map(),
-    rule: new Map(),
-    synonym: new Map(),
-  };
+  const records = new Map(RECORD_KINDS.map((kind) => [kind as string, new Map<number, unknown>()]));
   for await (const [keyBytes, value] of store.entries(everything)) {
     const key = Buffer.from(keyBytes).toString("utf8");
-    const [kind, id] = key.split("/") as [keyof typeof records | typeof META_KEY, string | undefined];
-    const record = read(key, kind, value, damage);
-    if (record === null) continue;
+    const [kind, id] = key.split("/") as [string, string | undefined];
+    const isMeta = kind === META_KEY;
+    const known = records.get(kind);
+    if (!isMeta && known === undefined)
+      throw new OtherVersionError(`catalog record ${key}: of a kind that this build does not know`);
+    const record = read(key, isMeta || KINDS[kind as RecordKind].vital, value, damage);
+    if (record === null) {
+      if (kind === "index") damage.indexes++;
+      continue;
+    }
     stored++;
-    if (kind === META_KEY) {
+    if (known !== undefined) known.set(Number(id), record);
+    else {
       meta = { ...meta, ...(record as Partial<Meta>) };
       found = true;
-    } else if (Object.hasOwn(records, kind)) records[kind].set(Number(id), record);
-    else throw new OtherVersionError(`catalog record ${key}: of a kind that this build does not know`);
+    }
   }
   if (!found && stored > 0) throw new DamagedBytesError("catalog record meta: missing");
+  const all = <T>(kind: RecordKind) => records.get(kind) as Map<number, T>;
   return withLookups({
     ...meta,
-    tenants: records.tenant as Map<number, TenantRecord>,
-    keys: records.key as Map<number, KeyRecord>,
-    indexes: records.index as Map<number, IndexRecord>,
-    rules: byIndex((records.rule as Map<number, RankingRule>).values()),
-    synonyms: byIndex((records.synonym as Map<number, SynonymGroup>).values()),
-    toDrop: new Set(records.drop.keys()),
-    usage: records.usage as Map<number, UsageRecord>,
+    tenants: all<TenantRecord>("tenant"),
+    keys: all<KeyRecord>("key"),
+    indexes: all<IndexRecord>("index"),
+    owned: eachOwned((kind) => byIndex(all<OwnedRecords[OwnedKind]>(kind).values())),
+    toDrop: new Set(all("drop").keys()),
+    usage: all<UsageRecord>("usage"),
   });
 }

@@ -6,13 +6,15 @@ import { defaultsTo, object, required } from "../input/object-reader.js";
 import { flag, type InputRules, refuse, someOf, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { withSettings } from "./indexes.js";
+import { KINDS, OWNED_KINDS, type OwnedKind, type OwnedRecords } from "./kinds.js";
 import { indexRules, invalidIndex } from "./schema.js";
 import { checkSettings } from "./settings.js";
-import { type CatalogState, type Command, rulesOf, synonymsOf } from "./state.js";
-import type { IndexRecord, IndexSettings, RankingRule, SynonymGroup } from "./types.js";
+import { type CatalogState, type Command, ownedBy } from "./state.js";
+import type { IndexRecord, IndexSettings } from "./types.js";
 
-const COPY_PARTS = ["synonyms", "ranking_rules", "settings"] as const;
-type CopyPart = (typeof COPY_PARTS)[number];
+/** What can be copied: each kind of an index's records by its name for clients, and the settings. */
+type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";
+const COPY_PARTS: readonly CopyPart[] = [...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs), "settings"];
 
 const OTHER_INDEX = required(text("indexNameBytesMax", "the name of an index"));
 export const COPY = object(
@@ -66,14 +68,16 @@ export function copyCommand(
   parts: ReadonlySet<CopyPart>,
   now: string,
 ): CopyCommand {
-  const { uid } = target;
-  const adopt = <T extends RankingRule | SynonymGroup>(records: readonly T[], nextId: number): T[] =>
-    records.map((record, i) => ({ ...record, id: nextId + i, index: uid, created_at: now, updated_at: now }));
+  const adopt = <K extends OwnedKind>(kind: K): readonly OwnedRecords[K][] =>
+    ownedBy(state, kind, source.uid).map((record, i) => {
+      const id = state[KINDS[kind].counter] + i;
+      return { ...record, id, index: target.uid, created_at: now, updated_at: now };
+    });
+  const copied = OWNED_KINDS.filter((kind) => parts.has(KINDS[kind].copiedAs));
   return {
     type: "index.copy",
     record: parts.has("settings") ? withCopiedSettings(source, target) : target,
-    rules: parts.has("ranking_rules") ? adopt(rulesOf(state, source.uid), state.nextRuleId) : null,
-    synonyms: parts.has("synonyms") ? adopt(synonymsOf(state, source.uid), state.nextSynonymId) : null,
+    owned: Object.fromEntries(copied.map((kind) => [kind, adopt(kind)])),
   };
 }
 

@@ -1,5 +1,14 @@
 // The catalog's state and the one function that changes it. A command carries every id, time and generated
 // value, so that applying the same commands anywhere gives the same state. Knows no database and no clock.
+import {
+  COUNTERS,
+  type Counter,
+  KINDS,
+  OWNED_KINDS,
+  type OwnedKind,
+  type OwnedRecords,
+  type RecordKind,
+} from "./kinds.js";
 import type {
   IndexContents,
   IndexRecord,
@@ -11,26 +20,25 @@ import type {
 } from "./types.js";
 
 /** Lists by uid of an index, ascending by id. A list is replaced when one of its records changes, else kept. */
-type Curated<T> = ReadonlyMap<number, readonly T[]>;
+type Owned<T> = ReadonlyMap<number, readonly T[]>;
+type AllOwned = { readonly [K in OwnedKind]: Owned<OwnedRecords[K]> };
+
+/** What of the state stands in one stored record. ON DISK - names are never reused for something else. */
+export type Meta = { readonly version: number; readonly shards: number | null } & Readonly<
+  Record<Counter, number>
+>;
 
 /** Immutable: a change makes a new one with the next version. */
-export interface CatalogState {
+export interface CatalogState extends Readonly<Record<Counter, number>> {
   readonly version: number;
   /** Shards the data directory was made with; null until the first start has said so. */
   readonly shards: number | null;
-  readonly nextIndexUid: number;
-  readonly nextIndexId: number;
-  readonly nextKeyId: number;
-  readonly nextTenantId: number;
-  readonly nextRuleId: number;
-  readonly nextSynonymId: number;
   readonly tenants: ReadonlyMap<number, TenantRecord>;
   readonly keys: ReadonlyMap<number, KeyRecord>;
   /** By uid. */
   readonly indexes: ReadonlyMap<number, IndexRecord>;
-  /** By the uid of their index; read them with `rulesOf` and `synonymsOf`. */
-  readonly rules: Curated<RankingRule>;
-  readonly synonyms: Curated<SynonymGroup>;
+  /** What belongs to indexes, by the uid of the owner; read them with `ownedBy`, `rulesOf` and `synonymsOf`. */
+  readonly owned: AllOwned;
   /** Uids whose record is gone but whose data may still be in the shards. */
   readonly toDrop: ReadonlySet<number>;
   /** By tenant. */
@@ -51,34 +59,18 @@ export type Command =
   | { readonly type: "index.dropped"; readonly uid: number }
   /** The two indexes exchange their names; with `drop` the one that had the first name is deleted instead. */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
-  /** An index with what it took over from another; null lists stay as they are. */
-  | {
-      readonly type: "index.copy";
-      readonly record: IndexRecord;
-      readonly rules: readonly RankingRule[] | null;
-      readonly synonyms: readonly SynonymGroup[] | null;
-    }
-  | { readonly type: "rule.put"; readonly rule: RankingRule }
-  | { readonly type: "rule.delete"; readonly index: number; readonly id: number }
-  | { readonly type: "synonym.put"; readonly group: SynonymGroup }
-  | { readonly type: "synonym.delete"; readonly index: number; readonly id: number }
+  /** An index with what it took over from another; lists that are not there stay as they are. */
+  | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists }
+  | { [K in OwnedKind]: { type: "record.put"; kind: K; record: OwnedRecords[K] } }[OwnedKind]
+  | { readonly type: "record.delete"; readonly kind: OwnedKind; readonly index: number; readonly id: number }
   | { readonly type: "usage.put"; readonly usage: readonly UsageRecord[] };
 
-/** What of the state stands in one stored record. ON DISK - names are never reused for something else. */
-export interface Meta {
-  readonly version: number;
-  readonly shards: number | null;
-  readonly nextIndexUid: number;
-  readonly nextIndexId: number;
-  readonly nextKeyId: number;
-  readonly nextTenantId: number;
-  readonly nextRuleId: number;
-  readonly nextSynonymId: number;
-}
+/** Some of the records of one index. */
+export type OwnedLists = { readonly [K in OwnedKind]?: readonly OwnedRecords[K][] };
 
 /** A stored record that a command changes; `record` null deletes it. */
 export interface Change {
-  readonly kind: "tenant" | "key" | "index" | "drop" | "usage" | "rule" | "synonym";
+  readonly kind: RecordKind;
   readonly id: number;
   readonly record: object | null;
 }
@@ -86,17 +78,11 @@ export interface Change {
 export const EMPTY_STATE: CatalogState = {
   version: 0,
   shards: null,
-  nextIndexUid: 1,
-  nextIndexId: 1,
-  nextKeyId: 1,
-  nextTenantId: 1,
-  nextRuleId: 1,
-  nextSynonymId: 1,
+  ...counters(() => 1),
   tenants: new Map(),
   keys: new Map(),
   indexes: new Map(),
-  rules: new Map(),
-  synonyms: new Map(),
+  owned: eachOwned(() => new Map()),
   toDrop: new Set(),
   usage: new Map(),
   indexByName: new Map(),
@@ -108,21 +94,36 @@ export function nameKey(tenant: number, name: string): string {
 }
 
 export function metaOf(state: CatalogState): Meta {
-  const { version, shards, nextIndexUid, nextIndexId, nextKeyId, nextTenantId } = state;
-  const { nextRuleId, nextSynonymId } = state;
-  return { version, shards, nextIndexUid, nextIndexId, nextKeyId, nextTenantId, nextRuleId, nextSynonymId };
+  return { version: state.version, shards: state.shards, ...counters((name) => state[name]) };
+}
+
+function counters(value: (name: Counter) => number): Record<Counter, number> {
+  return Object.fromEntries(COUNTERS.map((name) => [name, value(name)])) as Record<Counter, number>;
+}
+
+/** `make` gives each kind's lists; the compiler cannot follow a kind through the table. */
+export function eachOwned(make: (kind: OwnedKind) => Owned<object>): AllOwned {
+  return Object.fromEntries(OWNED_KINDS.map((kind) => [kind, make(kind)])) as unknown as AllOwned;
 }
 
 const NONE: readonly never[] = [];
 
-/** The ranking rules of an index by id; the same array until one of them changes. */
-export function rulesOf(state: CatalogState, uid: number): readonly RankingRule[] {
-  return state.rules.get(uid) ?? NONE;
+/** The index's records of a kind by id; the same array until one of them changes. */
+export function ownedBy<K extends OwnedKind>(
+  state: CatalogState,
+  kind: K,
+  uid: number,
+): readonly OwnedRecords[K][] {
+  const lists: Owned<OwnedRecords[K]> = state.owned[kind];
+  return lists.get(uid) ?? NONE;
 }
 
-/** The synonym groups of an index by id; the same array until one of them changes. */
+export function rulesOf(state: CatalogState, uid: number): readonly RankingRule[] {
+  return ownedBy(state, "rule", uid);
+}
+
 export function synonymsOf(state: CatalogState, uid: number): readonly SynonymGroup[] {
-  return state.synonyms.get(uid) ?? NONE;
+  return ownedBy(state, "synonym", uid);
 }
 
 export function contentsOf(state: CatalogState, record: IndexRecord): IndexContents {
@@ -130,7 +131,7 @@ export function contentsOf(state: CatalogState, record: IndexRecord): IndexConte
 }
 
 /** Stored records by the uid of their index. */
-export function byIndex<T extends CuratedRecord>(records: Iterable<T>): Map<number, readonly T[]> {
+export function byIndex<T extends OwnedRecord>(records: Iterable<T>): Map<number, readonly T[]> {
   const lists = new Map<number, T[]>();
   for (const record of records) {
     const list = lists.get(record.index);
@@ -141,7 +142,7 @@ export function byIndex<T extends CuratedRecord>(records: Iterable<T>): Map<numb
   return lists;
 }
 
-interface CuratedRecord {
+interface OwnedRecord {
   readonly id: number;
   readonly index: number;
 }
@@ -204,38 +205,29 @@ function applied(state: CatalogState, command: Command): Applied {
     case "index.swap":
       return swapIndexes(state, command.uid, command.target, command.drop);
     case "index.copy":
-      return copyTo(state, command.record, command.rules, command.synonyms);
+      return copyTo(state, command.record, command.owned);
     case "index.dropped": {
       const toDrop = new Set(state.toDrop);
       toDrop.delete(command.uid);
       return { toDrop, changes: [{ kind: "drop", id: command.uid, record: null }] };
     }
-    case "rule.put": {
-      const { rule } = command;
+    case "record.put": {
+      const { kind, record } = command;
+      const lists = withRecord<OwnedRecord>(state.owned[kind], record);
       return {
-        rules: withRecord(state.rules, rule),
-        nextRuleId: Math.max(state.nextRuleId, rule.id + 1),
-        changes: [{ kind: "rule", id: rule.id, record: rule }],
+        owned: { ...state.owned, [kind]: lists },
+        ...counterAfter(state, kind, [record]),
+        changes: [{ kind, id: record.id, record }],
       };
     }
-    case "rule.delete":
+    case "record.delete": {
+      const { kind, index, id } = command;
+      const rest = ownedBy(state, kind, index).filter((record) => record.id !== id);
       return {
-        rules: withoutRecord(state.rules, command.index, command.id),
-        changes: [{ kind: "rule", id: command.id, record: null }],
-      };
-    case "synonym.put": {
-      const { group } = command;
-      return {
-        synonyms: withRecord(state.synonyms, group),
-        nextSynonymId: Math.max(state.nextSynonymId, group.id + 1),
-        changes: [{ kind: "synonym", id: group.id, record: group }],
+        owned: { ...state.owned, [kind]: withList<OwnedRecord>(state.owned[kind], index, rest) },
+        changes: [{ kind, id, record: null }],
       };
     }
-    case "synonym.delete":
-      return {
-        synonyms: withoutRecord(state.synonyms, command.index, command.id),
-        changes: [{ kind: "synonym", id: command.id, record: null }],
-      };
     case "usage.put": {
       const usage = new Map(state.usage);
       for (const entry of command.usage) usage.set(entry.tenant, entry);
@@ -249,18 +241,16 @@ function applied(state: CatalogState, command: Command): Applied {
 
 type Applied = Partial<CatalogState> & { changes: Change[] };
 
-/** With the index go its rules and synonyms; its uid waits until its data is dropped. */
+/** With the index goes all that it owns; its uid waits until its data is dropped. */
 function deleteIndex(state: CatalogState, uid: number): Applied {
   return {
     indexes: without(state.indexes, uid),
-    rules: without(state.rules, uid),
-    synonyms: without(state.synonyms, uid),
+    owned: eachOwned((kind) => without<readonly OwnedRecords[OwnedKind][]>(state.owned[kind], uid)),
     toDrop: new Set(state.toDrop).add(uid),
     changes: [
       { kind: "index", id: uid, record: null },
       { kind: "drop", id: uid, record: {} },
-      ...deletions("rule", rulesOf(state, uid)),
-      ...deletions("synonym", synonymsOf(state, uid)),
+      ...OWNED_KINDS.flatMap((kind) => deletions(kind, ownedBy(state, kind, uid))),
     ],
   };
 }
@@ -282,28 +272,19 @@ function swapIndexes(state: CatalogState, uid: number, target: number, drop: boo
   };
 }
 
-function copyTo(
-  state: CatalogState,
-  record: IndexRecord,
-  rules: readonly RankingRule[] | null,
-  synonyms: readonly SynonymGroup[] | null,
-): Applied {
+function copyTo(state: CatalogState, record: IndexRecord, copied: OwnedLists): Applied {
   const { uid } = record;
+  const kinds = OWNED_KINDS.filter((kind) => copied[kind] !== undefined);
   return {
     indexes: new Map(state.indexes).set(uid, record),
-    ...(rules === null
-      ? {}
-      : { rules: withList(state.rules, uid, rules), nextRuleId: idAfter(state.nextRuleId, rules) }),
-    ...(synonyms === null
-      ? {}
-      : {
-          synonyms: withList(state.synonyms, uid, synonyms),
-          nextSynonymId: idAfter(state.nextSynonymId, synonyms),
-        }),
+    owned: eachOwned((kind) => {
+      const list = copied[kind];
+      return list === undefined ? state.owned[kind] : withList<OwnedRecord>(state.owned[kind], uid, list);
+    }),
+    ...Object.assign({}, ...kinds.map((kind) => counterAfter(state, kind, copied[kind]!))),
     changes: [
       { kind: "index", id: uid, record },
-      ...(rules === null ? [] : replacements("rule", rulesOf(state, uid), rules)),
-      ...(synonyms === null ? [] : replacements("synonym", synonymsOf(state, uid), synonyms)),
+      ...kinds.flatMap((kind) => replacements(kind, ownedBy(state, kind, uid), copied[kind]!)),
     ],
   };
 }
@@ -323,39 +304,37 @@ function deleteTenant(state: CatalogState, id: number): Applied {
   };
 }
 
-function deletions(kind: "rule" | "synonym", records: readonly CuratedRecord[]): Change[] {
+function deletions(kind: OwnedKind, records: readonly OwnedRecord[]): Change[] {
   return records.map(({ id }) => ({ kind, id, record: null }));
 }
 
 /** The new records have ids of their own, so that no key is deleted and put in one batch. */
 function replacements(
-  kind: "rule" | "synonym",
-  before: readonly CuratedRecord[],
-  after: readonly CuratedRecord[],
+  kind: OwnedKind,
+  before: readonly OwnedRecord[],
+  after: readonly OwnedRecord[],
 ): Change[] {
   return [...deletions(kind, before), ...after.map((record): Change => ({ kind, id: record.id, record }))];
 }
 
-function idAfter(next: number, records: readonly CuratedRecord[]): number {
-  return records.reduce((highest, { id }) => Math.max(highest, id + 1), next);
+/** The counter of a kind after these records. */
+function counterAfter(
+  state: CatalogState,
+  kind: OwnedKind,
+  records: readonly OwnedRecord[],
+): Partial<Record<Counter, number>> {
+  const { counter } = KINDS[kind];
+  return { [counter]: records.reduce((next, { id }) => Math.max(next, id + 1), state[counter]) };
 }
 
-function withRecord<T extends CuratedRecord>(lists: Curated<T>, record: T): Curated<T> {
+function withRecord<T extends OwnedRecord>(lists: Owned<T>, record: T): Owned<T> {
   const others = (lists.get(record.index) ?? []).filter(({ id }) => id !== record.id);
   const list = [...others, record].sort((a, b) => a.id - b.id);
   return new Map(lists).set(record.index, list);
 }
 
-function withoutRecord<T extends CuratedRecord>(lists: Curated<T>, index: number, id: number): Curated<T> {
-  return withList(
-    lists,
-    index,
-    (lists.get(index) ?? []).filter((record) => record.id !== id),
-  );
-}
-
 /** An index without records has no list. */
-function withList<T>(lists: Curated<T>, index: number, list: readonly T[]): Curated<T> {
+function withList<T>(lists: Owned<T>, index: number, list: readonly T[]): Owned<T> {
   return list.length === 0 ? without(lists, index) : new Map(lists).set(index, list);
 }
 

@@ -53,7 +53,7 @@ const rule =
       created_at: AT,
       updated_at: AT,
     };
-    return { type: "rule.put", rule: made };
+    return { type: "record.put", kind: "rule", record: made };
   };
 
 const synonyms =
@@ -69,7 +69,7 @@ const synonyms =
       created_at: AT,
       updated_at: AT,
     };
-    return { type: "synonym.put", group };
+    return { type: "record.put", kind: "synonym", record: group };
   };
 
 const swap =
@@ -100,7 +100,12 @@ const STORY: readonly Decide[] = [
   dropped,
   create("other"),
   copy("live", "other"),
-  (state) => ({ type: "rule.delete", index: named(state, "live").uid, id: state.nextRuleId - 2 }),
+  (state) => ({
+    type: "record.delete",
+    kind: "rule",
+    index: named(state, "live").uid,
+    id: state.nextRuleId - 2,
+  }),
   (state) => ({ type: "index.delete", uid: named(state, "live").uid }),
   dropped,
 ];

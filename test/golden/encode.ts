@@ -103,8 +103,8 @@ const COMMANDS: readonly Command[] = [
   { type: "index.put", record: V.INDEX },
   { type: "index.put", record: { ...V.INDEX, uid: V.DROPPED_UID, id: 5, name: "gone" } },
   { type: "index.delete", uid: V.DROPPED_UID },
-  ...V.RULES.map((rule): Command => ({ type: "rule.put", rule })),
-  ...V.SYNONYMS.map((group): Command => ({ type: "synonym.put", group })),
+  ...V.RULES.map((rule): Command => ({ type: "record.put", kind: "rule", record: rule })),
+  ...V.SYNONYMS.map((group): Command => ({ type: "record.put", kind: "synonym", record: group })),
 ];
 
 async function catalogRecord(key: string): Promise<Uint8Array> {

@@ -18,13 +18,13 @@ async function copy({ services, request, principal, params, record }: IndexConte
   const index = params.name!;
   const wanted = readCopyRequest(await readJson(request, limits, "SK-IX-400"), index, limits);
   checkRights(principal, "indexes", wanted.sourceIndex);
-  const { rules, synonyms } = await services.lifecycle.copyFrom(record, wanted);
+  const { owned } = await services.lifecycle.copyFrom(record, wanted);
   return dataReply({
     source_index: wanted.sourceIndex,
     index,
     copied: {
-      synonyms: synonyms?.length ?? 0,
-      ranking_rules: rules?.length ?? 0,
+      synonyms: owned.synonym?.length ?? 0,
+      ranking_rules: owned.rule?.length ?? 0,
       settings: wanted.parts.has("settings"),
     },
   });

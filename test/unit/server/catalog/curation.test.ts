@@ -57,8 +57,16 @@ const index = (uid: number, name: string): Command => ({
   type: "index.put",
   record: { ...makeRecord(), uid, id: uid, name },
 });
-const putRule = (id: number, uid: number): Command => ({ type: "rule.put", rule: rule(id, uid) });
-const putGroup = (id: number, uid: number): Command => ({ type: "synonym.put", group: group(id, uid) });
+const putRule = (id: number, uid: number): Command => ({
+  type: "record.put",
+  kind: "rule",
+  record: rule(id, uid),
+});
+const putGroup = (id: number, uid: number): Command => ({
+  type: "record.put",
+  kind: "synonym",
+  record: group(id, uid),
+});
 
 const SETUP = [
   index(1, "a"),
@@ -96,7 +104,7 @@ describe("lists of an index", () => {
     expect(synonymsOf(other, 1)).toBe(synonymsOf(state, 1));
     expect(rulesOf(other, 2)).not.toBe(rulesOf(state, 2));
     expect(rulesOf(state, 8)).toBe(rulesOf(state, 9));
-    const without = run(state, { type: "rule.delete", index: 1, id: 1 });
+    const without = run(state, { type: "record.delete", kind: "rule", index: 1, id: 1 });
     expect(rulesOf(without, 1).map(({ id }) => id)).toEqual([3]);
     expect(synonymsOf(without, 1)).toBe(synonymsOf(state, 1));
   });
@@ -179,12 +187,11 @@ describe("on disk", () => {
     const catalog = await Catalog.open(directory);
     for (const command of SETUP) await catalog.change(() => command);
     await catalog.change(() => putRule(10, 1));
-    await catalog.change(() => ({ type: "synonym.delete", index: 2, id: 2 }));
+    await catalog.change(() => ({ type: "record.delete", kind: "synonym", index: 2, id: 2 }));
     await catalog.change(({ indexes }) => ({
       type: "index.copy",
       record: indexes.get(2)!,
-      rules: [rule(11, 2)],
-      synonyms: null,
+      owned: { rule: [rule(11, 2)] },
     }));
     await catalog.change(() => ({ type: "index.swap", uid: 1, target: 2, drop: false }));
     const before = catalog.state;

@@ -1,0 +1,56 @@
+// The kinds of records that the catalog keeps, and what is the same for all records of a kind. The state, the commands and
+// the stored form follow this table, so that a new kind of an index's records (a data source, a recommendation) is its
+// type in types.ts, one entry here and its counter. A swap of two indexes leaves all records alone, for they stand under uids; a backup
+// takes the whole catalog.
+import type { RankingRule, SynonymGroup } from "./types.js";
+
+/** The next free ids, as one stored record has them. An index has a uid and a number for clients. ON DISK. */
+export const COUNTERS = [
+  "nextIndexUid",
+  "nextIndexId",
+  "nextKeyId",
+  "nextTenantId",
+  "nextRuleId",
+  "nextSynonymId",
+] as const;
+export type Counter = (typeof COUNTERS)[number];
+
+interface KindEntry {
+  /** Gives the next free id; null: the id is that of what the record belongs to. */
+  readonly counter: Counter | null;
+  /** What the records belong to: they are deleted with it. */
+  readonly of: "tenant" | "index" | null;
+  /** Without a damaged record of this kind the others mean nothing, so the catalog does not open. */
+  readonly vital: boolean;
+  /** Of an index's records: what a copy of settings calls them; null: they are never copied. */
+  readonly copiedAs: string | null;
+}
+
+/** Records are stored under "<kind>/<id>". ON DISK - names of kinds and counters are never reused for something else. */
+export const KINDS = {
+  tenant: { counter: "nextTenantId", of: null, vital: true, copiedAs: null },
+  key: { counter: "nextKeyId", of: "tenant", vital: false, copiedAs: null },
+  usage: { counter: null, of: "tenant", vital: false, copiedAs: null },
+  index: { counter: "nextIndexUid", of: "tenant", vital: false, copiedAs: null },
+  /** A uid whose record is gone but whose data may still be in the shards. */
+  drop: { counter: null, of: null, vital: false, copiedAs: null },
+  synonym: { counter: "nextSynonymId", of: "index", vital: false, copiedAs: "synonyms" },
+  rule: { counter: "nextRuleId", of: "index", vital: false, copiedAs: "ranking_rules" },
+} as const satisfies Record<string, KindEntry>;
+
+export type RecordKind = keyof typeof KINDS;
+
+type KindsWith<Entry> = {
+  [K in RecordKind]: (typeof KINDS)[K] extends Entry ? K : never;
+}[RecordKind];
+
+/** Kinds of records that belong to an index. */
+export type OwnedKind = KindsWith<{ of: "index" }>;
+
+/** The types of their records: `index` is the uid of the owner. */
+export type OwnedRecords = { readonly rule: RankingRule; readonly synonym: SynonymGroup } & {
+  readonly [K in OwnedKind]: { readonly id: number; readonly index: number };
+};
+
+export const RECORD_KINDS = Object.keys(KINDS) as readonly RecordKind[];
+export const OWNED_KINDS = RECORD_KINDS.filter((kind): kind is OwnedKind => KINDS[kind].of === "index");
