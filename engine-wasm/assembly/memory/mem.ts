@@ -38,9 +38,6 @@ export abstract class Mem {
   @inline static putU64(p: usize, x: u64): void {
     store<u64>(p, x);
   }
-  @inline static putI64(p: usize, x: i64): void {
-    store<i64>(p, x);
-  }
   @inline static putF64(p: usize, x: f64): void {
     store<f64>(p, x);
   }

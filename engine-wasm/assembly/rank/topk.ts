@@ -36,6 +36,7 @@ function before(a: usize, b: usize, sortKeys: usize): bool {
 export class TopK {
   program: SearchProgram;
   sortKeys: SortKeys;
+  wanted: u32; // rows
   rowBytes: usize;
   heap: usize; // u32 addresses of rows
   capacity: u32;
@@ -58,6 +59,7 @@ export class TopK {
     const made = changetype<TopK>(scratchZeroed(offsetof<TopK>()));
     made.program = program;
     made.sortKeys = sortKeys;
+    made.wanted = program.rowsWanted;
     made.rowBytes = ROW_KEYS + ((<usize>program.sortCount) << 3);
     made.ordered = bestFirst;
     made.decideOrder();
@@ -103,7 +105,7 @@ export class TopK {
 
   /** True when a new row must displace another. */
   isFull(): bool {
-    return this.kept == this.program.rowsWanted;
+    return this.kept == this.wanted;
   }
 
   /** Values of the worst row kept; there is one once the rows wanted, at least one, are kept. */

@@ -89,15 +89,17 @@ export class Scorer {
   /** Makes the rows of [from, to) that could enter the chosen ones. */
   private choose(matching: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
-    const sieving = this.sieve.helps();
+    const sieve = this.sieve;
+    const chosen = this.chosen;
+    const sieving = sieve.helps();
     for (let word = from >> 6; word < end; word++) {
       const among = Bits.word(matching, word);
-      if (among == 0) Bits.putWord(this.chosen, word, 0);
+      if (among == 0) Bits.putWord(chosen, word, 0);
       else
         Bits.putWord(
-          this.chosen,
+          chosen,
           word,
-          this.enterers(sieving ? this.sieve.pass(among, word << 6, 0) : among, word << 6),
+          this.enterers(sieving ? sieve.pass(among, word << 6, 0) : among, word << 6),
         );
     }
   }
