@@ -1,6 +1,7 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
 // A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase); a minus
-// excludes only at the start of a word. Everything goes through the engine's analyser; scripts without spaces
+// excludes only at the start of a word. Emoji and other symbols that the index does not hold are words that no document
+// has when nothing else is searched for. Everything goes through the engine's analyser; scripts without spaces
 // are cut into words by segments.ts.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
@@ -76,6 +77,7 @@ interface Draft {
 
 const HANGUL = /\p{Script=Hangul}/u;
 const SPACE = /\s/;
+const SYMBOL = /\p{S}|\p{Extended_Pictographic}/u;
 
 export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
   const parts = q.trim() === "*" ? [] : splitParts(q);
@@ -101,6 +103,7 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
         draft.entries.push({ terms: [term], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
     }
   }
+  if (draft.entries.length === 0) draft.entries.push(...symbolWords(parts));
   const { words, wordOfEntry } = eachOnce(draft.entries, rules);
   return {
     words,
@@ -115,6 +118,17 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
     excludes: excludes.slice(0, rules.wordsMax),
     terms: read.filter((part) => !part.excluded).flatMap((part) => plainTerms(part.tokens)),
   };
+}
+
+/**
+ * The first symbol of each part that searches for some. The analyser made no term of it, here or in a document, so
+ * nothing is found: who types an emoji does not ask for the whole catalogue.
+ */
+function symbolWords(parts: readonly Part[]): Entry[] {
+  return parts
+    .filter(({ excluded }) => !excluded)
+    .flatMap(({ text }) => SYMBOL.exec(text) ?? [])
+    .map((symbol) => ({ terms: [symbol], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true }));
 }
 
 function addPlainPart(

@@ -57,6 +57,20 @@ describe("spellings", () => {
     expect(await found("parts", "AB-12")).not.toContain("d");
   });
 
+  test("an emoji is searched for: where symbols are not indexed, no document has it", async () => {
+    const texts = { a: "party 🎉 hat", b: "party hat" };
+    await textIndex("emoji", texts);
+    for (const q of ["🎉", "🎉 🎂", '"🎉"', "❤️", "👩‍👩‍👧", "🇫🇷", "🎉 -hat", "$"]) {
+      const { hits, found: count } = await search("emoji", q);
+      expect([hits, count], q).toEqual([[], 0]);
+    }
+    expect(await found("emoji", "🎉 hat")).toEqual(["a", "b"]);
+    for (const q of ["*", "", " ", "-", "...", "-🎉"]) expect(await found("emoji", q), q).toEqual(["a", "b"]);
+    await textIndex("emoji-indexed", texts, { symbols_to_index: ["🎉"] });
+    expect(await found("emoji-indexed", "🎉")).toEqual(["a"]);
+    expect(await found("emoji-indexed", "🎂")).toEqual([]);
+  });
+
   test("numbers with a decimal point are not joined", async () => {
     await textIndex("decimals", { a: "bottle 1.5 l", b: "bottle 15 l" });
     expect(await found("decimals", "bottle 15")).toEqual(["b"]);

@@ -59,7 +59,8 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 /** `plain words "a phrase" -excluded -"excluded phrase"`; the last part may be an unfinished word. */
 export function readText(q: string, rules: TextRules, analysis: Analysis): QueryText {
   const text: QueryText = { words: [], runs: [[]], compounds: [], phrases: [], excludes: [], terms: [] };
-  const parts = q.trim() === "*" ? [] : partsOf(q, analysis);
+  const all = q.trim() === "*" ? [] : partsOf(q, analysis);
+  const parts = all.filter(({ tokens }) => tokens.length > 0);
   const occurrences: Occurrence[] = []; // `word` and `covers` number these at first
   for (const [i, { minus, quoted, source, tokens }] of parts.entries()) {
     const plain = tokens.filter((token) => token.parts === 1);
@@ -102,6 +103,13 @@ export function readText(q: string, rules: TextRules, analysis: Analysis): Query
       });
     }
   }
+  // Symbols that are no terms, such as emoji, are searched for when there is nothing else, and found nowhere.
+  const symbols = all
+    .filter(({ minus }) => !minus)
+    .flatMap(({ source }) => /\p{S}|\p{Extended_Pictographic}/u.exec(source) ?? []);
+  if (occurrences.length === 0)
+    for (const symbol of symbols)
+      occurrences.push({ terms: [symbol], prefix: false, typosMax: 0, typosAtLast: 0, quoted: true });
   return withWords(text, occurrences, rules, analysis);
 }
 
@@ -113,17 +121,15 @@ interface Part {
 }
 
 function partsOf(q: string, analysis: Analysis): Part[] {
-  return [...q.matchAll(/(-(?=\S))?(?:"([^"]*)"|(\S+))/g)]
-    .map(([, minus, quoted, bare]) => {
-      const source = quoted ?? bare!;
-      return {
-        minus: minus !== undefined,
-        quoted: quoted !== undefined,
-        source,
-        tokens: analyse(source, analysis),
-      };
-    })
-    .filter(({ tokens }) => tokens.length > 0);
+  return [...q.matchAll(/(-(?=\S))?(?:"([^"]*)"|(\S+))/g)].map(([, minus, quoted, bare]) => {
+    const source = quoted ?? bare!;
+    return {
+      minus: minus !== undefined,
+      quoted: quoted !== undefined,
+      source,
+      tokens: analyse(source, analysis),
+    };
+  });
 }
 
 /** Tokens that touch each other are cut by dictionary, all others are words of their own. */
