@@ -1,5 +1,6 @@
 // Which stretches of terms a query has: a suffix automaton of its terms, so that asking for one costs as many steps as
-// it has terms, however long the query is and however often it repeats itself.
+// it has terms, however long the query is and however often it repeats itself. Searching the query's text for each entry
+// takes seconds at the limits: 41,000 entries of 100 terms that fit the rules of an index, 2,048 terms in a query.
 
 interface State {
   readonly next: Map<string, State>;
