@@ -1,5 +1,6 @@
 // Filters of document routes (deletion, export): the query's language as it is.
 import {
+  ALL_ROWS,
   type FilterOp,
   PLAIN_RANKING,
   type SearchProgram,
@@ -25,11 +26,11 @@ export function compileDocumentFilter(cluster: Cluster, record: IndexRecord, fil
   }
 }
 
-/** Matches by filter alone, newest first. */
-export function filterProgram(filter: readonly FilterOp[], k: number): SearchProgram {
+/** Every document that passes the filter, newest first. */
+export function filterProgram(filter: readonly FilterOp[]): SearchProgram {
   return {
     mode: "all",
-    k,
+    k: ALL_ROWS,
     k1: 0,
     b: 0,
     proximityWeight: 0,

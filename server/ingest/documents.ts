@@ -60,7 +60,7 @@ export async function deleteWhere(cluster: Cluster, record: IndexRecord, filterB
     throw new SkeinError("SK-DOC-400", "filter_by is empty; expected a filter expression.");
   const filter = compileDocumentFilter(cluster, record, filterBy);
   try {
-    return await cluster.deleteWhere(record.uid, encodeSearch(filterProgram(filter, 0)));
+    return await cluster.deleteWhere(record.uid, encodeSearch(filterProgram(filter)));
   } catch (error) {
     throw asDocumentError(error);
   }

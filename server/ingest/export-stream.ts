@@ -1,6 +1,5 @@
 // All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
 // first page to the last, so the stream shows one state however long the client takes to read it.
-import { ALL_ROWS } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Cluster } from "../cluster/cluster.js";
 import type { ReadView } from "../cluster/read-view.js";
@@ -21,7 +20,7 @@ export async function* exportDocuments(
       const pages =
         filter.length === 0
           ? allPages(readView, shard, pageDocuments)
-          : filteredPages(readView, shard, pageDocuments, filterProgram(filter, ALL_ROWS));
+          : filteredPages(readView, shard, pageDocuments, filterProgram(filter));
       for await (const seqs of pages) yield* pageLines(readView, shard, seqs);
     }
   } finally {

@@ -14,7 +14,7 @@ export interface ProgramRequest {
   oldestGeneration: number;
   /** Date.now() after which nobody wants the answer any more; 0 or left out: none. Reads only. */
   deadline?: number;
-  /** EXPAND or SEARCH program, or EXPLAIN question. For DELETE_WHERE a SEARCH program; its k and sort keys are not used. */
+  /** EXPAND or SEARCH program, or EXPLAIN question. For DELETE_WHERE a SEARCH program: it deletes the rows that this returns. */
   program: Uint8Array;
 }
 

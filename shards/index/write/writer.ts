@@ -1,9 +1,10 @@
 // The write side of one index: a queue. Everything that waits while a batch is being synced goes into the next
 // commit together, yet every request keeps its own failures, and its generation its own snapshot.
+import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
+import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
 import type { UnreadWrite, WriteFailure, WriteReply, WriteRequest } from "../../protocol/write.js";
 import { hasInternalMembers } from "../../query/internal.js";
-import { matchingSeqs } from "../../query/matching-seqs.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
 import type { Lane } from "../lane.js";
@@ -201,7 +202,7 @@ export class Writer {
     const { generation, oldestGeneration } = request;
     if (generation < state.generation) throw olderGeneration(state, generation);
     const snapshot = state.snapshots.newest;
-    const seqs = matchingSeqs(state.engine, snapshot.address, request.program);
+    const seqs = seqsOfResult(state.engine.search(snapshot.address, request.program), 0, ALL_ROWS);
     const dying: DyingRow[] = [];
     for (const [i, { entry, row }] of state.engine.locate(snapshot.address, seqs).entries()) {
       if (entry >= 0) dying.push({ entry, row, seq: seqs[i]!, died: generation });
