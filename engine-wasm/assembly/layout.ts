@@ -129,6 +129,7 @@ export const RULES_MAX = 256;
 export const RULE_HIDE = 0; // effects
 export const RULE_BURY = 1;
 export const RULE_BOOST = 2;
+export const RULE_KEEP = 3;
 
 export const PLACE_STARTS = 1; // which bonus of place a row got; 0: none
 export const PLACE_WHOLE = 2;

@@ -2,7 +2,7 @@
 // schema is skipped and named in the log; its text is kept, so that it works again when the field is back.
 import { RULES_MAX } from "../../engine-wasm/assembly/layout.js";
 import type { FilterOp, SearchRule } from "../../engine-wasm/host/programs/search-program.js";
-import type { RankingRule } from "../catalog/types.js";
+import type { RankingRule, RuleType } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { compileFilter } from "../filter/filter-compile.js";
 import { parseFilter } from "../filter/filter-parser.js";
@@ -13,7 +13,7 @@ import type { TextAnalyser } from "../schema/text-analyser.js";
 import { recordTerms } from "../words/record-terms.js";
 import { Stretches } from "./stretches.js";
 
-/** What the fired rules do; `rules` in the order of priority. */
+/** What the fired rules do; `rules` in the order in which they decide, a pin keeping its documents from later ones. */
 export interface Curation {
   readonly rules: readonly SearchRule[];
   /** Hashes of the ids of pinned documents, best first. */
@@ -42,18 +42,21 @@ export function curationOf(compiled: readonly CompiledRule[], terms: readonly st
   if (fired.length === 0) return NO_CURATION;
   const pins = fired.filter(({ rule }) => rule.type === "pin").flatMap(({ hashes }) => hashes);
   return {
-    rules: fired.flatMap((one) => (one.rule.type === "pin" ? [] : [searchRule(one, one.rule.type)])),
+    rules: fired.map((one) => searchRule(one, one.rule.type === "pin" ? "keep" : one.rule.type)),
     pins: [...new Set(pins)].slice(0, PINS_MAX),
   };
 }
 
-function searchRule({ rule, filter, hashes }: CompiledRule, effect: "boost" | "hide" | "bury"): SearchRule {
+function searchRule({ rule, filter, hashes }: CompiledRule, effect: SearchRule["effect"]): SearchRule {
   const documents: FilterOp[] = hashes.length === 0 ? [] : [{ op: "ids", hashes }];
   const both: FilterOp[] = filter.length > 0 && documents.length > 0 ? [{ op: "or" }] : [];
   return { effect, weight: rule.effect.weight ?? 0, filter: [...filter, ...documents, ...both] };
 }
 
-/** The enabled rules, highest priority first, then the lowest id. */
+/** At the same priority the earlier one decides about a document. */
+const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
+
+/** The enabled rules in the order in which they decide: highest priority first, then by type, then the lowest id. */
 export function compileRules(
   rules: readonly RankingRule[],
   view: IndexView,
@@ -63,7 +66,7 @@ export function compileRules(
 ): CompiledRule[] {
   return rules
     .filter((rule) => rule.enabled)
-    .sort((a, b) => b.priority - a.priority || a.id - b.id)
+    .sort((a, b) => b.priority - a.priority || TYPES.indexOf(a.type) - TYPES.indexOf(b.type) || a.id - b.id)
     .flatMap((rule) => {
       let known = compiledRules.get(rule);
       if (known?.view !== view) {

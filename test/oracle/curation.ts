@@ -32,6 +32,8 @@ export interface Wishes {
   pins: string[];
 }
 
+/** Who decides at the same priority. */
+const ORDER = ["hide", "pin", "bury", "boost"];
 const FIRED_MAX = 256;
 const PINS_MAX = 250;
 
@@ -68,15 +70,18 @@ export function changedGroup(group: SynonymGroup | undefined, body: SynonymBody)
 export function wishesOf(rules: RankingRule[], terms: string[], fields: Field[], analysis: Analysis): Wishes {
   const fired = rules
     .filter((rule) => rule.enabled)
-    .sort((a, b) => b.priority - a.priority)
+    .sort((a, b) => b.priority - a.priority || ORDER.indexOf(a.type) - ORDER.indexOf(b.type))
     .filter((rule) => rule.conditions.query_contains.every((entry) => contains(terms, entry, analysis)))
     .slice(0, FIRED_MAX)
     .map((rule) => ({ ...rule, touches: touching(rule, fields, analysis) }));
   const ofType = (type: RankingRule["type"]) => fired.filter((rule) => rule.type === type);
+  /** The first rule that hides, pins or buries the document decides. */
+  const fate = (document: Document) =>
+    fired.find(({ type, touches }) => type !== "boost" && touches(document))?.type;
   const pins = ofType("pin").flatMap(({ effect }) => effect.documents ?? []);
   return {
-    isHidden: (document) => ofType("hide").some(({ touches }) => touches(document)),
-    isBuried: (document) => ofType("bury").some(({ touches }) => touches(document)),
+    isHidden: (document) => fate(document) === "hide",
+    isBuried: (document) => fate(document) === "bury",
     boostOf: (document) =>
       ofType("boost")
         .filter(({ touches }) => touches(document))

@@ -257,11 +257,11 @@ export class Oracle {
     let curated = false;
     const found = candidates.flatMap((row): Match[] => {
       const score = textMatch(row, program);
-      const pin = wishes.pins.indexOf(row.document.id);
       const hidden = wishes.isHidden(row.document);
+      const buried = wishes.isBuried(row.document);
+      const pin = hidden || buried ? -1 : wishes.pins.indexOf(row.document.id);
       if (hidden && score !== null) curated = true;
       if (hidden || (score === null && pin < 0)) return [];
-      const buried = pin < 0 && wishes.isBuried(row.document);
       const boosts = wishes.boostOf(row.document);
       if (pin >= 0 || buried || boosts > 0) curated = true;
       const bonus = bonusOf(row, text, program, fields, score);

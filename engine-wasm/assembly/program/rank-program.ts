@@ -1,7 +1,7 @@
 // The parts of a search program that rank beyond the text match: bonuses, rules and pins, checked and laid out as
 // tables. What they do to the rows of a segment is in term-bonus.ts, place-bonus.ts and rules.ts.
 
-import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULES_MAX, TERM_PREFIX } from "../layout";
+import { BONUS_TERMS_MAX, RULE_BOOST, RULE_BURY, RULE_KEEP, RULES_MAX, TERM_PREFIX } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { failed } from "../status";
@@ -19,7 +19,7 @@ export class BonusTerm {
 }
 
 @unmanaged
-export class Rule {
+class Rule {
   weight: f64;
   effect: u32; // RULE_*
   filter: Filter;
@@ -150,7 +150,7 @@ export class RankProgram {
       rule.filter = filterRead(reader);
       rule.bits = 0;
       rule.applied = 0;
-      if (rule.effect > <u32>RULE_BOOST) programBad();
+      if (rule.effect > <u32>RULE_KEEP) programBad();
       if (rule.effect == RULE_BURY || rule.effect == RULE_BOOST) this.isPlain = false;
       if (rule.effect == RULE_BURY) this.classIsPlain = false;
       if (rule.effect == RULE_BOOST) this.sumIsPlain = false;

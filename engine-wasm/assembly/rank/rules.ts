@@ -2,11 +2,11 @@
 // the words matched them and leave as the result has them; classes and boosts are asked for row by row.
 
 import { Filters } from "../filter/filter";
-import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE } from "../layout";
+import { ROW_MATCHED, ROW_PINNED, RULE_BOOST, RULE_BURY, RULE_HIDE, RULE_KEEP } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsMeet, bitsNone, bitsOr, bitsRemove } from "../memory/bitset";
 import { Mem } from "../memory/mem";
-import { RankProgram, Rule } from "../program/rank-program";
+import { RankProgram } from "../program/rank-program";
 import { idFirst, NOT_FOUND } from "../segment/lookup";
 import { Seg } from "../segment/segment";
 
@@ -78,9 +78,9 @@ export class Rules {
     const ranking = this.ranking;
     for (let i: u32 = 0; i < ranking.ruleCount; i++)
       ranking.ruleAt(i).bits = this.filters.rowsOf(this.segment, this.summary, ranking.ruleAt(i).filter, 0);
+    this.settle();
     const hidden = this.unite(RULE_HIDE, bits);
     if (hidden != 0) bitsRemove(bits, hidden, this.rows);
-    if (hidden != 0 && this.pinned != 0) bitsRemove(this.pinned, hidden, this.rows);
     if (this.pinned != 0) {
       this.matched = scratch(Bits.bytes(this.rows));
       bitsCopy(this.matched, bits, this.rows);
@@ -89,12 +89,24 @@ export class Rules {
       if (bitsMeet(this.pinned, this.pinned, this.rows)) this.pinsApplied = true;
     }
     this.boosted = this.unite(RULE_BOOST, bits);
-    if (this.pinned != 0) for (let i: u32 = 0; i < ranking.ruleCount; i++) this.sparePins(ranking.ruleAt(i));
     this.buried = this.unite(RULE_BURY, bits);
   }
 
-  private sparePins(rule: Rule): void {
-    if (rule.effect == RULE_BURY && rule.bits != 0) bitsRemove(rule.bits, this.pinned, this.rows);
+  /**
+   * Of the rules that hide, bury or keep a row the first one decides: takes the row from the later ones, and from the
+   * pins unless it is kept.
+   */
+  private settle(): void {
+    const ranking = this.ranking;
+    let decided: usize = 0;
+    for (let i: u32 = 0; i < ranking.ruleCount; i++) {
+      const rule = ranking.ruleAt(i);
+      if (rule.effect == RULE_BOOST || rule.bits == 0) continue;
+      if (decided == 0) decided = bitsNone(this.rows);
+      bitsRemove(rule.bits, decided, this.rows);
+      bitsOr(decided, rule.bits, this.rows);
+      if (this.pinned != 0 && rule.effect != RULE_KEEP) bitsRemove(this.pinned, rule.bits, this.rows);
+    }
   }
 
   /** The rows that pass rules of this effect; notes which of the rules `bits` has a row of. */

@@ -29,6 +29,7 @@ import {
   RULE_BOOST,
   RULE_BURY,
   RULE_HIDE,
+  RULE_KEEP,
   RULES_MAX,
   SORT_CLASS,
   SORT_FIELD,
@@ -150,7 +151,8 @@ export interface TermBonus {
 
 /** What the owner of the index wants with the documents that pass a filter. */
 export interface SearchRule {
-  readonly effect: "hide" | "bury" | "boost";
+  /** Of the rules that hide, bury or keep a row the first one decides; "keep" leaves it where it is, pinned or not. */
+  readonly effect: "hide" | "bury" | "boost" | "keep";
   /** Of a boost, not negative: 10 doubles the relevance. */
   readonly weight: number;
   /** Postfix; empty: no document. */
@@ -319,7 +321,7 @@ const SORT_CODES = {
   seq: SORT_SEQ,
   class: SORT_CLASS,
 } as const;
-const EFFECT_CODES = { hide: RULE_HIDE, bury: RULE_BURY, boost: RULE_BOOST } as const;
+const EFFECT_CODES = { hide: RULE_HIDE, bury: RULE_BURY, boost: RULE_BOOST, keep: RULE_KEEP } as const;
 
 function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
   if (keys.length > 0xff) throw new RangeError(`${keys.length} sort keys: at most 255 fit a program`);

@@ -112,6 +112,35 @@ test("hide removes from results, counts and facets, and wins over a pin", async 
   expect(body.facets).toEqual({ brand: { zeta: 7 } });
 });
 
+test("of rules that disagree about a document the one with the higher priority decides", async () => {
+  const all = ids(await search({ q: "shirt", per_page: 250 }));
+  const fate = async (...rules: [type: string, priority: number][]): Promise<string> => {
+    const made: number[] = [];
+    for (const [type, priority] of rules)
+      made.push(await rule({ type, priority, effect: { documents: ["p3"] } }));
+    const page = await search({ q: "shirt", per_page: 250 });
+    for (const id of made) expectStatus(await server.delete(`${PATH}/${id}`), 200);
+    expect(page.curated_applied).toBe(true);
+    const place = ids(page).indexOf("p3");
+    return place < 0 ? "hidden" : place === 0 ? "pinned" : place === all.length - 1 ? "buried" : "plain";
+  };
+  expect(await fate(["hide", 1], ["pin", 2])).toBe("pinned");
+  expect(await fate(["pin", 1], ["hide", 2])).toBe("hidden");
+  expect(await fate(["pin", 1], ["bury", 2])).toBe("buried");
+  expect(await fate(["bury", 1], ["pin", 2])).toBe("pinned");
+  expect(await fate(["hide", 1], ["bury", 2])).toBe("buried");
+  expect(await fate(["pin", 1], ["hide", 2], ["bury", 3])).toBe("buried");
+  expect(await fate(["bury", 1], ["hide", 2], ["pin", 3])).toBe("pinned");
+  expect(await fate(["bury", 0], ["pin", 0])).toBe("pinned");
+  expect(await fate(["bury", 0], ["pin", 0], ["hide", 0])).toBe("hidden");
+  await rule({ type: "bury", priority: 1, effect: { filter_by: "brand:=acme" } });
+  await rule({ type: "pin", effect: { documents: ["hat", "p3", "p1"] } });
+  const page = await search({ q: "shirt", per_page: 250 });
+  expect(ids(page)[0]).toBe("p1");
+  expect(ids(page)).not.toContain("hat");
+  expect(page.found).toBe(all.length);
+});
+
 test("bury puts documents last, also with a sort, but not a pinned one", async () => {
   await rule({ type: "bury", effect: { filter_by: "brand:=zeta" } });
   await rule({ type: "pin", effect: { documents: ["p1"] } });

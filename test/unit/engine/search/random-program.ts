@@ -136,7 +136,7 @@ function randomRanking(bench: Workbench, pick: Pick): typeof PLAIN_RANKING {
       }),
     },
     rules: Array.from({ length: pick(sizes) }, () => ({
-      effect: pick(["hide", "bury", "boost", "boost"] as const),
+      effect: pick(["hide", "bury", "keep", "boost", "boost"] as const),
       weight: pick([0, 1, 2.5, 10, 1e12]),
       filter: pick([true, true, true, false]) ? randomFilter(bench, pick, 1) : [],
     })),

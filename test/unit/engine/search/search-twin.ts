@@ -30,22 +30,20 @@ export function searchTwin(
   hashOf: (id: string) => bigint,
 ): SearchResult {
   const scoring = toOracle(program);
-  const rulesOf = (row: Row, effect: SearchRule["effect"]): SearchRule[] =>
-    program.rules.filter(
-      (rule) => rule.effect === effect && rule.filter.length > 0 && passes(row, rule.filter, hashOf),
-    );
+  const touching = (row: Row, which: (rule: SearchRule) => boolean): SearchRule[] =>
+    program.rules.filter((rule) => which(rule) && rule.filter.length > 0 && passes(row, rule.filter, hashOf));
   const applied = new Set<SearchRule>();
   const rated = rows.flatMap((row): Rated[] => {
     if (!passes(row, program.filter, hashOf)) return [];
     const score = textMatch(row, scoring);
-    const pin = program.pins.indexOf(hashOf(row.document.id));
-    const hiding = rulesOf(row, "hide");
-    if (score !== null) for (const rule of hiding) applied.add(rule);
-    if (hiding.length > 0 || (score === null && pin < 0)) return [];
-    const burying = pin < 0 ? rulesOf(row, "bury") : [];
-    const boosting = rulesOf(row, "boost");
-    for (const rule of [...burying, ...boosting]) applied.add(rule);
-    const rowClass = pin >= 0 ? 2 + program.pins.length - pin : burying.length > 0 ? 0 : 1;
+    const [decider] = touching(row, ({ effect }) => effect !== "boost");
+    const moved = decider !== undefined && decider.effect !== "keep";
+    const pin = moved ? -1 : program.pins.indexOf(hashOf(row.document.id));
+    if (moved && score !== null) applied.add(decider);
+    if (decider?.effect === "hide" || (score === null && pin < 0)) return [];
+    const boosting = touching(row, ({ effect }) => effect === "boost");
+    for (const rule of boosting) applied.add(rule);
+    const rowClass = pin >= 0 ? 2 + program.pins.length - pin : moved ? 0 : 1;
     return [
       {
         row,
