@@ -5,20 +5,20 @@ import { type RuleTexts, readRule } from "./catalog/rules.js";
 import { type CatalogState, rulesOf, synonymsOf } from "./catalog/state.js";
 import { readSynonyms } from "./catalog/synonyms.js";
 import type { IndexRecord, RankingRule, SynonymGroup } from "./catalog/types.js";
-import type { Cluster } from "./cluster/cluster.js";
 import { ruleFilter } from "./curate/fired-rules.js";
 import { SkeinError } from "./errors.js";
 import { compileFilter } from "./filter/filter-compile.js";
 import { parseFilter } from "./filter/filter-parser.js";
 import type { Limits } from "./limits.js";
 import { viewOf } from "./schema/index-view.js";
+import type { AnalyserOf } from "./schema/text-analyser.js";
 
 /** The index's own filter language and analyser. */
-export function ruleTexts(cluster: Cluster, record: IndexRecord): RuleTexts {
-  const analyser = cluster.analyser(record);
+export function ruleTexts(analyserOf: AnalyserOf, limits: Limits, record: IndexRecord): RuleTexts {
+  const analyser = analyserOf(record);
   return {
     checkFilter: (filterBy) => {
-      compileFilter(parseFilter(filterBy, cluster.limits), viewOf(record), analyser);
+      compileFilter(parseFilter(filterBy, limits), viewOf(record), analyser);
     },
     hasWord: (text) => analyser.terms(text).length > 0,
   };
@@ -26,22 +26,22 @@ export function ruleTexts(cluster: Cluster, record: IndexRecord): RuleTexts {
 
 /** What clients see of a rule: not the index's uid, but why it is skipped if its filter no longer fits the schema. */
 export function shownRule(
-  cluster: Cluster,
+  { analyserOf, limits }: { readonly analyserOf: AnalyserOf; readonly limits: Limits },
   record: IndexRecord,
   { index: _index, ...shown }: RankingRule,
 ): Omit<RankingRule, "index"> & { problem: string | null } {
-  const filter = ruleFilter(shown.effect, viewOf(record), cluster.analyser(record), cluster.limits);
+  const filter = ruleFilter(shown.effect, viewOf(record), analyserOf(record), limits);
   return { ...shown, problem: filter instanceof SkeinError ? filter.message : null };
 }
 
 export class Curation {
   readonly #catalog: Catalog;
-  readonly #cluster: Cluster;
+  readonly #analyserOf: AnalyserOf;
   readonly #limits: Limits;
 
-  constructor(catalog: Catalog, cluster: Cluster, limits: Limits) {
+  constructor(catalog: Catalog, analyserOf: AnalyserOf, limits: Limits) {
     this.#catalog = catalog;
-    this.#cluster = cluster;
+    this.#analyserOf = analyserOf;
     this.#limits = limits;
   }
 
@@ -50,7 +50,7 @@ export class Curation {
     let made: RankingRule | undefined;
     await this.#catalog.change((state) => {
       const record = present(state, index);
-      const draft = readRule(body, null, this.#limits, ruleTexts(this.#cluster, record));
+      const draft = readRule(body, null, this.#limits, ruleTexts(this.#analyserOf, this.#limits, record));
       const count = rulesOf(state, record.uid).length;
       if (count >= this.#limits.rulesPerIndexMax) throw tooMany("SK-RR-400", "ranking rules", count);
       made = { id: state.nextRuleId, index: record.uid, ...draft, ...createdNow() };
@@ -65,7 +65,7 @@ export class Curation {
     let changed: RankingRule | undefined;
     await this.#catalog.change((state) => {
       const rule = findRule(state, index, id);
-      const texts = ruleTexts(this.#cluster, present(state, index));
+      const texts = ruleTexts(this.#analyserOf, this.#limits, present(state, index));
       const draft = readRule(body, rule, this.#limits, texts);
       changed = { ...rule, ...draft, updated_at: new Date().toISOString() };
       this.#checkRulesBytes(state, changed);
@@ -89,7 +89,7 @@ export class Curation {
     let made: SynonymGroup | undefined;
     await this.#catalog.change((state) => {
       const record = present(state, index);
-      const { hasWord } = ruleTexts(this.#cluster, record);
+      const { hasWord } = ruleTexts(this.#analyserOf, this.#limits, record);
       const draft = readSynonyms(body, null, this.#limits, hasWord);
       const count = synonymsOf(state, record.uid).length;
       if (count >= this.#limits.synonymGroupsPerIndexMax) throw tooMany("SK-SY-400", "synonym groups", count);
@@ -105,7 +105,7 @@ export class Curation {
     let changed: SynonymGroup | undefined;
     await this.#catalog.change((state) => {
       const group = findSynonyms(state, index, id);
-      const { hasWord } = ruleTexts(this.#cluster, present(state, index));
+      const { hasWord } = ruleTexts(this.#analyserOf, this.#limits, present(state, index));
       const draft = readSynonyms(body, group, this.#limits, hasWord);
       changed = { ...group, ...draft, updated_at: new Date().toISOString() };
       this.#checkSynonymsBytes(state, changed);
@@ -137,7 +137,7 @@ export class Curation {
   }
 }
 
-/** Bytes of the records as JSON; they never change. */
+/** Bytes of the records as JSON. Records never change: one map serves everybody in a thread. */
 const knownBytes = new WeakMap<RankingRule | SynonymGroup, number>();
 
 function bytesOf(record: RankingRule | SynonymGroup): number {

@@ -7,17 +7,30 @@ import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/i
 import { checkRuleFilter } from "./catalog/rules.js";
 import { type CatalogState, nameKey } from "./catalog/state.js";
 import type { IndexRecord, IndexStatus } from "./catalog/types.js";
-import type { Cluster } from "./cluster/cluster.js";
+import type { OpenIndexes } from "./cluster/open-indexes.js";
+import type { Writes } from "./cluster/writes.js";
 import { ruleTexts } from "./curation.js";
 import { SkeinError } from "./errors.js";
 import { fault } from "./fault.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
+import type { AnalyserOf } from "./schema/text-analyser.js";
 import { Uses } from "./uses.js";
+
+export interface LifecycleOptions {
+  readonly catalog: Catalog;
+  readonly indexes: OpenIndexes;
+  readonly writes: Writes;
+  readonly analyserOf: AnalyserOf;
+  readonly limits: Limits;
+  readonly log: Logger;
+}
 
 export class Lifecycle {
   readonly #catalog: Catalog;
-  readonly #cluster: Cluster;
+  readonly #indexes: OpenIndexes;
+  readonly #writes: Writes;
+  readonly #analyserOf: AnalyserOf;
   readonly #limits: Limits;
   readonly #log: Logger;
   /** Indexes that exist in the catalog but are not made in the shards yet; nobody sees them. */
@@ -27,9 +40,11 @@ export class Lifecycle {
   /** Requests that read or write documents, by the uid they began with. */
   readonly uses = new Uses();
 
-  constructor(catalog: Catalog, cluster: Cluster, limits: Limits, log: Logger) {
+  constructor({ catalog, indexes, writes, analyserOf, limits, log }: LifecycleOptions) {
     this.#catalog = catalog;
-    this.#cluster = cluster;
+    this.#indexes = indexes;
+    this.#writes = writes;
+    this.#analyserOf = analyserOf;
     this.#limits = limits;
     this.#log = log;
   }
@@ -37,7 +52,7 @@ export class Lifecycle {
   /** Finishes interrupted deletions and learns where every index stands. None is opened. */
   async begin(): Promise<void> {
     for (const uid of this.#catalog.state.toDrop) await this.#drop(uid);
-    await this.#cluster.adoptIndexes([...this.#catalog.state.indexes.values()]);
+    await this.#indexes.adopt([...this.#catalog.state.indexes.values()]);
     this.#begun = true;
   }
 
@@ -60,18 +75,18 @@ export class Lifecycle {
 
   /** "error": it did not open when it was last needed, or damage was met in it. */
   status(record: IndexRecord): IndexStatus {
-    if (this.#cluster.failing(record.uid)) return "error";
-    return this.#cluster.rebuilding(record.uid) ? "rebuilding" : "active";
+    if (this.#indexes.isFailing(record.uid)) return "error";
+    return this.#indexes.isRebuilding(record.uid) ? "rebuilding" : "active";
   }
 
   /** Live documents; 0 for an index that cannot be opened. */
   records(record: IndexRecord): number {
-    return this.#cluster.records(record.uid);
+    return this.#indexes.documents(record.uid);
   }
 
   /** Throws SK-SE-503 for an index that is known not to open. */
   checkOpen(record: IndexRecord): void {
-    const reason = this.#cluster.unopenable(record.uid);
+    const reason = this.#indexes.unopenable(record.uid);
     if (reason !== undefined) {
       throw new SkeinError("SK-SE-503", `The index "${record.name}" could not be opened. ${reason}`, {
         retryAfter: 60,
@@ -86,7 +101,7 @@ export class Lifecycle {
 
   /** `checkName` may refuse the name. A snapshot has the index everywhere or nowhere. Throws SK-IX-400, SK-IX-409. */
   create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
-    return this.#cluster.asOneWrite(() => this.#create(tenant, body, checkName));
+    return this.#writes.asOne(() => this.#create(tenant, body, checkName));
   }
 
   async #create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
@@ -119,7 +134,7 @@ export class Lifecycle {
     const record = made!;
     try {
       fault("create.after-catalog");
-      await this.#cluster.createIndex(record);
+      await this.#indexes.create(record);
       fault("create.after-shards");
       return record;
     } catch (error) {
@@ -133,7 +148,7 @@ export class Lifecycle {
 
   /** Throws SK-IX-400, SK-IX-404. */
   changeSchema(record: IndexRecord, body: unknown): Promise<IndexRecord> {
-    const hasRecords = (): boolean => this.#cluster.records(record.uid) > 0;
+    const hasRecords = (): boolean => this.#indexes.documents(record.uid) > 0;
     return this.#change(record.uid, (current) => readChangedIndex(current, body, hasRecords(), this.#limits));
   }
 
@@ -173,7 +188,7 @@ export class Lifecycle {
       });
       const { record: after } = command!;
       fault("copy.after-catalog");
-      if (after.schemaVersion !== before!.schemaVersion) await this.#cluster.applySchema(after);
+      if (after.schemaVersion !== before!.schemaVersion) await this.#indexes.applySchema(after);
       return command!;
     });
   }
@@ -203,7 +218,7 @@ export class Lifecycle {
 
   /** Copied filters must fit the schema they come to; throws SK-RR-400 with the rule's name. */
   #checkRules({ record, owned }: CopyCommand): void {
-    const texts = ruleTexts(this.#cluster, record);
+    const texts = ruleTexts(this.#analyserOf, this.#limits, record);
     for (const { effect, name } of owned.rule ?? []) {
       if (effect.filter_by !== undefined)
         checkRuleFilter(effect.filter_by, texts, `the rule ${JSON.stringify(name)} does not fit: `);
@@ -226,7 +241,7 @@ export class Lifecycle {
       });
       const after = state.indexes.get(uid)!;
       fault("schema.after-catalog");
-      if (after.schemaVersion !== before!.schemaVersion) await this.#cluster.applySchema(after);
+      if (after.schemaVersion !== before!.schemaVersion) await this.#indexes.applySchema(after);
       return after;
     });
   }
@@ -234,7 +249,7 @@ export class Lifecycle {
   /** A drop that fails stays on the list and is tried again at the next start. */
   async #drop(uid: number): Promise<void> {
     try {
-      await this.#cluster.dropIndex(uid);
+      await this.#indexes.drop(uid);
       fault("remove.after-shards");
       await this.#catalog.change(() => ({ type: "index.dropped", uid }));
     } catch (error) {

@@ -9,7 +9,7 @@ import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js"
 import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
-import { Cluster, type ClusterOptions } from "./cluster/cluster.js";
+import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
@@ -20,17 +20,24 @@ import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
 import { UnsentBytes } from "./http/unsent.js";
+import { Intake } from "./ingest/intake-pool.js";
+import { Room } from "./ingest/room.js";
 import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
 import { Recorder } from "./metrics/recorder.js";
 import { discardNew, finishFlip } from "./reshard/folders.js";
 import { redistribute } from "./reshard/redistribute.js";
+import { viewOf } from "./schema/index-view.js";
+import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
 import { Scrape } from "./scrape.js";
+import { QueriedIndexes } from "./search/queried-index.js";
 import { SlowQueryLog } from "./search/slow-query-log.js";
 import { findAdminKey } from "./tenants/admin-key.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
+import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
+import { loadEngine } from "./threads/engine-files.js";
 
 export interface RunningServer {
   readonly url: string;
@@ -75,37 +82,50 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   if (adminKey.createdIn !== null) {
     process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
   }
-  const cluster = await startCluster({ dataDir, shards, durability, limits, log, recorder });
+  const engine = await loadEngine();
+  const workbench = engine.workbench();
+  const analyserOf: AnalyserOf = (record) => textAnalyser(workbench, viewOf(record));
+  const cluster = await startShards({ dataDir, shards, durability, engine, limits, log, recorder });
   undo.push(() => cluster.stop());
+  const { indexes, health, reads, writes, moments } = cluster;
+  const intake = new Intake({ shards, engine, workbench, limits, log });
+  undo.push(() => intake.stop());
   const usage = new Usage(catalog, (error) =>
     log.error({ err: error }, "the search counters could not be stored"),
   );
   undo.push(() => usage.stop());
-  const lifecycle = new Lifecycle(catalog, cluster, limits, log);
-  const documentQuotas = new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant));
-  const doorkeeper = new Doorkeeper(adminKey.value);
-  const curation = new Curation(catalog, cluster, limits);
-  const slowQueries = new SlowQueryLog(config.slowQueryMs, recorder, log);
+  const lifecycle = new Lifecycle({ catalog, indexes, writes, analyserOf, limits, log });
   const unsent = new UnsentBytes(limits.unsentBytesMax);
-  const scrape = new Scrape(catalog, cluster, lifecycle, dataDir, unsent);
-  const backups = new Backups({ directory: config.snapshotDir, catalog, cluster, log });
+  const scrape = new Scrape({ catalog, indexes, health, lifecycle, dataDir, unsent, limits, recorder });
+  const backups = new Backups({ directory: config.snapshotDir, catalog, indexes, writes, moments, log });
   await backups.clean();
   undo.push(() => backups.stop());
   const service = new HttpService(
     {
       config,
+      limits,
+      log,
+      recorder,
       catalog,
-      cluster,
-      curation,
+      indexes,
+      health,
+      reads,
+      writes,
+      workbench,
+      analyserOf,
+      intake,
+      room: new Room(dataDir, limits),
+      curation: new Curation(catalog, analyserOf, limits),
       lifecycle,
-      doorkeeper,
+      doorkeeper: new Doorkeeper(adminKey.value),
       usage,
+      throttle: new Throttle(limits.throttledAddressesMax),
       backups,
-      documentQuotas,
-      slowQueries,
+      documentQuotas: new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant)),
+      queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
+      slowQueries: new SlowQueryLog(config.slowQueryMs, recorder, log),
       scrape,
       unsent,
-      log,
     },
     ROUTES,
   );
@@ -113,7 +133,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => listener.close());
   await lifecycle.begin();
   service.serve();
-  void cluster.lookAtIndexes();
+  void indexes.lookAtAll();
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const url = `http://${host}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");
@@ -210,9 +230,9 @@ function checkShardDatabases(dataDir: string, catalog: Catalog): void {
   }
 }
 
-async function startCluster(options: ClusterOptions): Promise<Cluster> {
+async function startShards(options: ClusterOptions): Promise<Cluster> {
   try {
-    return await Cluster.start(options);
+    return await startCluster(options);
   } catch (error) {
     if (!(error instanceof ShardError) || error.code !== SHARD_DAMAGED) throw error;
     throw new ConfigError(`${error.message}; run "skein check" and "skein repair"`);

@@ -4,10 +4,13 @@ import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog } from "./catalog/catalog.js";
 import type { IndexRecord } from "./catalog/types.js";
-import type { Cluster } from "./cluster/cluster.js";
+import type { OpenIndexes } from "./cluster/open-indexes.js";
+import type { ShardHealth } from "./cluster/shard-health.js";
 import type { Lifecycle } from "./lifecycle.js";
+import type { Limits } from "./limits.js";
 import { Exposition } from "./metrics/exposition.js";
 import type { Readings } from "./metrics/readings.js";
+import type { Recorder } from "./metrics/recorder.js";
 
 /** However often somebody asks, the shards are not asked more often. */
 const SHARED_MS = 250;
@@ -17,30 +20,27 @@ interface Measured {
   readonly documents: number;
 }
 
+export interface ScrapeOptions {
+  readonly catalog: Catalog;
+  readonly indexes: OpenIndexes;
+  readonly health: ShardHealth;
+  readonly lifecycle: Lifecycle;
+  readonly dataDir: string;
+  /** Replies that clients have not taken. */
+  readonly unsent: { readonly bytes: number };
+  readonly limits: Limits;
+  readonly recorder: Recorder;
+}
+
 export class Scrape {
-  readonly #catalog: Catalog;
-  readonly #cluster: Cluster;
-  readonly #lifecycle: Lifecycle;
-  readonly #dataDir: string;
-  readonly #unsent: { readonly bytes: number };
+  readonly #options: ScrapeOptions;
   readonly #exposition: Exposition;
   #text: Promise<string> | null = null;
   #sharedUntilMs = 0;
 
-  /** `unsent`: replies that clients have not taken. */
-  constructor(
-    catalog: Catalog,
-    cluster: Cluster,
-    lifecycle: Lifecycle,
-    dataDir: string,
-    unsent: { readonly bytes: number },
-  ) {
-    this.#catalog = catalog;
-    this.#cluster = cluster;
-    this.#lifecycle = lifecycle;
-    this.#dataDir = dataDir;
-    this.#unsent = unsent;
-    this.#exposition = new Exposition(cluster.recorder);
+  constructor(options: ScrapeOptions) {
+    this.#options = options;
+    this.#exposition = new Exposition(options.recorder);
   }
 
   get contentType(): string {
@@ -65,15 +65,15 @@ export class Scrape {
   }
 
   async #readings(): Promise<Readings> {
-    const { limits } = this.#cluster;
+    const { limits, indexes: open, health, dataDir, unsent } = this.#options;
     const { largest, otherDocuments, statuses } = this.#overview(limits.metricsIndexesMax);
     const uids = largest.map(({ record }) => record.uid);
     const [{ shards, stats }, disk] = await Promise.all([
-      this.#cluster.survey(uids, limits.metricsMsMax),
-      diskOf(this.#dataDir, limits.metricsMsMax),
+      health.survey(uids, limits.metricsMsMax),
+      diskOf(dataDir, limits.metricsMsMax),
     ]);
     const indexes = largest.flatMap(({ record: { uid, name, tenant } }) => {
-      const progress = this.#cluster.progress(uid);
+      const progress = open.progress(uid);
       return progress === null ? [] : [{ name, tenant, ...progress, stats: stats.get(uid) ?? null }];
     });
     return {
@@ -81,9 +81,9 @@ export class Scrape {
       shardRequestsMax: limits.shardQueueRequestsMax,
       indexes,
       otherDocuments,
-      residency: this.#cluster.indexCounts,
+      residency: open.counts,
       statuses,
-      unsentBytes: this.#unsent.bytes,
+      unsentBytes: unsent.bytes,
       disk,
     };
   }
@@ -94,9 +94,9 @@ export class Scrape {
     const largest: Measured[] = [];
     let others = 0;
     let otherDocuments = 0;
-    for (const record of this.#catalog.state.indexes.values()) {
-      const documents = this.#cluster.records(record.uid);
-      const status = this.#lifecycle.status(record);
+    for (const record of this.#options.catalog.state.indexes.values()) {
+      const documents = this.#options.indexes.documents(record.uid);
+      const status = this.#options.lifecycle.status(record);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       const at = largest.findLastIndex((entry) => entry.documents >= documents) + 1;
       if (at < count) largest.splice(at, 0, { record, documents });

@@ -7,7 +7,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeSnapshotFile } from "../../shards/storage/snapshot-file.js";
 import type { StoreView } from "../../shards/storage/store.js";
 import type { Catalog } from "../catalog/catalog.js";
-import type { Cluster } from "../cluster/cluster.js";
+import type { OpenIndexes } from "../cluster/open-indexes.js";
+import type { ShardMoments } from "../cluster/shard-moments.js";
+import type { Writes } from "../cluster/writes.js";
 import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
@@ -48,7 +50,9 @@ export interface Backup {
 interface Services {
   readonly directory: string;
   readonly catalog: Catalog;
-  readonly cluster: Cluster;
+  readonly indexes: OpenIndexes;
+  readonly writes: Writes;
+  readonly moments: ShardMoments;
   readonly log: Logger;
 }
 
@@ -79,7 +83,7 @@ export class Backups {
     if (this.#running !== null) throw new SkeinError("SK-SYS-409", "another snapshot is being written");
     let started: () => void = () => undefined;
     this.#running = new Promise((resolve) => (started = resolve));
-    const { cluster, directory } = this.#services;
+    const { moments, directory } = this.#services;
     const id = newId(new Date());
     try {
       if (this.#stopped) throw new SkeinError("SK-SYS-503", "the server is stopping", { retryAfter: 1 });
@@ -90,7 +94,7 @@ export class Backups {
       return entry;
     } catch (error) {
       this.#running = null;
-      await cluster.dropSnapshot(id);
+      await moments.drop(id);
       throw error;
     } finally {
       started();
@@ -132,22 +136,22 @@ export class Backups {
     this.#stopped = true;
     while (this.#running !== null) {
       for (const { id, status } of this.#unfinished.values())
-        if (status === "running") await this.#services.cluster.dropSnapshot(id);
+        if (status === "running") await this.#services.moments.drop(id);
       await this.#running;
     }
   }
 
   async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreView }> {
-    const { catalog, cluster } = this.#services;
+    const { catalog, indexes: open, writes, moments } = this.#services;
     const pausedMs = performance.now();
-    const taken = await cluster.betweenWrites(QUIET_MS_MAX, () =>
+    const taken = await writes.between(QUIET_MS_MAX, () =>
       catalog.frozen(async (state, view) => {
-        await cluster.takeSnapshot(id);
+        await moments.take(id);
         fault("snapshot.after-take");
         const indexes = [...state.indexes.keys()];
-        const documents = indexes.reduce((sum, uid) => sum + cluster.records(uid), 0);
+        const documents = indexes.reduce((sum, uid) => sum + open.documents(uid), 0);
         const createdAt = new Date().toISOString();
-        const counts = { bytes: 0, shards: cluster.shards, indexes: indexes.length, documents };
+        const counts = { bytes: 0, shards: moments.shards, indexes: indexes.length, documents };
         const entry = { id, createdAt, status: "running", error: null, ...counts } as const;
         return { entry, catalog: view() };
       }),
@@ -164,7 +168,7 @@ export class Backups {
 
   /** Never rejects: a failure is kept in the list. */
   async #write(entry: Backup, catalog: StoreView): Promise<void> {
-    const { directory, cluster, log } = this.#services;
+    const { directory, moments, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
     try {
@@ -180,7 +184,7 @@ export class Backups {
         })),
         ...Array.from({ length: entry.shards }, async (_, shard) => {
           const name = shardFile(shard);
-          return { name, ...(await cluster.writeSnapshot(shard, id, join(partial, name))) };
+          return { name, ...(await moments.write(shard, id, join(partial, name))) };
         }),
       ]);
       const failed = files.find((file) => file.status === "rejected");
@@ -202,7 +206,7 @@ export class Backups {
       else log.error({ err: error, snapshot: id }, "a snapshot could not be written");
       const reason = error instanceof Error ? error.message : String(error);
       this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
-      await cluster.dropSnapshot(id);
+      await moments.drop(id);
       await rm(partial, { recursive: true, force: true }).catch(() => undefined);
     } finally {
       await catalog.close();

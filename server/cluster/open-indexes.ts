@@ -7,13 +7,13 @@ import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import type { IndexReading } from "../metrics/readings.js";
 import type { Recorder } from "../metrics/recorder.js";
 import { damageSentence } from "../threads/shard-errors.js";
 import type { Ask } from "../threads/shard-pool.js";
 import type { AnswerCache } from "./answer-cache.js";
-import { IndexMessages, type IndexMessagesOptions } from "./index-messages.js";
+import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
 import { IndexState } from "./index-state.js";
-import { sumStats } from "./index-stats.js";
 import { followRebuild, repeatUntilDone } from "./rebuild.js";
 import { Residency } from "./residency.js";
 
@@ -67,25 +67,42 @@ export class OpenIndexes {
     this.#sweeper = setInterval(() => void this.#sweep(), sweepMs).unref();
   }
 
-  /** What the server counts about loading. */
-  get residency(): Pick<Residency, "loaded" | "openings" | "unloads"> {
-    return this.#residency;
-  }
-
-  /** Stored indexes that were not opened since the start: what is damaged in them is not known. */
-  get unseen(): number {
-    return this.#unseen;
-  }
-
-  /** Indexes with damage or that did not open when they were last needed. */
-  get failing(): number {
+  /**
+   * Numbers of indexes. `failing`: with damage, or they did not open when they were last needed. `unseen`: not opened
+   * since the start, so that what is damaged in them is not known.
+   */
+  get counts() {
     const failing = new Set(this.#damage.keys());
     for (const [uid, state] of this.#states) if (state.failing) failing.add(uid);
-    return failing.size;
+    const { loaded, openings, unloads } = this.#residency;
+    return { failing: failing.size, unseen: this.#unseen, loaded, openings, unloads };
   }
 
+  /** Damage was met in the index, or it did not open when it was last needed. */
   isFailing(uid: number): boolean {
     return this.#damage.has(uid) || (this.#states.get(uid)?.failing ?? false);
+  }
+
+  /** Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is whole. */
+  unopenable(uid: number): string | undefined {
+    return this.#states.has(uid) ? undefined : this.#damage.get(uid);
+  }
+
+  /** Live documents; 0 for an index that cannot be opened. */
+  documents(uid: number): number {
+    return this.#states.get(uid)?.documents ?? 0;
+  }
+
+  isRebuilding(uid: number): boolean {
+    return this.#states.get(uid)?.rebuilding ?? false;
+  }
+
+  /** How far an index is, null for one that cannot be opened. */
+  progress(uid: number): Pick<IndexReading, "documents" | "generation" | "pendingWrites"> | null {
+    const state = this.#states.get(uid);
+    if (state === undefined) return null;
+    const { published, pending } = state.generations;
+    return { documents: state.documents, generation: published, pendingWrites: pending };
   }
 
   /** Undefined for one that cannot be opened. */
@@ -209,11 +226,6 @@ export class OpenIndexes {
     } finally {
       end();
     }
-  }
-
-  /** What is known to be damaged in the index, in one sentence. An open index goes on serving what is whole. */
-  damage(uid: number): string | undefined {
-    return this.#damage.get(uid);
   }
 
   onDamage(shard: number, error: ShardError): void {

@@ -6,7 +6,7 @@ import { decodeStatsReply, encodePing, encodeStats, type IndexStats } from "../.
 import { ShardError } from "../../shards/protocol/errors.js";
 import { decodeTogetherReply, encodeTogether } from "../../shards/protocol/together.js";
 import type { Message } from "../threads/shard-pool.js";
-import { sumStats } from "./index-stats.js";
+import { sumStats } from "./index-messages.js";
 
 /** Indexes in one message; queries get their turn between two of them. */
 const INDEXES_PER_MESSAGE = 32;

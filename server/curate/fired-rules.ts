@@ -20,7 +20,7 @@ export interface Curation {
   readonly pins: readonly bigint[];
 }
 
-interface CompiledRule {
+export interface CompiledRule {
   readonly rule: RankingRule;
   /** Terms of every entry of the condition. */
   readonly entries: readonly (readonly string[])[];
@@ -56,29 +56,32 @@ function searchRule({ rule, filter, hashes }: CompiledRule, effect: SearchRule["
 /** At the same priority the earlier one decides about a document. */
 const TYPES: readonly RuleType[] = ["hide", "pin", "bury", "boost"];
 
-/** The enabled rules in the order in which they decide: highest priority first, then by type, then the lowest id. */
-export function compileRules(
-  rules: readonly RankingRule[],
-  view: IndexView,
-  analyser: TextAnalyser,
-  limits: Limits,
-  log: Logger,
-): CompiledRule[] {
-  return rules
-    .filter((rule) => rule.enabled)
-    .sort((a, b) => b.priority - a.priority || TYPES.indexOf(a.type) - TYPES.indexOf(b.type) || a.id - b.id)
-    .flatMap((rule) => {
-      let known = compiledRules.get(rule);
-      if (known?.view !== view) {
-        known = { view, compiled: compileRule(rule, view, analyser, limits, log) };
-        compiledRules.set(rule, known);
-      }
-      return known.compiled ?? [];
-    });
-}
+export class RuleCompiler {
+  readonly #limits: Limits;
+  readonly #log: Logger;
+  /** As of the last view of its index: a change of one rule does not cost the others. */
+  readonly #known = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
 
-/** As of the last view of its index: a change of one rule does not cost the others. */
-const compiledRules = new WeakMap<RankingRule, { view: IndexView; compiled: CompiledRule | null }>();
+  constructor(limits: Limits, log: Logger) {
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** The enabled rules in the order in which they decide: highest priority first, then by type, then the lowest id. */
+  compile(rules: readonly RankingRule[], view: IndexView, analyser: TextAnalyser): CompiledRule[] {
+    return rules
+      .filter((rule) => rule.enabled)
+      .sort((a, b) => b.priority - a.priority || TYPES.indexOf(a.type) - TYPES.indexOf(b.type) || a.id - b.id)
+      .flatMap((rule) => {
+        let known = this.#known.get(rule);
+        if (known?.view !== view) {
+          known = { view, compiled: compileRule(rule, view, analyser, this.#limits, this.#log) };
+          this.#known.set(rule, known);
+        }
+        return known.compiled ?? [];
+      });
+  }
+}
 
 /** Null when it is to be skipped. */
 function compileRule(

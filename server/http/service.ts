@@ -8,7 +8,6 @@ import { describe } from "../input/json-value.js";
 import type { Limits } from "../limits.js";
 import { planNamed } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
-import { Throttle } from "../tenants/throttle.js";
 import { corsHeaders } from "./cors.js";
 import { ClientGone, type HttpReply, type HttpRequest } from "./port.js";
 import { closeStream } from "./reply-stream.js";
@@ -33,7 +32,6 @@ export class HttpService {
   readonly #services: Services;
   readonly #limits: Limits;
   readonly #router: Router;
-  readonly #throttle: Throttle;
   readonly #idPrefix = randomBytes(4).toString("hex");
   #requests = 0;
   #inFlight = 0;
@@ -44,7 +42,6 @@ export class HttpService {
     this.#services = services;
     this.#limits = services.config.limits;
     this.#router = new Router(routes);
-    this.#throttle = new Throttle(this.#limits.throttledAddressesMax);
   }
 
   /** Begins to answer requests. Until then only the health routes are answered. */
@@ -71,7 +68,7 @@ export class HttpService {
     const id = this.#requestId(request);
     const visit: Visit = { route: UNMATCHED, end: null };
     this.#inFlight++;
-    this.#services.cluster.recorder.requestStarted();
+    this.#services.recorder.requestStarted();
     let reply: HttpReply;
     try {
       reply = await this.#dispatch(request, visit);
@@ -88,7 +85,7 @@ export class HttpService {
         reply.onFinished?.(failure);
         visit.end?.();
         const ms = performance.now() - started;
-        this.#services.cluster.recorder.requestFinished(request.method, visit.route, status, ms);
+        this.#services.recorder.requestFinished(request.method, visit.route, status, ms);
         this.#finished(request, id, status, started, failure);
       },
     };
@@ -164,7 +161,7 @@ export class HttpService {
   }
 
   #take(name: string, rate: number, what: string, now: number): void {
-    const wait = this.#throttle.take(name, rate, now);
+    const wait = this.#services.throttle.take(name, rate, now);
     if (wait === 0) return;
     throw new SkeinError("SK-SYS-429", `more than ${rate} requests per second with ${what}`, {
       retryAfter: wait,

@@ -6,16 +6,27 @@ import {
   type SearchProgram,
 } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 import { compileFilter } from "../filter/filter-compile.js";
 import { parseFilter } from "../filter/filter-parser.js";
+import type { Limits } from "../limits.js";
 import { viewOf } from "../schema/index-view.js";
+import type { AnalyserOf } from "../schema/text-analyser.js";
+
+/** What compiling a filter takes. */
+export interface FilterTexts {
+  readonly limits: Limits;
+  readonly analyserOf: AnalyserOf;
+}
 
 /** Throws SkeinError SK-DOC-400 with the position of the fault. */
-export function compileDocumentFilter(cluster: Cluster, record: IndexRecord, filterBy: string): FilterOp[] {
+export function compileDocumentFilter(
+  { limits, analyserOf }: FilterTexts,
+  record: IndexRecord,
+  filterBy: string,
+): FilterOp[] {
   try {
-    return compileFilter(parseFilter(filterBy, cluster.limits), viewOf(record), cluster.analyser(record));
+    return compileFilter(parseFilter(filterBy, limits), viewOf(record), analyserOf(record));
   } catch (error) {
     if (!(error instanceof SkeinError) || error.code !== "SK-SE-400") throw error;
     const { message, details } = error;

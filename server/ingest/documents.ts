@@ -5,24 +5,23 @@ import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js"
 import { decodeGetReply, encodeGet } from "../../shards/protocol/fetch.js";
 import { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 import { asDocumentError } from "../threads/shard-errors.js";
-import { compileDocumentFilter, filterProgram } from "./document-filter.js";
+import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 import { prepareOne, shardOf } from "./prepare.js";
-import { writePrepared } from "./write.js";
+import { type Ingest, writePrepared } from "./write.js";
 
 /** The document's JSON without internal members, or null. */
 export async function getDocument(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   id: string,
 ): Promise<Uint8Array | null> {
-  const hash = cluster.workbench.hash(id);
+  const hash = ingest.workbench.hash(id);
   try {
-    return await cluster.read(
+    return await ingest.reads.one(
       record.uid,
-      shardOf(hash, cluster.shards),
+      shardOf(hash, ingest.writes.shards),
       encodeGet({ uid: record.uid, id, hash }),
       decodeGetReply,
     );
@@ -33,34 +32,38 @@ export async function getDocument(
 
 /** Replaces the members that `raw`, a JSON object, names. The stored document; SK-DOC-404 when there is none. */
 export async function patchDocument(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   id: string,
   raw: Uint8Array,
 ): Promise<Uint8Array> {
-  checkPatch(cluster, id, raw);
-  const failure = await writeOne(cluster, record, id, raw, Action.UPDATE);
+  checkPatch(ingest, id, raw);
+  const failure = await writeOne(ingest, record, id, raw, Action.UPDATE);
   if (failure !== null) throw failure;
-  const stored = await getDocument(cluster, record, id);
+  const stored = await getDocument(ingest, record, id);
   if (stored === null) throw new SkeinError("SK-DOC-404", "The document was deleted meanwhile.");
   return stored;
 }
 
 /** False when there was no such document. */
-export async function deleteDocument(cluster: Cluster, record: IndexRecord, id: string): Promise<boolean> {
-  const failure = await writeOne(cluster, record, id, new Uint8Array(0), Action.DELETE);
+export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: string): Promise<boolean> {
+  const failure = await writeOne(ingest, record, id, new Uint8Array(0), Action.DELETE);
   if (failure === null) return true;
   if (failure.code === "SK-DOC-404") return false;
   throw failure;
 }
 
 /** Deletes what the filter matches; the number deleted. Throws SK-DOC-400 for an empty or invalid filter. */
-export async function deleteWhere(cluster: Cluster, record: IndexRecord, filterBy: string): Promise<number> {
+export async function deleteWhere(
+  ingest: Ingest & FilterTexts,
+  record: IndexRecord,
+  filterBy: string,
+): Promise<number> {
   if (filterBy.trim() === "")
     throw new SkeinError("SK-DOC-400", "filter_by is empty; expected a filter expression.");
-  const filter = compileDocumentFilter(cluster, record, filterBy);
+  const filter = compileDocumentFilter(ingest, record, filterBy);
   try {
-    return await cluster.deleteWhere(record.uid, encodeSearch(filterProgram(filter)));
+    return await ingest.writes.deleteWhere(record.uid, encodeSearch(filterProgram(filter)));
   } catch (error) {
     throw asDocumentError(error);
   }
@@ -68,27 +71,32 @@ export async function deleteWhere(cluster: Cluster, record: IndexRecord, filterB
 
 /** Null when it went well. */
 async function writeOne(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   id: string,
   raw: Uint8Array,
   action: Action,
 ): Promise<SkeinError | null> {
-  const document = { id, hash: cluster.workbench.hash(id), raw };
-  cluster.recorder.documentBytes("single", raw.length);
-  const [error] = await writePrepared(cluster, record, prepareOne(document, action, cluster.shards), null);
-  cluster.recorder.documentsTaken("single", error === undefined ? 1 : 0, error === undefined ? 0 : 1);
+  const document = { id, hash: ingest.workbench.hash(id), raw };
+  ingest.recorder.documentBytes("single", raw.length);
+  const [error] = await writePrepared(
+    ingest,
+    record,
+    prepareOne(document, action, ingest.writes.shards),
+    null,
+  );
+  ingest.recorder.documentsTaken("single", error === undefined ? 1 : 0, error === undefined ? 0 : 1);
   return error === undefined ? null : new SkeinError(error.code, error.error);
 }
 
-function checkPatch(cluster: Cluster, id: string, raw: Uint8Array): void {
-  const { documentBytesMax } = cluster.limits;
+function checkPatch(ingest: Ingest, id: string, raw: Uint8Array): void {
+  const { documentBytesMax } = ingest.limits;
   if (raw.length > documentBytesMax) {
     throw new SkeinError("SK-DOC-413", `The body is larger than ${documentBytesMax} bytes.`);
   }
   let given: unknown = id;
   try {
-    const member = cluster.workbench.topLevel(raw).find(({ name }) => name === "id");
+    const member = ingest.workbench.topLevel(raw).find(({ name }) => name === "id");
     if (member !== undefined)
       given = JSON.parse(Buffer.from(raw.subarray(member.valueStart, member.valueEnd)).toString());
   } catch (error) {

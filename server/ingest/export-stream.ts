@@ -1,20 +1,25 @@
 // All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
 // first page to the last, so the stream shows one state however long the client takes to read it.
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
 import type { ReadView } from "../cluster/read-view.js";
-import { compileDocumentFilter, filterProgram } from "./document-filter.js";
+import type { Reads } from "../cluster/reads.js";
+import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
+
+/** What exports work with. */
+interface Exporting extends FilterTexts {
+  readonly reads: Reads;
+}
 
 /** NDJSON, oldest document first within a shard. Throws SkeinError before the first page for a bad filter. */
 export async function* exportDocuments(
-  cluster: Cluster,
+  exporting: Exporting,
   record: IndexRecord,
   filterBy: string | null,
 ): AsyncGenerator<Uint8Array> {
   const filter =
-    filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(cluster, record, filterBy);
-  const pageDocuments = cluster.limits.exportPageDocuments;
-  const readView = await cluster.readView(record.uid);
+    filterBy === null || filterBy.trim() === "" ? [] : compileDocumentFilter(exporting, record, filterBy);
+  const pageDocuments = exporting.limits.exportPageDocuments;
+  const readView = await exporting.reads.view(record.uid);
   try {
     for (let shard = 0; shard < readView.shards; shard++) {
       const pages =

@@ -3,13 +3,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
-import { prepareBatch } from "./intake-pool.js";
 import { type LineBatch, LineFramer } from "./line-framer.js";
 import { readAction } from "./prepare.js";
-import { writePrepared } from "./write.js";
+import { type Ingest, writePrepared } from "./write.js";
 
 /** A batch is one write: large enough to amortise its sync, small enough to be one slice of work. */
 const BATCH_BYTES = 1024 * 1024;
@@ -44,7 +42,7 @@ interface BatchOutcome {
  * SK-IX-404 once the target has been deleted.
  */
 export async function* importDocuments(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   action: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -52,7 +50,7 @@ export async function* importDocuments(
 ): AsyncGenerator<Uint8Array> {
   const startedMs = performance.now();
   const code = readAction(action);
-  const { documentBytesMax: lineBytesMax, blankLinesMax } = cluster.limits;
+  const { documentBytesMax: lineBytesMax, blankLinesMax } = ingest.limits;
   const framer = new LineFramer({ lineBytesMax, batchBytes: BATCH_BYTES, batchLinesMax: BATCH_LINES_MAX });
   const inFlight: Promise<BatchOutcome>[] = [];
   let received = 0;
@@ -64,7 +62,7 @@ export async function* importDocuments(
       if (outcome.gone) throw new SkeinError("SK-IX-404", "the index does not exist any more");
       received += outcome.received;
       failed += outcome.failures.length;
-      cluster.recorder.documentsTaken(
+      ingest.recorder.documentsTaken(
         "import",
         outcome.received - outcome.failures.length,
         outcome.failures.length,
@@ -76,8 +74,8 @@ export async function* importDocuments(
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
     await nextTurn(); // a batch without one good document never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
-    cluster.recorder.documentBytes("import", batch.bytes.length);
-    const start = await prepareLinesOf(cluster, record, code, batch, target);
+    ingest.recorder.documentBytes("import", batch.bytes.length);
+    const start = await prepareLinesOf(ingest, record, code, batch, target);
     inFlight.push(start());
   }
 
@@ -98,7 +96,7 @@ export async function* importDocuments(
 
 /** Splits a batch and returns the start of its write, which never rejects: see `failAll`. */
 async function prepareLinesOf(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   action: Action,
   { bytes, numbers, tooLong }: LineBatch,
@@ -106,27 +104,27 @@ async function prepareLinesOf(
 ): Promise<() => Promise<BatchOutcome>> {
   const received = numbers.length + tooLong.length;
   const outcome = (failures: readonly LineFailure[]): BatchOutcome => {
-    const dropped = tooLong.map((line) => tooLongFailure(line, cluster.limits.documentBytesMax));
+    const dropped = tooLong.map((line) => tooLongFailure(line, ingest.limits.documentBytesMax));
     return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
   };
   /** What stops a batch as a whole becomes the failure of each of its documents; the stream goes on. */
   const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
     if (!exists()) return { received, failures: [], gone: true };
     const known = cause instanceof SkeinError;
-    if (!known) cluster.log.error({ err: cause }, "an import batch failed");
+    if (!known) ingest.log.error({ err: cause }, "an import batch failed");
     const code = known ? cause.code : "SK-SYS-500";
     const error = known ? cause.message : "The document was not taken because of an unexpected failure.";
     return outcome(numbers.map((line, i) => ({ line, id: ids[i] ?? null, code, error })));
   };
   if (numbers.length === 0) return async () => outcome([]);
   try {
-    const prepared = await prepareBatch(cluster, bytes, action);
+    const prepared = await ingest.intake.prepare(bytes, action);
     if (prepared.received !== numbers.length) {
       throw new Error(`${numbers.length} lines were split into ${prepared.received} documents`);
     }
     return async () => {
       try {
-        const errors = await writePrepared(cluster, record, prepared, quota);
+        const errors = await writePrepared(ingest, record, prepared, quota);
         return outcome(
           errors.map(({ index, id, code, error }) => ({ line: numbers[index] as number, id, code, error })),
         );

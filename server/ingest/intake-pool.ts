@@ -3,9 +3,12 @@
 import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Action } from "../../shards/protocol/ops.js";
-import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
 import type { IntakeReply, IntakeTask } from "./intake-worker.js";
 import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 
@@ -16,58 +19,69 @@ const QUEUE_MAX = 1_000;
 /** A third of it is used at a time; the documents themselves are outside the heap. */
 const YOUNG_HEAP_MIB = 12;
 
-const pools = new WeakMap<Cluster, Piscina>();
-
-/** Splits a request body (`action` null) or NDJSON lines. Throws SkeinError; `bytes` stay the caller's. */
-export async function prepareBatch(
-  cluster: Cluster,
-  bytes: Uint8Array,
-  action: Action | null,
-): Promise<PreparedWrite> {
-  const { shards, limits, workbench } = cluster;
-  discardBuffer(bytes.length);
-  if (bytes.length <= LARGE_BYTES) {
-    return action === null
-      ? prepareBody(bytes, shards, workbench, limits)
-      : prepareLines(bytes, action, shards, workbench, limits);
-  }
-  const { documentBytesMax, batchDocumentsMax } = limits;
-  const task: IntakeTask = {
-    bytes: new Uint8Array(bytes),
-    action,
-    shards,
-    limits: { documentBytesMax, batchDocumentsMax },
-  };
-  const pool = poolOf(cluster);
-  if (pool.queueSize >= QUEUE_MAX) {
-    throw new SkeinError("SK-DOC-503", "Too many large batches are waiting; retry in a moment.", {
-      retryAfter: 1,
-    });
-  }
-  const reply = (await pool.run(task, { transferList: [task.bytes.buffer] })) as IntakeReply;
-  if ("prepared" in reply) return reply.prepared;
-  const { code, message, details } = reply.refused;
-  throw new SkeinError(code, message, details === undefined ? {} : { details });
+export interface IntakeOptions {
+  readonly shards: number;
+  readonly engine: EngineModule;
+  readonly workbench: Workbench;
+  readonly limits: Limits;
+  readonly log: Logger;
 }
 
-function poolOf(cluster: Cluster): Piscina {
-  let pool = pools.get(cluster);
-  if (pool === undefined) {
-    pool = new Piscina({
+export class Intake {
+  readonly #options: IntakeOptions;
+  #pool: Piscina | null = null;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Splits a request body (`action` null) or NDJSON lines. Throws SkeinError; `bytes` stay the caller's. */
+  async prepare(bytes: Uint8Array, action: Action | null): Promise<PreparedWrite> {
+    const { shards, limits, workbench } = this.#options;
+    discardBuffer(bytes.length);
+    if (bytes.length <= LARGE_BYTES) {
+      return action === null
+        ? prepareBody(bytes, shards, workbench, limits)
+        : prepareLines(bytes, action, shards, workbench, limits);
+    }
+    const { documentBytesMax, batchDocumentsMax } = limits;
+    const task: IntakeTask = {
+      bytes: new Uint8Array(bytes),
+      action,
+      shards,
+      limits: { documentBytesMax, batchDocumentsMax },
+    };
+    this.#pool ??= this.#start();
+    if (this.#pool.queueSize >= QUEUE_MAX) {
+      throw new SkeinError("SK-DOC-503", "Too many large batches are waiting; retry in a moment.", {
+        retryAfter: 1,
+      });
+    }
+    const reply = (await this.#pool.run(task, { transferList: [task.bytes.buffer] })) as IntakeReply;
+    if ("prepared" in reply) return reply.prepared;
+    const { code, message, details } = reply.refused;
+    throw new SkeinError(code, message, details === undefined ? {} : { details });
+  }
+
+  /** Ends the thread when what it is at is done. */
+  async stop(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  #start(): Piscina {
+    const { engine, log } = this.#options;
+    const pool = new Piscina({
       filename: workerFile(),
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS_MAX,
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
-      workerData: cluster.engine.parts,
+      workerData: engine.parts,
     });
-    const started = pool;
-    started.on("error", (error) => cluster.log.error({ err: error }, "intake thread failed"));
-    cluster.beforeStop(() => started.close());
-    pools.set(cluster, started);
+    pool.on("error", (error) => log.error({ err: error }, "intake thread failed"));
+    return pool;
   }
-  return pool;
 }
 
 /** The compiled worker: beside this file in dist, or in dist when this file runs from its source. */

@@ -1,37 +1,44 @@
 // Refuses documents while memory or disk are short, before anything of them is sent to a shard: a refusal here
 // leaves nothing half done. Reads go on, and writes are taken again as soon as there is room.
 import { statfsSync } from "node:fs";
-import type { Cluster } from "../cluster/cluster.js";
 import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
 
 const RETRY_SECONDS = 10;
 /** The disk is asked no more often. */
 const DISK_MS = 250;
 
-/** What was known last of the disk under a data directory. */
-const known = new Map<string, { atMs: number; freeBytes: number }>();
+export class Room {
+  readonly #dataDir: string;
+  readonly #limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">;
+  /** What was known last of the disk under the data directory. */
+  #known = { atMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
-/** Throws SK-SYS-503. */
-export function refuseWithoutRoom({ limits, dataDir }: Pick<Cluster, "limits" | "dataDir">): void {
-  const { memoryBytesMax, diskFreeBytesMin } = limits;
-  if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {
-    throw refusal("The memory limit is reached");
+  constructor(dataDir: string, limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">) {
+    this.#dataDir = dataDir;
+    this.#limits = limits;
   }
-  if (freeBytes(dataDir) < diskFreeBytesMin) throw refusal("The disk is full");
+
+  /** Throws SK-SYS-503 while there is none. */
+  check(): void {
+    const { memoryBytesMax, diskFreeBytesMin } = this.#limits;
+    if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {
+      throw refusal("The memory limit is reached");
+    }
+    if (this.#freeBytes() < diskFreeBytesMin) throw refusal("The disk is full");
+  }
+
+  #freeBytes(): number {
+    const atMs = performance.now();
+    if (atMs - this.#known.atMs < DISK_MS) return this.#known.freeBytes;
+    const { bavail, bsize } = statfsSync(this.#dataDir);
+    this.#known = { atMs, freeBytes: bavail * bsize };
+    return this.#known.freeBytes;
+  }
 }
 
 function refusal(what: string): SkeinError {
   return new SkeinError("SK-SYS-503", `${what}; documents cannot be taken at the moment.`, {
     retryAfter: RETRY_SECONDS,
   });
-}
-
-function freeBytes(dataDir: string): number {
-  const atMs = performance.now();
-  const last = known.get(dataDir);
-  if (last !== undefined && atMs - last.atMs < DISK_MS) return last.freeBytes;
-  const { bavail, bsize } = statfsSync(dataDir);
-  const freeBytes = bavail * bsize;
-  known.set(dataDir, { atMs, freeBytes });
-  return freeBytes;
 }

@@ -8,7 +8,7 @@ import {
   withoutDocuments,
 } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
+import type { Reads } from "../cluster/reads.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";
@@ -21,7 +21,7 @@ export function mayAdd(action: Action): boolean {
 
 /** Calls `write` once, with what the quota allows of the prepared write. */
 export async function withinQuota<T>(
-  cluster: Cluster,
+  reads: Reads,
   record: IndexRecord,
   prepared: PreparedWrite,
   quota: DocumentQuota,
@@ -31,18 +31,18 @@ export async function withinQuota<T>(
   if (leave !== null) return write(prepared).finally(leave);
   return quota.alone(async (free) => {
     if (prepared.seqs <= free) return write(prepared);
-    const added = await additions(cluster, record.uid, prepared);
+    const added = await additions(reads, record.uid, prepared);
     return write(withoutThese(prepared, overQuota(prepared, added, free)));
   });
 }
 
 /** Positions in the request of the documents that the write would add, ascending. */
-async function additions(cluster: Cluster, uid: number, { messages }: PreparedWrite): Promise<number[]> {
+async function additions(reads: Reads, uid: number, { messages }: PreparedWrite): Promise<number[]> {
   try {
     const replies = await Promise.all(
       messages.map(({ shard, message }) => {
         askAdditions(message, uid);
-        return cluster.read(uid, shard, message, decodeAdditionsReply);
+        return reads.one(uid, shard, message, decodeAdditionsReply);
       }),
     );
     return replies.flat().sort((a, b) => a - b);

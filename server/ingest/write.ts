@@ -1,17 +1,34 @@
 // Documents of one request -> shards -> one published generation -> per-document results. A write is durable
 // and visible when it is answered; one bad document never stops the others.
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { stampWrite } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
+import type { Reads } from "../cluster/reads.js";
+import type { Writes } from "../cluster/writes.js";
 import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
+import type { Recorder } from "../metrics/recorder.js";
 import { viewOf } from "../schema/index-view.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
-import { prepareBatch } from "./intake-pool.js";
+import type { Intake } from "./intake-pool.js";
 import { type PreparedWrite, shardOf } from "./prepare.js";
-import { refuseWithoutRoom } from "./room.js";
+import type { Room } from "./room.js";
 import { mayAdd, withinQuota } from "./within-quota.js";
+
+/** What documents on their way in work with. */
+export interface Ingest {
+  readonly workbench: Workbench;
+  readonly intake: Intake;
+  readonly room: Room;
+  readonly reads: Reads;
+  readonly writes: Writes;
+  readonly limits: Limits;
+  readonly log: Logger;
+  readonly recorder: Recorder;
+}
 
 export interface BatchResult {
   readonly received: number;
@@ -24,20 +41,20 @@ export interface BatchResult {
 
 /** Applies a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError when the body itself is refused. */
 export async function writeBatch(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   body: Uint8Array,
   quota: DocumentQuota | null,
 ): Promise<BatchResult> {
   const startedMs = performance.now();
-  const { batchBodyBytesMax } = cluster.limits;
+  const { batchBodyBytesMax } = ingest.limits;
   if (body.length > batchBodyBytesMax) {
     throw new SkeinError("SK-DOC-413", `The body is larger than ${batchBodyBytesMax} bytes.`);
   }
-  cluster.recorder.documentBytes("batch", body.length);
-  const prepared = await prepareBatch(cluster, body, null);
-  const errors = await writePrepared(cluster, record, prepared, quota);
-  cluster.recorder.documentsTaken("batch", prepared.received - errors.length, errors.length);
+  ingest.recorder.documentBytes("batch", body.length);
+  const prepared = await ingest.intake.prepare(body, null);
+  const errors = await writePrepared(ingest, record, prepared, quota);
+  ingest.recorder.documentsTaken("batch", prepared.received - errors.length, errors.length);
   return {
     received: prepared.received,
     succeeded: prepared.received - errors.length,
@@ -52,28 +69,28 @@ export async function writeBatch(
  * quota included (null: no limit); throws SkeinError SK-DOC-503 or SK-SYS-503 when no shard took its part.
  */
 export function writePrepared(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   prepared: PreparedWrite,
   quota: DocumentQuota | null,
 ): Promise<DocumentError[]> {
-  const write = (allowed: PreparedWrite): Promise<DocumentError[]> => writeAllowed(cluster, record, allowed);
+  const write = (allowed: PreparedWrite): Promise<DocumentError[]> => writeAllowed(ingest, record, allowed);
   if (quota === null || !mayAdd(prepared.action)) return write(prepared);
-  return withinQuota(cluster, record, prepared, quota, write);
+  return withinQuota(ingest.reads, record, prepared, quota, write);
 }
 
 async function writeAllowed(
-  cluster: Cluster,
+  ingest: Ingest,
   record: IndexRecord,
   prepared: PreparedWrite,
 ): Promise<DocumentError[]> {
-  refuseWithoutRoom(cluster);
+  ingest.room.check();
   const view = viewOf(record);
   const { messages, refusals, ids, seqs } = prepared;
   const { failures, refused } = messages.length === 0 ? { failures: [], refused: [] } : await send();
   const reported = failures.map((failure) => ({ ...failure, id: ids[failure.index] ?? null }));
   const errors = [...refusals, ...reported].map((refusal) =>
-    documentError(refusal, view, cluster.limits.documentBytesMax),
+    documentError(refusal, view, ingest.limits.documentBytesMax),
   );
   return [...errors, ...refused.flatMap(ofShard)].sort((a, b) => a.index - b.index);
 
@@ -83,14 +100,14 @@ async function writeAllowed(
     const unsent = new Set(refusals.map(({ index }) => index));
     return ids.flatMap((id, index) => {
       if (id === null || unsent.has(index)) return [];
-      const owner = shardOf(cluster.workbench.hash(id), cluster.shards);
+      const owner = shardOf(ingest.workbench.hash(id), ingest.writes.shards);
       return owner === shard ? [{ index, id, code, error: message }] : [];
     });
   }
 
   async function send() {
     try {
-      return await cluster.write(record.uid, seqs, (stamp) => {
+      return await ingest.writes.write(record.uid, seqs, (stamp) => {
         for (const { message } of messages) stampWrite(message, stamp);
         return new Map(messages.map(({ shard, message }) => [shard, message]));
       });

@@ -107,6 +107,7 @@ export function isSearchable(field: ViewField): boolean {
   return field.kind === "string" && field.index;
 }
 
+/** Records never change and a view follows from its record alone: one map serves everybody in a thread. */
 const views = new WeakMap<IndexRecord, IndexView>();
 
 /** The view of a record; records are immutable, so it is made once. */

@@ -1,7 +1,11 @@
 // The engine's analyser for one index, as queries and filters use it. Documents pass through the same code
 // in the shards, so the two cannot disagree.
 import type { Token, Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { IndexRecord } from "../catalog/types.js";
 import type { IndexView } from "./index-view.js";
+
+/** The analyser of an index. */
+export type AnalyserOf = (record: IndexRecord) => TextAnalyser;
 
 export interface TextAnalyser {
   /** How text is split: the same for analysers that find the same terms. */

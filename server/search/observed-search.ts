@@ -1,11 +1,11 @@
 // A search under observation: its phases are measured, counted, and logged when they took long. What was answered
 // before is not searched again.
 import type { IndexContents } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
 import { QueryTrace } from "../metrics/query-trace.js";
-import { queriedIndex } from "./queried-index.js";
+import type { Recorder } from "../metrics/recorder.js";
+import type { QueriedIndexes } from "./queried-index.js";
 import { encodeAgain } from "./respond.js";
-import { search } from "./search.js";
+import { type Searching, search } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** The body of a query. */
@@ -16,36 +16,43 @@ export interface QueryBody {
   value(): unknown;
 }
 
+/** What observed searches work with. */
+interface ObservedSearching extends Searching {
+  readonly queriedIndexes: QueriedIndexes;
+  readonly recorder: Recorder;
+  readonly slowQueries: SlowQueryLog;
+}
+
 /** The JSON answer to a query, see `search`. */
 export async function observedSearch(
-  cluster: Cluster,
+  searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
-  slowQueries: SlowQueryLog,
 ): Promise<Uint8Array> {
   const { record } = contents;
+  const { reads, recorder, slowQueries } = searching;
   const trace = new QueryTrace();
-  const index = queriedIndex(cluster, contents);
+  const index = searching.queriedIndexes.of(contents);
   const question = { state: index.state, body: body.bytes, bytesMax };
-  const known = cluster.recall(record.uid, question);
+  const known = reads.recall(record.uid, question);
   if (known !== null) {
     trace.enter("respond");
     const answer = encodeAgain(known, trace.elapsedMs());
     trace.stop();
-    cluster.recorder.queryAnswered(trace);
+    recorder.queryAnswered(trace);
     return answer;
   }
   const value = body.value();
   try {
-    const answer = await search(cluster, index, value, question, trace);
+    const answer = await search(searching, index, value, question, trace);
     trace.stop();
-    cluster.recorder.queryAnswered(trace);
-    slowQueries.ended(record, value, trace, cluster.shards);
+    recorder.queryAnswered(trace);
+    slowQueries.ended(record, value, trace, reads.shards);
     return answer;
   } catch (error) {
     trace.stop();
-    slowQueries.ended(record, value, trace, cluster.shards, error);
+    slowQueries.ended(record, value, trace, reads.shards, error);
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 // An index as one query sees it: its record, rules and synonyms as of one moment, in the forms that queries read.
 // What costs time to derive is kept until the record, its rules or its synonyms change.
 import type { IndexContents, IndexRecord } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
-import { compileRules } from "../curate/fired-rules.js";
+import { type CompiledRule, RuleCompiler } from "../curate/fired-rules.js";
+import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
 import { type IndexView, viewOf } from "../schema/index-view.js";
-import type { TextAnalyser } from "../schema/text-analyser.js";
+import type { AnalyserOf, TextAnalyser } from "../schema/text-analyser.js";
 import { languageStopWords } from "../words/stop-words.js";
 import { SynonymMap } from "../words/synonyms.js";
 
@@ -15,7 +16,7 @@ export interface QueriedIndex {
   readonly view: IndexView;
   readonly analyser: TextAnalyser;
   readonly stopWords: ReadonlySet<string>;
-  readonly rules: ReturnType<typeof compileRules>;
+  readonly rules: readonly CompiledRule[];
   readonly synonyms: SynonymMap;
 }
 
@@ -23,35 +24,39 @@ interface Derived extends QueriedIndex {
   readonly contents: IndexContents;
 }
 
-let states = 0;
-const derived = new WeakMap<IndexRecord, Derived>();
+export class QueriedIndexes {
+  readonly #analyserOf: AnalyserOf;
+  readonly #ruleCompiler: RuleCompiler;
+  readonly #known = new WeakMap<IndexRecord, Derived>();
+  #states = 0;
 
-export function queriedIndex(
-  cluster: Pick<Cluster, "analyser" | "limits" | "log">,
-  contents: IndexContents,
-): QueriedIndex {
-  const { record, rules, synonyms } = contents;
-  const known = derived.get(record);
-  const rulesKnown = known?.contents.rules === rules;
-  const synonymsKnown = known?.contents.synonyms === synonyms;
-  if (known !== undefined && rulesKnown && synonymsKnown) return known;
-  const view = viewOf(record);
-  const analyser = known?.analyser ?? cluster.analyser(record);
-  const index = {
-    state: ++states,
-    contents,
-    record,
-    view,
-    analyser,
-    stopWords: known?.stopWords ?? stopWordsOf(record, view, analyser),
-    rules:
-      known !== undefined && rulesKnown
-        ? known.rules
-        : compileRules(rules, view, analyser, cluster.limits, cluster.log),
-    synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
-  };
-  derived.set(record, index);
-  return index;
+  constructor(analyserOf: AnalyserOf, limits: Limits, log: Logger) {
+    this.#analyserOf = analyserOf;
+    this.#ruleCompiler = new RuleCompiler(limits, log);
+  }
+
+  of(contents: IndexContents): QueriedIndex {
+    const { record, rules, synonyms } = contents;
+    const known = this.#known.get(record);
+    const rulesKnown = known?.contents.rules === rules;
+    const synonymsKnown = known?.contents.synonyms === synonyms;
+    if (known !== undefined && rulesKnown && synonymsKnown) return known;
+    const view = viewOf(record);
+    const analyser = known?.analyser ?? this.#analyserOf(record);
+    const index = {
+      state: ++this.#states,
+      contents,
+      record,
+      view,
+      analyser,
+      stopWords: known?.stopWords ?? stopWordsOf(record, view, analyser),
+      rules:
+        known !== undefined && rulesKnown ? known.rules : this.#ruleCompiler.compile(rules, view, analyser),
+      synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
+    };
+    this.#known.set(record, index);
+    return index;
+  }
 }
 
 /** The setting's words, and those of the languages of the index and its searchable fields. */

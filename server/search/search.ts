@@ -1,8 +1,8 @@
 // A whole query on one screen: plan, expand and search in all shards, merge, fetch, respond. Each step is a file of its
 // own; here is only their order. docs/ranking.md tells how documents are ranked.
 import type { Question } from "../cluster/answer-cache.js";
-import type { Cluster } from "../cluster/cluster.js";
-import { reading } from "../cluster/reading.js";
+import type { Reads } from "../cluster/reads.js";
+import type { Limits } from "../limits.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { readQueryRequest } from "../request/query-request.js";
 import { correctedQueries } from "./corrections.js";
@@ -17,12 +17,18 @@ import { relatedWinners } from "./related.js";
 import { encodeResponse, type QueryResponse } from "./respond.js";
 import { ShownDocuments } from "./shown-documents.js";
 
+/** What searches and suggestions work with. */
+export interface Searching {
+  readonly reads: Reads;
+  readonly limits: Limits;
+}
+
 /**
  * The complete JSON answer to a query with this body, of at most the question's bytes unless it shows one document only; is
  * remembered. `trace` learns its phases. Throws SkeinError.
  */
 export async function search(
-  cluster: Cluster,
+  { reads, limits }: Searching,
   index: QueriedIndex,
   body: unknown,
   question: Question,
@@ -31,12 +37,12 @@ export async function search(
   const { record, view } = index;
   const { uid } = record;
   const { bytesMax } = question;
-  const request = readQueryRequest(body, record, view, cluster.limits);
+  const request = readQueryRequest(body, record, view, limits);
   const { page, perPage } = request;
-  const plan = planQuery(request, index, cluster.limits, cluster.scale(uid));
+  const plan = planQuery(request, index, limits, reads.scale(uid));
   const shown = new ShownDocuments(request, plan, record.settings, bytesMax);
 
-  return reading(cluster, uid, trace, async (readView) => {
+  return reads.answer(uid, trace, async (readView) => {
     const matched = await matchQuery(plan, readView, (program) => shown.page(program));
     const { program, results, documents } = matched;
     const merged = mergeResults(results, program.sort, { offset: plan.offset, count: perPage });
@@ -59,7 +65,7 @@ export async function search(
       found: merged.found,
       page,
       perPage,
-      outOf: cluster.records(uid),
+      outOf: reads.documents(uid),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions: correctedQueries(plan.text, matched.words),
       curated: merged.pinsApplied || merged.applied.includes(true),

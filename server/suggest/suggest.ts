@@ -3,9 +3,7 @@
 // Built on the steps of a query; here is their order and what makes a list.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { IndexContents } from "../catalog/types.js";
-import type { Cluster } from "../cluster/cluster.js";
 import type { ReadView } from "../cluster/read-view.js";
-import { reading } from "../cluster/reading.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { ViewField } from "../schema/index-view.js";
 import { countFacets } from "../search/facets.js";
@@ -13,8 +11,9 @@ import { fetchHits } from "../search/fetch.js";
 import { type Matched, matchQuery } from "../search/match.js";
 import { mergeResults } from "../search/merge.js";
 import { type Plan, planQuery } from "../search/plan.js";
-import { type QueriedIndex, queriedIndex } from "../search/queried-index.js";
+import type { QueriedIndex, QueriedIndexes } from "../search/queried-index.js";
 import { facetText } from "../search/respond.js";
+import type { Searching } from "../search/search.js";
 import { type Suggestion, SuggestionList } from "./suggest-list.js";
 import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./suggest-request.js";
 import { ValueChooser } from "./suggest-values.js";
@@ -32,8 +31,12 @@ export interface Suggestions {
   readonly took_ms: number;
 }
 
-interface Task {
-  readonly cluster: Cluster;
+/** What suggestions work with. */
+interface Suggesting extends Searching {
+  readonly queriedIndexes: QueriedIndexes;
+}
+
+interface Task extends Searching {
   readonly index: QueriedIndex;
   readonly request: SuggestRequest;
   /** The words of the input. */
@@ -42,24 +45,23 @@ interface Task {
 
 /** Throws SkeinError. */
 export async function suggest(
-  cluster: Cluster,
+  { reads, limits, queriedIndexes }: Suggesting,
   contents: IndexContents,
   body: unknown,
 ): Promise<Suggestions> {
   const startedMs = performance.now();
-  const index = suggestedIndex(cluster, contents);
-  const request = readSuggestRequest(body, index.record, index.view, cluster.limits);
-  const task: Task = { cluster, index, request, input: index.analyser.tokens(request.query.q) };
+  const index = hidingOnly(queriedIndexes.of(contents));
+  const request = readSuggestRequest(body, index.record, index.view, limits);
+  const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };
   const suggestions =
     task.input.length === 0
       ? []
-      : await reading(cluster, index.record.uid, undefined, (readView) => suggestionsOf(task, readView));
+      : await reads.answer(index.record.uid, undefined, (readView) => suggestionsOf(task, readView));
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
 }
 
 /** Ranking rules only hide: what they move or pin is meant for the results of a search. */
-function suggestedIndex(cluster: Cluster, contents: IndexContents): QueriedIndex {
-  const index = queriedIndex(cluster, contents);
+function hidingOnly(index: QueriedIndex): QueriedIndex {
   return { ...index, rules: index.rules.filter(({ rule }) => rule.type === "hide") };
 }
 
@@ -87,9 +89,9 @@ async function addValues(
   list: SuggestionList,
 ): Promise<boolean> {
   const { fields } = task.request;
-  const { replyBytesMax } = task.cluster.limits;
+  const { replyBytesMax } = task.limits;
   const options = { fields: fields.map((field) => field.name) };
-  const bytesMax = Math.floor(replyBytesMax / task.cluster.shards);
+  const bytesMax = Math.floor(replyBytesMax / task.reads.shards);
   let from = 0;
   for (const rows of windows(task)) {
     const plan = planOf(task, typos, { perPage: rows });
@@ -118,8 +120,8 @@ async function addValues(
 }
 
 /** Rows up to which the documents are read, in turn. */
-function windows({ request, cluster }: Task): number[] {
-  const rowsMax = cluster.limits.suggestRowsMax;
+function windows({ request, limits }: Task): number[] {
+  const rowsMax = limits.suggestRowsMax;
   const first = ROWS_PER_SUGGESTION.map((rows) => rows * request.perPage);
   return [...first.filter((rows) => rows < rowsMax), rowsMax];
 }
@@ -151,10 +153,10 @@ async function addGroups(
 }
 
 function planOf(task: Task, typos: boolean, page: { perPage: number }): Plan {
-  const { cluster, index, request } = task;
+  const { reads, limits, index, request } = task;
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
-  const scale = cluster.scale(index.record.uid);
-  const plan = planQuery(query, index, cluster.limits, scale);
+  const scale = reads.scale(index.record.uid);
+  const plan = planQuery(query, index, limits, scale);
   // Words are never left out: a suggestion without them would answer another question.
   return { ...plan, dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
@@ -166,7 +168,7 @@ function chooserOf(task: Task, plan: Plan, matched: Matched, typos: boolean): Va
     input: task.input,
     words: matched.program.words,
     otherForms: typos,
-    bytesMax: task.cluster.limits.suggestionBytesMax,
+    bytesMax: task.limits.suggestionBytesMax,
   });
 }
 

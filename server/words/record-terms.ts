@@ -8,6 +8,7 @@ interface KnownTerms {
   readonly terms: readonly (readonly string[])[];
 }
 
+/** Terms follow from the record and the analysis alone: one map serves everybody in a thread. */
 const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
 
 /** Terms of each of the record's texts; `texts` must be the same for the same record. */

@@ -87,7 +87,8 @@ const [A, B, C, E, F, H, I, L, N, O, P, R, S, T, U, Y] = Array.from("abcefhilnop
 const LETTER_PAIRS = pairPrices();
 const SILENT_PAIRS = { after: pairFlags(SILENT_AFTER), before: pairFlags(SILENT_BEFORE) };
 
-// Grow with the longest word seen; a term has at most 120 letters.
+// Scratch of one comparison, which nothing interrupts: one per thread serves all. They grow with the longest word seen; a
+// term has at most 120 letters.
 let typed = new Uint32Array(128);
 let term = new Uint32Array(128);
 let extra = new Uint8Array(128);

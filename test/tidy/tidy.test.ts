@@ -222,6 +222,53 @@ describe("exports", () => {
   });
 });
 
+/** Module-level variables of the server that are no constants. Each is said to be harmless where it stands. */
+const KEPT_STATE = [
+  "server/schema/index-view.ts views",
+  "server/words/record-terms.ts known",
+  "server/curation.ts knownBytes",
+  "server/ingest/intake-worker.ts workbench",
+  ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),
+];
+
+/** Parts of which main.ts makes one and hands it down. */
+const MADE_BY_MAIN = [
+  "Lifecycle",
+  "Intake",
+  "Room",
+  "QueriedIndexes",
+  "Throttle",
+  "Recorder",
+  "Usage",
+  "Scrape",
+  "Backups",
+];
+
+describe("state", () => {
+  test("of the server lies in objects, not in modules", () => {
+    const kept = new Set(KEPT_STATE);
+    const variable = /^(?:export )?(?:let (\w+)|const (\w+)(?!.*Readonly).*= new (?:Weak)?Map\b)/gm;
+    const wrong = product
+      .filter(({ path }) => path.startsWith("server/"))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(variable)].map(([, one, other]) => `${path} ${one ?? other}`),
+      )
+      .filter((name) => !kept.delete(name));
+    expectNone(
+      [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
+      "Several servers, and several HTTP threads, run in one process; what they share by accident they share wrongly.",
+    );
+  });
+
+  test("is made by main.ts alone", () => {
+    const making = new RegExp(`\\bnew (${MADE_BY_MAIN.join("|")})\\(`);
+    const wrong = product
+      .filter(({ path }) => path.startsWith("server/") && path !== "server/main.ts")
+      .flatMap((source) => linesMatching(source, making));
+    expectNone(wrong, "A second one beside the first would count and remember something else.");
+  });
+});
+
 describe("files", () => {
   test("touch linear memory only through mem.ts", () => {
     const raw = /\b(load|store)<|\bv128\.(load|store)\w*[(<]|\bmemory\.(copy|fill)\(/;

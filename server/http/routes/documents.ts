@@ -29,7 +29,7 @@ async function batch(context: IndexContext): Promise<HttpReply> {
   const { services, request, record } = context;
   const body = await readDocumentBytes(request, services.config.limits.batchBodyBytesMax);
   services.lifecycle.checkOpen(record);
-  return dataReply(await writeBatch(services.cluster, record, body, quotaOf(context)));
+  return dataReply(await writeBatch(services, record, body, quotaOf(context)));
 }
 
 async function importAll(context: IndexContext): Promise<HttpReply> {
@@ -38,13 +38,13 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
   const action = query().get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
   const target = { exists, quota: quotaOf(context) };
-  const lines = importDocuments(services.cluster, record, action, documentStream(request), target);
+  const lines = importDocuments(services, record, action, documentStream(request), target);
   return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, services.log);
 }
 
 function exportAll({ services, query, record }: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
-  return startedReply(exportDocuments(services.cluster, record, query().get("filter_by")), NDJSON_TYPE);
+  return startedReply(exportDocuments(services, record, query().get("filter_by")), NDJSON_TYPE);
 }
 
 async function removeWhere({ services, query, record }: IndexContext): Promise<HttpReply> {
@@ -53,12 +53,12 @@ async function removeWhere({ services, query, record }: IndexContext): Promise<H
   if (filter === null) {
     throw new SkeinError("SK-DOC-400", "filter_by is missing; to delete all documents, delete the index");
   }
-  return dataReply({ deleted: await deleteWhere(services.cluster, record, filter) });
+  return dataReply({ deleted: await deleteWhere(services, record, filter) });
 }
 
 async function get({ services, params, record }: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
-  const document = await getDocument(services.cluster, record, params.id!);
+  const document = await getDocument(services, record, params.id!);
   if (document === null) throw noDocument();
   return rawDataReply(document);
 }
@@ -66,13 +66,13 @@ async function get({ services, params, record }: IndexContext): Promise<HttpRepl
 async function patch({ services, request, params, record }: IndexContext): Promise<HttpReply> {
   const body = await readDocumentBytes(request, services.config.limits.documentBytesMax);
   services.lifecycle.checkOpen(record);
-  return rawDataReply(await patchDocument(services.cluster, record, params.id!, body));
+  return rawDataReply(await patchDocument(services, record, params.id!, body));
 }
 
 async function remove({ services, params, record }: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
   const id = params.id!;
-  if (!(await deleteDocument(services.cluster, record, id))) throw noDocument();
+  if (!(await deleteDocument(services, record, id))) throw noDocument();
   return dataReply({ id, deleted: true });
 }
 

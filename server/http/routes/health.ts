@@ -17,10 +17,10 @@ export const healthRoutes: readonly Route[] = [
 ];
 
 async function ready({ services }: OpenContext) {
-  const { cluster, lifecycle } = services;
-  if (!lifecycle.begun || !(await cluster.ready())) {
+  const { indexes, health, lifecycle } = services;
+  if (!lifecycle.begun || !(await health.ready())) {
     throw new SkeinError("SK-SYS-503", "not every shard answers yet", { retryAfter: 1 });
   }
-  const { failing: failed, unseen } = cluster.indexCounts;
+  const { failing: failed, unseen } = indexes.counts;
   return dataReply({ status: "ready", failed, unseen });
 }

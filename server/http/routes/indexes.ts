@@ -77,12 +77,12 @@ async function patchSettings({ services, request, record }: IndexContext): Promi
 
 async function stats({ services, record }: IndexContext): Promise<HttpReply> {
   services.lifecycle.checkOpen(record);
-  const measured = await services.cluster.stats(record);
+  const measured = await services.indexes.stats(record.uid);
   return dataReply({
     name: record.name,
     status: services.lifecycle.status(record),
     records_count: services.lifecycle.records(record),
-    shards: services.cluster.shards,
+    shards: services.reads.shards,
     deleted_rows: measured.deletedRows,
     segments: measured.segments,
     stale_segments: measured.staleSegments,

@@ -47,7 +47,7 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
   const { limits } = services.config;
   const body = queryBody(await readJsonBytes(request, limits), limits);
   services.lifecycle.checkOpen(record);
-  return dataReply(await suggest(services.cluster, contentsOf(state, record), body.value()));
+  return dataReply(await suggest(services, contentsOf(state, record), body.value()));
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
@@ -116,7 +116,7 @@ function plainSearch(
   bytesMax: number,
 ): Promise<Uint8Array> {
   services.lifecycle.checkOpen(contents.record);
-  return observedSearch(services.cluster, contents, body, bytesMax, services.slowQueries);
+  return observedSearch(services, contents, body, bytesMax);
 }
 
 function queryBody(bytes: Uint8Array, { jsonDepthMax }: Limits): QueryBody {

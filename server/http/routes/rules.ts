@@ -19,23 +19,23 @@ export const ruleRoutes: readonly Route[] = [
 ];
 
 function list({ services, state, record }: IndexContext): HttpReply {
-  return dataReply(rulesOf(state, record.uid).map((rule) => shownRule(services.cluster, record, rule)));
+  return dataReply(rulesOf(state, record.uid).map((rule) => shownRule(services, record, rule)));
 }
 
 async function create({ services, request, record }: IndexContext): Promise<HttpReply> {
   const body = await readJson(request, services.config.limits, "SK-RR-400");
   const rule = await services.curation.createRule(record, body);
-  return dataReply(shownRule(services.cluster, record, rule), 201);
+  return dataReply(shownRule(services, record, rule), 201);
 }
 
 function get({ services, state, record, params }: IndexContext): HttpReply {
-  return dataReply(shownRule(services.cluster, record, findRule(state, record, params.id!)));
+  return dataReply(shownRule(services, record, findRule(state, record, params.id!)));
 }
 
 async function patch({ services, request, record, params }: IndexContext): Promise<HttpReply> {
   const body = await readJson(request, services.config.limits, "SK-RR-400");
   const rule = await services.curation.changeRule(record, params.id!, body);
-  return dataReply(shownRule(services.cluster, record, rule));
+  return dataReply(shownRule(services, record, rule));
 }
 
 async function remove({ services, record, params }: IndexContext): Promise<HttpReply> {

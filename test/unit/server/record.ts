@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS } from "../../../server/limits.js";
 import { createLogger } from "../../../server/log.js";
 import { IndexView } from "../../../server/schema/index-view.js";
 import type { TextAnalyser } from "../../../server/schema/text-analyser.js";
-import { type QueriedIndex, queriedIndex } from "../../../server/search/queried-index.js";
+import { type QueriedIndex, QueriedIndexes } from "../../../server/search/queried-index.js";
 
 export function field(
   name: string,
@@ -81,6 +81,6 @@ export const analyser: TextAnalyser = {
 
 /** The index as a query sees it. */
 export function queried(record: IndexRecord, contents: Partial<IndexContents> = {}): QueriedIndex {
-  const cluster = { analyser: () => analyser, limits: DEFAULT_LIMITS, log: createLogger("fatal") };
-  return queriedIndex(cluster, { record, rules: [], synonyms: [], ...contents });
+  const indexes = new QueriedIndexes(() => analyser, DEFAULT_LIMITS, createLogger("fatal"));
+  return indexes.of({ record, rules: [], synonyms: [], ...contents });
 }

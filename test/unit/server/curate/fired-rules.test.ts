@@ -7,7 +7,7 @@ import { curationOf } from "../../../../server/curate/fired-rules.js";
 import { Stretches } from "../../../../server/curate/stretches.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
-import { queriedIndex } from "../../../../server/search/queried-index.js";
+import { QueriedIndexes } from "../../../../server/search/queried-index.js";
 import { analyser, makeRecord } from "../record.js";
 
 const NOW = "2030-01-01T00:00:00.000Z";
@@ -64,32 +64,32 @@ describe("rules and synonyms of an index", () => {
       return analyser.terms(text);
     },
   };
-  const cluster = { analyser: () => counting, limits: DEFAULT_LIMITS, log: createLogger("fatal") };
+  const indexes = new QueriedIndexes(() => counting, DEFAULT_LIMITS, createLogger("fatal"));
   const rules = [rule(1, "red shoe"), rule(2, "shoe", "blue"), rule(3)];
   const synonyms = [group(1, "tv", "television"), group(2, "sofa", "couch")];
 
   test("fire and stand for each other", () => {
-    const index = queriedIndex(cluster, { record, rules, synonyms });
+    const index = indexes.of({ record, rules, synonyms });
     const pins = (q: string): number => curationOf(index.rules, analyser.terms(q)).pins.length;
     expect(["a red shoe", "red blue shoe", "shoe red", "", "blue shoe"].map(pins)).toEqual([2, 2, 1, 1, 2]);
     expect(index.synonyms.matches(["tv"])).toEqual([{ first: 0, count: 1, others: [["television"]] }]);
   });
 
   test("are derived anew only when they have changed", () => {
-    const before = queriedIndex(cluster, { record, rules, synonyms });
+    const before = indexes.of({ record, rules, synonyms });
     asked.length = 0;
-    const ruled = queriedIndex(cluster, { record, rules: [...rules, rule(4, "green")], synonyms });
+    const ruled = indexes.of({ record, rules: [...rules, rule(4, "green")], synonyms });
     expect(asked).toEqual(["green"]);
     expect(ruled.synonyms).toBe(before.synonyms);
     expect(ruled.rules.slice(0, 3)).toEqual(before.rules);
     asked.length = 0;
     const more = [...synonyms, group(3, "car", "auto")];
-    const next = queriedIndex(cluster, { record, rules, synonyms: more });
+    const next = indexes.of({ record, rules, synonyms: more });
     expect(asked.filter((text) => text !== "")).toEqual(["car", "auto"]);
     expect(next.synonyms.matches(["sofa"])).toEqual(before.synonyms.matches(["sofa"]));
     asked.length = 0;
     const changed = { ...record, settings: { ...record.settings, prefix_search: false } };
-    queriedIndex(cluster, { record: changed, rules, synonyms });
+    indexes.of({ record: changed, rules, synonyms });
     expect(
       asked.filter((text) => [...rules.flatMap((one) => one.conditions.query_contains), "tv"].includes(text)),
     ).toEqual([]);

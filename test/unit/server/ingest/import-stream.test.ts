@@ -3,11 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cluster } from "../../../../server/cluster/cluster.js";
+import { type Cluster, startCluster } from "../../../../server/cluster/cluster.js";
 import { importDocuments } from "../../../../server/ingest/import-stream.js";
+import { Intake } from "../../../../server/ingest/intake-pool.js";
+import { Room } from "../../../../server/ingest/room.js";
+import type { Ingest } from "../../../../server/ingest/write.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { loadEngine } from "../../../../server/threads/engine-files.js";
 import { makeRecord } from "../record.js";
 
 const TARGET = { exists: () => true, quota: null };
@@ -18,15 +22,23 @@ describe("import of lines without documents", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "skein-test-import-"));
   const record = makeRecord();
   let cluster: Cluster;
+  let ingest: Ingest;
 
   beforeAll(async () => {
     const log = createLogger("silent");
     const recorder = new Recorder();
     const limits = { ...DEFAULT_LIMITS, blankLinesMax: 1_000 };
-    cluster = await Cluster.start({ dataDir, shards: 1, durability: "os", limits, log, recorder });
+    const engine = await loadEngine();
+    const workbench = engine.workbench();
+    cluster = await startCluster({ dataDir, shards: 1, durability: "os", engine, limits, log, recorder });
+    const { reads, writes } = cluster;
+    const intake = new Intake({ shards: 1, engine, workbench, limits, log });
+    const room = new Room(dataDir, limits);
+    ingest = { workbench, intake, room, reads, writes, limits, log, recorder };
   });
 
   afterAll(async () => {
+    await ingest.intake.stop();
     await cluster.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
@@ -36,8 +48,7 @@ describe("import of lines without documents", () => {
       yield Buffer.from(body);
     }
     const pieces: Uint8Array[] = [];
-    for await (const piece of importDocuments(cluster, record, "upsert", chunks(), TARGET))
-      pieces.push(piece);
+    for await (const piece of importDocuments(ingest, record, "upsert", chunks(), TARGET)) pieces.push(piece);
     return Buffer.concat(pieces).toString().trim().split("\n");
   }
 

@@ -1,7 +1,8 @@
 // How long scrapes share one text.
 import { afterEach, expect, test, vi } from "vitest";
 import type { Catalog } from "../../../../server/catalog/catalog.js";
-import type { Cluster } from "../../../../server/cluster/cluster.js";
+import type { OpenIndexes } from "../../../../server/cluster/open-indexes.js";
+import type { ShardHealth } from "../../../../server/cluster/shard-health.js";
 import type { Lifecycle } from "../../../../server/lifecycle.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
@@ -13,23 +14,23 @@ afterEach(() => {
 
 test("scrapes at once share one text; a busy thread does not keep it longer", async () => {
   let surveys = 0;
-  const cluster = {
-    recorder: new Recorder(),
-    limits: DEFAULT_LIMITS,
-    indexCounts: { loaded: 0, openings: 0, unloads: 0 },
+  const health = {
     survey: async () => {
       surveys++;
       return { shards: [], stats: new Map() };
     },
   };
   const catalog = { state: { indexes: new Map() } };
-  const scrape = new Scrape(
-    catalog as unknown as Catalog,
-    cluster as unknown as Cluster,
-    {} as Lifecycle,
-    ".",
-    { bytes: 0 },
-  );
+  const scrape = new Scrape({
+    catalog: catalog as unknown as Catalog,
+    indexes: { counts: { loaded: 0, openings: 0, unloads: 0 } } as OpenIndexes,
+    health: health as unknown as ShardHealth,
+    lifecycle: {} as Lifecycle,
+    dataDir: ".",
+    unsent: { bytes: 0 },
+    limits: DEFAULT_LIMITS,
+    recorder: new Recorder(),
+  });
   const now = vi.spyOn(performance, "now").mockReturnValue(1_000);
   const taking = [scrape.text(), scrape.text()];
   now.mockReturnValue(9_000); // it takes long

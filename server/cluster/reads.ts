@@ -1,0 +1,120 @@
+// What is read of the indexes: views for queries and exports, single reads, remembered answers. An index is opened
+// for a read and stays open as long as the read goes on.
+import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
+import type { QueryTrace } from "../metrics/query-trace.js";
+import type { QueryLoad } from "../threads/query-load.js";
+import type { ShardCalls } from "../threads/shard-calls.js";
+import type { Message } from "../threads/shard-pool.js";
+import { searchDeadline } from "../threads/shard-reads.js";
+import type { Question } from "./answer-cache.js";
+import type { IndexScale } from "./index-state.js";
+import type { IndexUse, OpenIndexes } from "./open-indexes.js";
+import { ReadView } from "./read-view.js";
+
+export class Reads {
+  readonly #indexes: OpenIndexes;
+  readonly #calls: ShardCalls;
+  /** The shards are told how many queries are being answered. */
+  readonly #queries: QueryLoad;
+  readonly #limits: Pick<Limits, "searchMsMax">;
+
+  constructor(
+    indexes: OpenIndexes,
+    calls: ShardCalls,
+    queries: QueryLoad,
+    limits: Pick<Limits, "searchMsMax">,
+  ) {
+    this.#indexes = indexes;
+    this.#calls = calls;
+    this.#queries = queries;
+    this.#limits = limits;
+  }
+
+  get shards(): number {
+    return this.#calls.shards;
+  }
+
+  /** Live documents; 0 for an index that cannot be opened. */
+  documents(uid: number): number {
+    return this.#indexes.documents(uid);
+  }
+
+  /** How large an index is, for the plan of a query. */
+  scale(uid: number): IndexScale {
+    const { documents, documentsMax } = this.#indexes.state(uid);
+    return { shards: this.shards, documents, documentsMax };
+  }
+
+  /** As IndexState.recall; null for an index that is not open. */
+  recall(uid: number, question: Question): Uint8Array | null {
+    const use = this.#indexes.useOpen(uid);
+    const content = use?.state.recall(question) ?? null;
+    use?.end();
+    return content;
+  }
+
+  /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
+  async view(uid: number, trace?: QueryTrace): Promise<ReadView> {
+    const { state, end } = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    return new ReadView(
+      state,
+      this.shards,
+      (shard, request, decode, subject) => this.#calls.read(shard, request, decode, subject),
+      searchDeadline(this.#limits),
+      end,
+      trace,
+    );
+  }
+
+  /**
+   * The answer of `work` to a query, which says null when a shard no longer has a document of its view. The view is
+   * released when the work ends. Throws SK-SE-503 when that happens to two views in a row.
+   */
+  async answer<T>(
+    uid: number,
+    trace: QueryTrace | undefined,
+    work: (readView: ReadView) => Promise<T | null>,
+  ): Promise<T> {
+    // A restarted shard knows only its newest state, so the query is answered a second time from that one.
+    const answer = (await this.#answerOnce(uid, trace, work)) ?? (await this.#answerOnce(uid, trace, work));
+    if (answer !== null) return answer;
+    throw new SkeinError("SK-SE-503", "The index changed while it was read; retry in a moment.", {
+      retryAfter: 1,
+    });
+  }
+
+  /** One read of the newest state from one shard. Throws SkeinError for what the shard or its thread refuses. */
+  async one<T>(uid: number, shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
+    const { end } = await this.#indexes.use(uid);
+    try {
+      return await this.#calls.read(shard, request, decode);
+    } finally {
+      end();
+    }
+  }
+
+  async #answerOnce<T>(
+    uid: number,
+    trace: QueryTrace | undefined,
+    work: (readView: ReadView) => Promise<T | null>,
+  ): Promise<T | null> {
+    const readView = await this.view(uid, trace);
+    this.#queries.begin();
+    try {
+      const answer = await work(readView);
+      if (answer === null) readView.forget();
+      return answer;
+    } finally {
+      this.#queries.end();
+      readView.release();
+    }
+  }
+
+  async #opened(uid: number, trace: QueryTrace | undefined): Promise<IndexUse> {
+    trace?.enter("open");
+    const use = await this.#indexes.use(uid);
+    trace?.enter("plan");
+    return use;
+  }
+}

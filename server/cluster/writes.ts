@@ -1,0 +1,136 @@
+// Writes to the indexes: each gets a new generation, goes to the shards in the order of the generations, and is
+// published when it is durable there. Knows nothing of what a document means.
+import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../shards/protocol/program.js";
+import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../shards/protocol/write.js";
+import { SkeinError } from "../errors.js";
+import { fault } from "../fault.js";
+import type { Logger } from "../log.js";
+import type { ShardCalls } from "../threads/shard-calls.js";
+import type { Message } from "../threads/shard-pool.js";
+import type { IndexState } from "./index-state.js";
+import type { OpenIndexes } from "./open-indexes.js";
+import { QuietWrites } from "./quiet-writes.js";
+import { WriteGate } from "./write-gate.js";
+
+/** What became of a write, document by document. */
+interface WriteOutcome {
+  readonly failures: readonly WriteFailure[];
+  /** Shards that have kept nothing of their part, or may have kept it all, as the error says. */
+  readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
+}
+
+export class Writes {
+  readonly #indexes: OpenIndexes;
+  readonly #calls: ShardCalls;
+  readonly #gate = new WriteGate();
+  readonly #quiet: QuietWrites;
+
+  constructor(indexes: OpenIndexes, calls: ShardCalls, log: Logger) {
+    this.#indexes = indexes;
+    this.#calls = calls;
+    this.#quiet = new QuietWrites({
+      generations: (uid) => indexes.find(uid)?.generations,
+      everywhere: (encode, decode) => calls.everywhere(encode, decode),
+      log,
+    });
+  }
+
+  get shards(): number {
+    return this.#calls.shards;
+  }
+
+  /**
+   * Sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when it is durable there and
+   * visible to reads. The messages are made and sent in the same turn, so writes reach every shard in the
+   * order of their generations. Rejects when all of them refused it, or one failed in a way that nobody foresaw.
+   */
+  async write(
+    uid: number,
+    seqs: number,
+    encode: (stamp: WriteStamp) => ReadonlyMap<number, Message>,
+  ): Promise<WriteOutcome> {
+    const replies = await this.#publish(uid, (state, generation, oldestGeneration) => {
+      const stamp = { uid, generation, oldestGeneration, firstSeq: state.takeSeqs(seqs) };
+      return Array.from(encode(stamp), async ([shard, message]) => {
+        try {
+          const reply = await this.#calls.call(shard, message, decodeWriteReply);
+          state.setLiveDocs(shard, reply.liveDocs);
+          return reply.failures;
+        } catch (error) {
+          if (error instanceof SkeinError) return { shard, error };
+          throw error;
+        }
+      });
+    });
+    const refused = replies.filter((reply) => "error" in reply);
+    if (refused.length > 0 && refused.length === replies.length) throw refused[0]!.error;
+    return { failures: replies.flatMap((reply) => ("error" in reply ? [] : reply)), refused };
+  }
+
+  /** Deletes the documents that match a search program; the number deleted, visible when resolved. */
+  async deleteWhere(uid: number, program: Uint8Array): Promise<number> {
+    const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
+      Array.from({ length: this.shards }, async (_, shard) => {
+        const request = encodeDeleteWhere({ uid, generation, oldestGeneration, program });
+        const reply = await this.#calls.call(shard, request, decodeDeleteWhereReply);
+        state.setLiveDocs(shard, reply.liveDocs);
+        return reply.deleted;
+      }),
+    );
+    return deleted.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Runs work that `between` sees as a whole or not at all. It must not write documents. */
+  async asOne<T>(work: () => Promise<T>): Promise<T> {
+    await this.#gate.enter();
+    try {
+      return await work();
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  /**
+   * Runs the work while no write is under way in any shard: what it sees there has every write as a whole or not
+   * at all. Undefined when the writes under way did not end within `msMax`.
+   */
+  between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#gate.quiet(msMax, work);
+  }
+
+  /** Runs a write under a new generation, which is finished in every case: later ones must become visible. */
+  async #publish<T>(
+    uid: number,
+    send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
+  ): Promise<T[]> {
+    const { state, end } = await this.#indexes.use(uid);
+    try {
+      return await this.#publishOpen(state, send);
+    } finally {
+      end();
+    }
+  }
+
+  async #publishOpen<T>(
+    state: IndexState,
+    send: (state: IndexState, generation: number, oldestGeneration: number) => Promise<T>[],
+  ): Promise<T[]> {
+    await this.#gate.enter();
+    const { generations } = state;
+    const generation = generations.begin();
+    let results: PromiseSettledResult<T>[];
+    try {
+      fault("write.before-shards");
+      results = await Promise.allSettled(send(state, generation, generations.oldest));
+      fault("write.after-shards");
+    } finally {
+      generations.finish(generation);
+      this.#gate.leave();
+      this.#quiet.written(state.record.uid);
+    }
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    await generations.visible(generation);
+    return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  }
+}
