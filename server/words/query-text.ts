@@ -2,7 +2,7 @@
 // A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase); a minus
 // excludes only at the start of a word. Emoji and other symbols that the index does not hold are words that no document
 // has when nothing else is searched for. Everything goes through the engine's analyser; scripts without spaces
-// are cut into words by segments.ts.
+// are cut into words by word-cuts.ts.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
 import { type TypoRule, typosAllowed, typosAtLast } from "./typo-rule.js";

@@ -28,7 +28,7 @@ import {
 
 export type MemberKind = "null" | "boolean" | "number" | "string" | "array" | "object";
 
-/** JSON_* of assembly/json.ts in their order. */
+/** JSON_* of assembly/json/json.ts in their order. */
 const KINDS: readonly MemberKind[] = ["null", "boolean", "boolean", "number", "string", "array", "object"];
 
 /** A member of a JSON object: its decoded name and byte ranges of the text. */
