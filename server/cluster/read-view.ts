@@ -26,9 +26,9 @@ import {
 import { decodePageReply, encodePage } from "../../shards/protocol/page.js";
 import {
   decodeResult,
-  encodeExpand as encodeExpandRequest,
-  encodeExplain as encodeExplainRequest,
-  encodeSearch as encodeSearchRequest,
+  encodeExpandRequest,
+  encodeExplainRequest,
+  encodeSearchRequest,
 } from "../../shards/protocol/program.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";

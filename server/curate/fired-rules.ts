@@ -14,7 +14,7 @@ import { recordTerms } from "../words/record-terms.js";
 import { Stretches } from "./stretches.js";
 
 /** What the fired rules do; `rules` in the order in which they decide, a pin keeping its documents from later ones. */
-export interface Curation {
+export interface FiredRules {
   readonly rules: readonly SearchRule[];
   /** Hashes of the ids of pinned documents, best first. */
   readonly pins: readonly bigint[];
@@ -28,18 +28,18 @@ export interface CompiledRule {
   readonly hashes: readonly bigint[];
 }
 
-const NO_CURATION: Curation = { rules: [], pins: [] };
+const NONE_FIRED: FiredRules = { rules: [], pins: [] };
 const PINS_MAX = 250;
 
 /** `terms`: of the original query; empty when browsing, where only rules without a condition fire. */
-export function curationOf(compiled: readonly CompiledRule[], terms: readonly string[]): Curation {
-  if (compiled.length === 0) return NO_CURATION;
+export function firedRulesOf(compiled: readonly CompiledRule[], terms: readonly string[]): FiredRules {
+  if (compiled.length === 0) return NONE_FIRED;
   const stretches = new Stretches(terms);
   // An entry without any term can never be in a query.
   const fired = compiled
     .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
-  if (fired.length === 0) return NO_CURATION;
+  if (fired.length === 0) return NONE_FIRED;
   const pins = fired.filter(({ rule }) => rule.type === "pin").flatMap(({ hashes }) => hashes);
   return {
     rules: fired.map((one) => searchRule(one, one.rule.type === "pin" ? "keep" : one.rule.type)),

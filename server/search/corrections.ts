@@ -3,12 +3,12 @@
 import type { QueryText } from "../words/query-text.js";
 import type { ExpandedWords } from "./expand.js";
 
-export interface Suggestion {
+export interface CorrectedQuery {
   readonly value: string;
 }
 
 /** None when no word was taken for misspelt, and for queries with quotes or exclusions. */
-export function correctedQueries(text: QueryText, words: ExpandedWords | null): Suggestion[] {
+export function correctedQueries(text: QueryText, words: ExpandedWords | null): CorrectedQuery[] {
   if (words === null || words.corrections.size === 0) return [];
   if (text.phrases.length > 0 || text.excludes.length > 0) return [];
   const value = text.runs

@@ -25,7 +25,7 @@ import type { Dictionaries } from "../words/dictionaries.js";
 import type { QueryWord } from "../words/query-text.js";
 import { type KnownWord, type KnownWords, largest, type WordTypos } from "../words/ranked-typos.js";
 import { looseSplits, type Variant } from "../words/variants.js";
-import type { Plan } from "./plan.js";
+import type { QueryPlan } from "./plan.js";
 
 /** The query's words as the index knows them. */
 export interface ExpandedWords {
@@ -61,11 +61,11 @@ const NO_TYPOS: WordTypos = { ranked: [], neighbourFrequency: 0 };
 
 /** Global dictionary answers for one query and read view; remembers nothing between queries. */
 export class WordExpander {
-  readonly #plan: Plan;
+  readonly #plan: QueryPlan;
   readonly #dictionaries: Pick<Dictionaries, "lookUp">;
   #literal: Promise<Literal> | null = null;
 
-  constructor(plan: Plan, dictionaries: Pick<Dictionaries, "lookUp">) {
+  constructor(plan: QueryPlan, dictionaries: Pick<Dictionaries, "lookUp">) {
     this.#plan = plan;
     this.#dictionaries = dictionaries;
   }
@@ -218,7 +218,7 @@ export class WordExpander {
 }
 
 /** So many documents in one field of one shard let a word pass for few or rare: its share of the global limit. */
-function suspicion(policy: Plan["typoPolicy"], { documents, shards }: IndexScale): SuspicionLimits {
+function suspicion(policy: QueryPlan["typoPolicy"], { documents, shards }: IndexScale): SuspicionLimits {
   if (policy === "always") return { few: ALL_DOCUMENTS, rare: ALL_DOCUMENTS };
   if (policy === "missing") return { few: 0, rare: 0 };
   return { few: fewMax(documents), rare: Math.floor(rareMax(documents) / shards) };

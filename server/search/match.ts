@@ -6,7 +6,7 @@ import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import type { PageWanted, ReadView } from "../cluster/read-view.js";
 import { Dictionaries } from "../words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
-import { type Plan, programOf } from "./plan.js";
+import { programOf, type QueryPlan } from "./plan.js";
 
 export interface Matched {
   /** The program that was answered; its words tell what was really searched for. */
@@ -22,7 +22,7 @@ export interface Matched {
 /** The page of a program's answer that will be shown. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
-export async function matchQuery(plan: Plan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
+export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
   const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
     const program = programOf(plan, mode, words.words, words.averageLengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;

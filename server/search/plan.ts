@@ -10,7 +10,7 @@ import type {
 } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexScale } from "../cluster/index-state.js";
 import { bonusesOf } from "../curate/bonuses.js";
-import { curationOf } from "../curate/fired-rules.js";
+import { firedRulesOf } from "../curate/fired-rules.js";
 import { compileFilter } from "../filter/filter-compile.js";
 import type { Limits } from "../limits.js";
 import type { QueryRequest } from "../request/query-request.js";
@@ -26,7 +26,7 @@ const K1 = 1;
 const B = 0.6;
 const PROXIMITY_WEIGHT = 0.15;
 
-export interface Plan {
+export interface QueryPlan {
   readonly text: QueryText;
   readonly variants: readonly Variant[];
   /** Slots of the queried fields. */
@@ -50,7 +50,7 @@ export function planQuery(
   index: QueriedIndex,
   limits: Limits,
   scale: IndexScale,
-): Plan {
+): QueryPlan {
   const { view, analyser } = index;
   const { settings } = index.record;
   const text = readQueryText(request.q, analyser, {
@@ -69,7 +69,7 @@ export function planQuery(
     (number) => number > 0,
   );
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
-  const curation = curationOf(index.rules, text.terms);
+  const curation = firedRulesOf(index.rules, text.terms);
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
@@ -103,7 +103,7 @@ export function planQuery(
 
 /** The program of one attempt. `averageLengths` in the order of the plan's slots. */
 export function programOf(
-  plan: Plan,
+  plan: QueryPlan,
   mode: "all" | "any",
   words: readonly SearchWord[],
   averageLengths: readonly number[],
@@ -126,7 +126,7 @@ function weightedSlots({ fields }: QueryRequest): QueriedField[] {
 }
 
 /** Some documents are to come first or last, whatever the sort. */
-function moves({ rules, pins }: ReturnType<typeof curationOf>): boolean {
+function moves({ rules, pins }: ReturnType<typeof firedRulesOf>): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
 }
 

@@ -6,7 +6,7 @@ import type { ReadView } from "../cluster/read-view.js";
 import type { ExpandedWords } from "./expand.js";
 import { type Matched, matches } from "./match.js";
 import { mergeResults, type Winner } from "./merge.js";
-import { FEW_RESULTS, type Plan, programOf } from "./plan.js";
+import { FEW_RESULTS, programOf, type QueryPlan } from "./plan.js";
 
 const RELATED_MAX = 5;
 /** Words are left out, most frequent first, until so few documents have the others. */
@@ -22,7 +22,7 @@ const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 
 /** Nothing when no hits are shown, when enough was found, or when the results are such neighbours already. */
 export async function relatedWinners(
-  plan: Plan,
+  plan: QueryPlan,
   matched: Matched,
   readView: ReadView,
   perPage: number,

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
-import type { Suggestion } from "./corrections.js";
+import type { CorrectedQuery } from "./corrections.js";
 import type { Explanation } from "./explain.js";
 
 export interface Hit {
@@ -34,7 +34,7 @@ export interface QueryResponse {
   /** Documents in the index. */
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
-  readonly suggestions: readonly Suggestion[];
+  readonly suggestions: readonly CorrectedQuery[];
   /** A ranking rule affected at least one document. */
   readonly curated: boolean;
   readonly tookMs: number;

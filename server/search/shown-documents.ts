@@ -6,7 +6,7 @@ import type { IndexSettings } from "../catalog/types.js";
 import type { PageWanted } from "../cluster/read-view.js";
 import { highlightRequest } from "../request/highlight-request.js";
 import type { QueryRequest } from "../request/query-request.js";
-import type { Plan } from "./plan.js";
+import type { QueryPlan } from "./plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
 /** Bytes that documents with their highlights may have in a reply of so many bytes; a single one is shown whatever it has. */
@@ -16,11 +16,11 @@ export function documentBytes(replyBytesMax: number, documents: number): number 
 
 export class ShownDocuments {
   readonly #request: QueryRequest;
-  readonly #plan: Plan;
+  readonly #plan: QueryPlan;
   readonly #settings: IndexSettings;
   readonly #likelyBytesMax: number;
 
-  constructor(request: QueryRequest, plan: Plan, settings: IndexSettings, replyBytesMax: number) {
+  constructor(request: QueryRequest, plan: QueryPlan, settings: IndexSettings, replyBytesMax: number) {
     this.#request = request;
     this.#plan = plan;
     this.#settings = settings;

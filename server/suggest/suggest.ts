@@ -10,7 +10,7 @@ import { countFacets } from "../search/facets.js";
 import { fetchHits } from "../search/fetch.js";
 import { type Matched, matchQuery } from "../search/match.js";
 import { mergeResults } from "../search/merge.js";
-import { type Plan, planQuery } from "../search/plan.js";
+import { planQuery, type QueryPlan } from "../search/plan.js";
 import type { QueriedIndex, QueriedIndexes } from "../search/queried-index.js";
 import { facetText } from "../search/respond.js";
 import type { Searching } from "../search/search.js";
@@ -152,7 +152,7 @@ async function addGroups(
   return true;
 }
 
-function planOf(task: Task, typos: boolean, page: { perPage: number }): Plan {
+function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPlan {
   const { reads, limits, index, request } = task;
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
@@ -161,7 +161,7 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): Plan {
   return { ...plan, dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 
-function chooserOf(task: Task, plan: Plan, matched: Matched, typos: boolean): ValueChooser {
+function chooserOf(task: Task, plan: QueryPlan, matched: Matched, typos: boolean): ValueChooser {
   return new ValueChooser({
     analyser: task.index.analyser,
     languages: plan.languages,

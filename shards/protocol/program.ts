@@ -39,15 +39,15 @@ function encode(op: Op, request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return programHead(op, request, request.program.length).bytes(request.program).finish();
 }
 
-export function encodeExpand(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+export function encodeExpandRequest(request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.EXPAND, request);
 }
 
-export function encodeSearch(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+export function encodeSearchRequest(request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.SEARCH, request);
 }
 
-export function encodeExplain(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+export function encodeExplainRequest(request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.EXPLAIN, request);
 }
 

@@ -72,3 +72,17 @@ export function exportedNames(source: Source): string[] {
 function parse(source: Source): ts.SourceFile {
   return ts.createSourceFile(source.path, source.text, ts.ScriptTarget.ES2023, true);
 }
+
+/** Names that a file declares and exports, types and interfaces included. */
+export function declaredNames(source: Source): string[] {
+  return parse(source).statements.flatMap((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+    const has = (kind: ts.SyntaxKind): boolean => modifiers.some((modifier) => modifier.kind === kind);
+    if (!has(ts.SyntaxKind.ExportKeyword) || has(ts.SyntaxKind.DefaultKeyword)) return [];
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.map((declaration) => declaration.name.getText());
+    }
+    const { name } = statement as ts.DeclarationStatement;
+    return name === undefined ? [] : [name.getText()];
+  });
+}

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { exportedNames, importedNames } from "./names.js";
+import { declaredNames, exportedNames, importedNames } from "./names.js";
 import { everything, product, ROOT, type Source, tools } from "./tree.js";
 
 const LINES_MAX = 400;
@@ -211,6 +211,22 @@ function circles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 }
 
 describe("exports", () => {
+  test.each([
+    ["the host, the shards and the server", (path: string) => !path.startsWith("engine-wasm/assembly/")],
+    ["the assembly", (path: string) => path.startsWith("engine-wasm/assembly/")],
+  ])("have names of their own in %s", (_where, belongs) => {
+    const files = new Map<string, string[]>();
+    for (const source of product.filter(({ path }) => belongs(path))) {
+      for (const name of new Set(declaredNames(source)))
+        files.set(name, [...(files.get(name) ?? []), source.path]);
+    }
+    const twice = [...files].filter(([, paths]) => paths.length > 1);
+    expectNone(
+      twice.map(([name, paths]) => `${name} is exported by ${paths.join(" and ")}`),
+      "A name that means two things has to be looked up each time it is read.",
+    );
+  });
+
   test("are all used by another file", () => {
     const used = new Set(everything.flatMap(importedNames));
     const dead = product

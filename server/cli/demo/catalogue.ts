@@ -1,7 +1,7 @@
 // The demo catalogue: the same few hundred products every time, drawn from the word lists. Pure.
 
 import type { InferredSchema } from "../../formats/infer.js";
-import { BRANDS, COLOURS, KINDS, type Kind, MODELS, OPENINGS } from "./words.js";
+import { BRANDS, COLOURS, type Kind, MODELS, OPENINGS, PRODUCT_KINDS } from "./words.js";
 
 export interface Product {
   readonly id: string;
@@ -58,7 +58,7 @@ const DAY_SECONDS = 86_400;
 /** 448 products. */
 export function demoCatalogue(): Product[] {
   const dice = new Dice(20_260_217);
-  return KINDS.flatMap((kind, k) =>
+  return PRODUCT_KINDS.flatMap((kind, k) =>
     Array.from({ length: PRODUCTS_PER_KIND }, (_, i) => product(kind, k * PRODUCTS_PER_KIND + i + 1, dice)),
   );
 }

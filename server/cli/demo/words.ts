@@ -87,7 +87,7 @@ const SHOE_SIZES = ["38", "39", "40", "41", "42", "43", "44", "45", "46"];
 const CLOTHES_SIZES = ["XS", "S", "M", "L", "XL", "XXL"];
 const ONE_SIZE = ["one size"];
 
-export const KINDS: readonly Kind[] = [
+export const PRODUCT_KINDS: readonly Kind[] = [
   {
     code: "TR",
     category: "Running shoes",

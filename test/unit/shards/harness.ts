@@ -181,7 +181,7 @@ export class TestShard {
     const oldestGeneration = this.oldest ?? this.generation;
     const request = { uid: UID, generation, oldestGeneration, program: encodeSearch(asked) };
     const result = decodeSearchResult(
-      program.decodeResult(await this.ask(program.encodeSearch(request))),
+      program.decodeResult(await this.ask(program.encodeSearchRequest(request))),
       asked,
     );
     return result.rows.map(({ seq }) => seq).sort((a, b) => a - b);

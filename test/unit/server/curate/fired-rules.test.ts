@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RankingRule, SynonymGroup } from "../../../../server/catalog/types.js";
-import { curationOf } from "../../../../server/curate/fired-rules.js";
+import { firedRulesOf } from "../../../../server/curate/fired-rules.js";
 import { Stretches } from "../../../../server/curate/stretches.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
@@ -70,7 +70,7 @@ describe("rules and synonyms of an index", () => {
 
   test("fire and stand for each other", () => {
     const index = indexes.of({ record, rules, synonyms });
-    const pins = (q: string): number => curationOf(index.rules, analyser.terms(q)).pins.length;
+    const pins = (q: string): number => firedRulesOf(index.rules, analyser.terms(q)).pins.length;
     expect(["a red shoe", "red blue shoe", "shoe red", "", "blue shoe"].map(pins)).toEqual([2, 2, 1, 1, 2]);
     expect(index.synonyms.matches(["tv"])).toEqual([{ first: 0, count: 1, others: [["television"]] }]);
   });

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { readQueryRequest } from "../../../../server/request/query-request.js";
-import { type Plan, planQuery } from "../../../../server/search/plan.js";
+import { planQuery, type QueryPlan } from "../../../../server/search/plan.js";
 import { typosAllowed, typosAtLast } from "../../../../server/words/typo-rule.js";
 import { makeRecord, queried } from "../record.js";
 
-function plan(body: object, record = makeRecord(), shards = 2, documentsMax = 1_000): Plan {
+function plan(body: object, record = makeRecord(), shards = 2, documentsMax = 1_000): QueryPlan {
   const index = queried(record);
   const request = readQueryRequest(body, record, index.view, DEFAULT_LIMITS);
   return planQuery(request, index, DEFAULT_LIMITS, { shards, documents: documentsMax, documentsMax });

@@ -5,7 +5,7 @@ import type { ExpandProgram, ExpandSuspect } from "../../../../engine-wasm/host/
 import type { ExpandResult, TypoExpansion } from "../../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../../engine-wasm/host/programs/search-program.js";
 import { WordExpander } from "../../../../server/search/expand.js";
-import type { Plan } from "../../../../server/search/plan.js";
+import type { QueryPlan } from "../../../../server/search/plan.js";
 import { inverseFrequency, searchWords } from "../../../../server/words/alternatives.js";
 import { type KnownWords, limitTypos, rankTypos } from "../../../../server/words/ranked-typos.js";
 import { sumExpansions } from "../../../../server/words/sum-expansions.js";
@@ -49,7 +49,7 @@ class Dictionary {
 
 function expander(
   dictionary: Dictionary,
-  typoPolicy: Plan["typoPolicy"],
+  typoPolicy: QueryPlan["typoPolicy"],
   ...terms: [term: string, typosMax: number, typosAtLast?: number][]
 ): WordExpander {
   const plan = {
@@ -69,7 +69,7 @@ function expander(
     typoPolicy,
     typosPerWordMax: 64,
     scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
-  } as unknown as Plan;
+  } as unknown as QueryPlan;
   return new WordExpander(plan, dictionary);
 }
 const kinds = (words: {
@@ -138,7 +138,7 @@ describe("suspicion", () => {
 });
 
 describe("suspects", () => {
-  const asked = async (policy: Plan["typoPolicy"]) => {
+  const asked = async (policy: QueryPlan["typoPolicy"]) => {
     const dictionary = new Dictionary(10_000, { shirts: 500, red: 900 });
     await expander(dictionary, policy, ["shirts", 2], ["red", 0]).asWritten();
     return dictionary.asked[0];

@@ -74,8 +74,8 @@ describe("reads", () => {
   test("programs", () => {
     const request = { uid: 3, generation: 4, oldestGeneration: 2, program: Uint8Array.of(1, 2, 3) };
     for (const [op, encode] of [
-      [Op.EXPAND, program.encodeExpand],
-      [Op.SEARCH, program.encodeSearch],
+      [Op.EXPAND, program.encodeExpandRequest],
+      [Op.SEARCH, program.encodeSearchRequest],
       [Op.DELETE_WHERE, program.encodeDeleteWhere],
     ] as const) {
       const got = program.decodeProgram(opened(encode(request), op));
