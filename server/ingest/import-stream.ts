@@ -1,5 +1,6 @@
 // NDJSON in, NDJSON out: a stream of any length is cut into batches, a few of them are in flight, and the
-// stream is read no faster than they are written. Between batches other requests have their turn. Failed documents are answered line by line, then a summary.
+// stream is read no faster than they are written. Between batches other requests have their turn. Failed documents
+// are answered line by line, then a summary.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DeletedRows } from "../../../../shards/segments/deleted-rows.js";
 import { decodeDocument, encodeDocument } from "../../../../shards/segments/document-record.js";
-import { decodeManifest, encodeManifest, type Manifest } from "../../../../shards/segments/manifest.js";
+import { decodeManifest, encodeManifest } from "../../../../shards/segments/manifest.js";
 import {
   DamagedBytesError,
   ENVELOPE_MANIFEST,
@@ -15,6 +15,7 @@ import {
   unseal,
 } from "../../../../shards/storage/envelope.js";
 import * as keys from "../../../../shards/storage/keyspace.js";
+import { MANIFEST } from "../../../golden/values.js";
 
 describe("keys", () => {
   test("sort by uid, kind and number; every key of an index lies in its range", () => {
@@ -78,36 +79,16 @@ describe("envelope", () => {
 });
 
 describe("manifest", () => {
-  const manifest: Manifest = {
-    generation: 2 ** 40,
-    maxSeq: 2 ** 50,
-    nextSegment: 12,
-    schemaVersion: 3,
-    segments: [
-      {
-        id: 11,
-        rows: 1000,
-        bytes: 4_000_000_000,
-        pieces: 9,
-        schemaVersion: 2,
-        firstSeq: 1,
-        lastSeq: 1500,
-        deleted: 7,
-      },
-      { id: 4, rows: 1, bytes: 200, pieces: 1, schemaVersion: 3, firstSeq: 1501, lastSeq: 1501, deleted: 0 },
-    ],
-  };
-
   test("comes back as it was", () => {
-    expect(decodeManifest(encodeManifest(manifest), "m")).toEqual(manifest);
-    const empty = { ...manifest, segments: [] };
+    expect(decodeManifest(encodeManifest(MANIFEST), "m")).toEqual(MANIFEST);
+    const empty = { ...MANIFEST, segments: [] };
     expect(decodeManifest(encodeManifest(empty), "m")).toEqual(empty);
   });
 
   test("is refused when its segments overlap or are unknown to its counters", () => {
-    const overlap = { ...manifest, segments: [manifest.segments[1]!, manifest.segments[0]!] };
+    const overlap = { ...MANIFEST, segments: [MANIFEST.segments[1]!, MANIFEST.segments[0]!] };
     expect(() => decodeManifest(encodeManifest(overlap), "m")).toThrow(DamagedBytesError);
-    expect(() => decodeManifest(encodeManifest({ ...manifest, nextSegment: 5 }), "m")).toThrow(
+    expect(() => decodeManifest(encodeManifest({ ...MANIFEST, nextSegment: 5 }), "m")).toThrow(
       DamagedBytesError,
     );
   });
