@@ -29,72 +29,307 @@ const DEPTHS: usize = TERM_BYTES_MAX + 1;
 const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
 const WORD_POINTS_MAX: u32 = TERM_BYTES_MAX + 4; // a longer word is farther than the largest limit from all terms
 
-// The word.
-let limit: u32 = 0; // k
-let wordPoints: u32 = 0;
-let tooLong: bool = false; // no term can be near
-let prefixes: bool = false;
-let characters: usize = 0; // u8: the word's, OTHER for one beyond ASCII; behind a margin like that of a mask
-let asciiMasks: usize = 0;
-let otherPoints: usize = 0; // u32 code point per mask
-let otherMasks: usize = 0;
-let otherCount: u32 = 0;
-let noMask: usize = 0;
-let band: u64 = 0; // 2k + 1 bits
-let lanes: u64 = 0; // bit 0 of every lane
-// The path to the current term.
-let states: usize = 0; // u64 by depth in characters
-let masks: usize = 0; // address of the mask of the character that led to the depth
-let plains: usize = 0; // u64 by depth: the state after a character that the word does not have nearby, or UNKNOWN
-let bests: usize = 0; // u8: smallest distance of the word to a non-empty prefix up to the depth
-let depths: usize = 0; // u8: depth by byte offset
-// The walk.
-let segment: usize = 0;
-let branches: usize = 0; // u8 by term, 0 = not known
-let term: u32 = 0;
-let terms: u32 = 0;
-let walkedBytes: u32 = 0; // bytes of the path that have a state
-let deadBytes: u32 = 0; // 0, or bytes of the prefix that killed the automaton
-let deadBest: u32 = NEVER;
+/** One word and the walk over the terms of a segment. In scratch. */
+@unmanaged
+export class TypoWalk {
+  // The word.
+  band: u64; // 2k + 1 bits
+  lanes: u64; // bit 0 of every lane
+  limit: u32; // k
+  wordPoints: u32;
+  tooLong: bool; // no term can be near
+  prefixes: bool;
+  characters: usize; // u8: the word's, OTHER for one beyond ASCII; behind a margin like that of a mask
+  asciiMasks: usize;
+  otherPoints: usize; // u32 code point per mask
+  otherMasks: usize;
+  otherCount: u32;
+  noMask: usize;
+  // The path to the current term.
+  states: usize; // u64 by depth in characters
+  masks: usize; // address of the mask of the character that led to the depth
+  plains: usize; // u64 by depth: the state after a character that the word does not have nearby, or UNKNOWN
+  bests: usize; // u8: smallest distance of the word to a non-empty prefix up to the depth
+  depths: usize; // u8: depth by byte offset
+  // The walk.
+  segment: usize;
+  branches: usize; // u8 by term, 0 = not known
+  term: u32; // the next one
+  terms: u32;
+  walkedBytes: u32; // bytes of the path that have a state
+  deadBytes: u32; // 0, or bytes of the prefix that killed the automaton
+  deadBest: u32;
+  // What `next` found.
+  found: u32;
+  distance: u32;
+  isPrefix: bool;
 
-/** What `typoNext` found. */
-export let typoTerm: u32 = 0;
-export let typoDistance: u32 = 0;
-export let typoIsPrefix: bool = false;
+  /** Prepares a word for any number of segments. `maxTypos` is 1..4; `prefixes`: a near prefix of a term is enough. */
+  static make(word: usize, bytes: u32, maxTypos: u32, prefixes: bool): TypoWalk {
+    const made = changetype<TypoWalk>(scratchZeroed(offsetof<TypoWalk>()));
+    made.limit = maxTypos;
+    made.prefixes = prefixes;
+    made.band = ((<u64>1) << (2 * maxTypos + 1)) - 1;
+    for (let e: u32 = 0; e <= maxTypos; e++) made.lanes |= (<u64>1) << (LANE * <u64>e);
+    made.tooLong = bytes > WORD_POINTS_MAX * 4;
+    if (made.tooLong) return made;
+    made.characters = scratch(CHARACTERS_BYTES);
+    Mem.fill(made.characters, OTHER, CHARACTERS_BYTES);
+    made.asciiMasks = scratchZeroed(<usize>ASCII * MASK_BYTES);
+    made.otherPoints = scratch((<usize>bytes) << 2);
+    made.otherMasks = scratchZeroed(<usize>bytes * MASK_BYTES);
+    made.noMask = scratchZeroed(MASK_BYTES);
+    made.states = scratchZeroed((DEPTHS + 1) << 3);
+    made.plains = scratchZeroed((DEPTHS + 1) << 3);
+    made.masks = scratchZeroed((DEPTHS + 1) << 2);
+    made.bests = scratchZeroed(DEPTHS + 1);
+    made.depths = scratchZeroed(DEPTHS + 1);
+    made.takeWord(word, word + bytes);
+    return made;
+  }
 
-/** Prepares a word for any number of walks. `maxTypos` is 1..4. Takes scratch. */
-export function typoWord(word: usize, bytes: u32, maxTypos: u32, matchPrefixes: bool): void {
-  limit = maxTypos;
-  prefixes = matchPrefixes;
-  band = ((<u64>1) << (2 * limit + 1)) - 1;
-  lanes = 0;
-  for (let e: u32 = 0; e <= limit; e++) lanes |= (<u64>1) << (LANE * <u64>e);
-  tooLong = bytes > WORD_POINTS_MAX * 4;
-  if (tooLong) return;
-  characters = scratch(CHARACTERS_BYTES);
-  Mem.fill(characters, OTHER, CHARACTERS_BYTES);
-  asciiMasks = scratchZeroed(<usize>ASCII * MASK_BYTES);
-  otherPoints = scratch((<usize>bytes) << 2);
-  otherMasks = scratchZeroed(<usize>bytes * MASK_BYTES);
-  noMask = scratchZeroed(MASK_BYTES);
-  otherCount = 0;
-  wordPoints = 0;
-  states = scratchZeroed((DEPTHS + 1) << 3);
-  plains = scratchZeroed((DEPTHS + 1) << 3);
-  masks = scratchZeroed((DEPTHS + 1) << 2);
-  bests = scratchZeroed(DEPTHS + 1);
-  depths = scratchZeroed(DEPTHS + 1);
-  const end = word + bytes;
-  while (word < end) {
-    const point = characterAt(word, end);
-    word += pointBytes;
-    const bit = wordPoints + MASK_MARGIN;
-    wordPoints++;
-    tooLong = wordPoints > WORD_POINTS_MAX;
-    if (tooLong) return;
-    if (point < ASCII) Mem.putU8(characters + <usize>bit, point);
-    const mask = maskEntry(point);
-    Mem.putU8(mask + <usize>(bit >> 3), Mem.u8At(mask + <usize>(bit >> 3)) | (1 << (bit & 7)));
+  private takeWord(word: usize, end: usize): void {
+    while (word < end) {
+      const point = characterAt(word, end);
+      word += pointBytes;
+      const bit = this.wordPoints + MASK_MARGIN;
+      this.wordPoints++;
+      this.tooLong = this.wordPoints > WORD_POINTS_MAX;
+      if (this.tooLong) return;
+      if (point < ASCII) Mem.putU8(this.characters + <usize>bit, point);
+      const mask = this.maskEntry(point);
+      Mem.putU8(mask + <usize>(bit >> 3), Mem.u8At(mask + <usize>(bit >> 3)) | (1 << (bit & 7)));
+    }
+  }
+
+  private maskEntry(point: u32): usize {
+    const found = this.maskOf(point);
+    if (found != this.noMask) return found;
+    Mem.putU32(this.otherPoints + ((<usize>this.otherCount) << 2), point);
+    this.otherCount++;
+    return this.otherMasks + <usize>(this.otherCount - 1) * MASK_BYTES;
+  }
+
+  private maskOf(point: u32): usize {
+    if (point < ASCII) return this.asciiMasks + <usize>point * MASK_BYTES;
+    for (let i: usize = 0; i < <usize>this.otherCount; i++) {
+      if (Mem.u32At(this.otherPoints + (i << 2)) == point) return this.otherMasks + i * MASK_BYTES;
+    }
+    return this.noMask;
+  }
+
+  /** Starts with the terms of a segment, marker terms left out; `branches`: those of the segment, or 0. */
+  beginSegment(segment: usize, branches: usize): void {
+    this.segment = segment;
+    this.branches = branches;
+    this.terms = this.tooLong ? 0 : Seg.terms(segment);
+    this.term = 0;
+    if (this.terms == 0) return;
+    this.term = termLowerBound(segment, TEXT_BEGINS, 1);
+    this.walkedBytes = 0;
+    this.deadBytes = 0;
+    let start: u64 = 0;
+    for (let e: u32 = 0; e <= this.limit; e++) {
+      const bits = ((<u64>1) << (min(e, this.wordPoints) + 1)) - 1;
+      start |= (bits << this.limit) << (LANE * <u64>e);
+    }
+    Mem.putU64(this.states, start);
+    Mem.putU64(this.plains, UNKNOWN);
+    Mem.putU8(this.bests, NEVER);
+    Mem.putU8(this.depths, 0);
+  }
+
+  /** Moves to the next term within the distance, in byte order: `found`, `distance`, `isPrefix`. */
+  next(): bool {
+    while (this.term < this.terms) {
+      const lcp = Mem.u8At(Seg.at(this.segment, SEG_TERM_LCP) + this.term);
+      if (this.deadBytes != 0 && lcp >= this.deadBytes) {
+        if (!this.prefixes || this.deadBest == NEVER || this.deadBest == 0) {
+          this.skipDead();
+          continue;
+        }
+        this.found = this.term++;
+        this.distance = this.deadBest;
+        this.isPrefix = true;
+        return true;
+      }
+      const found = this.walk(this.term, min(lcp, this.walkedBytes));
+      this.found = this.term++;
+      if (found) return true;
+    }
+    return false;
+  }
+
+  /** Skips the terms that share the dead prefix, and those beside it that die of a character the word does not have nearby. */
+  private skipDead(): void {
+    const lcps = Seg.at(this.segment, SEG_TERM_LCP);
+    const parent = this.deadBytes - 1;
+    const depth = Mem.u8At(this.depths + parent);
+    const othersDie = this.walkedBytes == parent && Mem.u64At(this.plains + ((<usize>depth) << 3)) == 0;
+    let term = this.term;
+    if (othersDie && this.branches != 0) {
+      this.term = this.afterSiblings(term, lcps, parent, depth);
+      return;
+    }
+    term = this.afterPrefix(term, lcps);
+    while (othersDie && this.isDeadSibling(term, lcps, parent, depth))
+      term = this.afterPrefix(term + 1, lcps);
+    this.term = term;
+  }
+
+  /** The term leaves the dead prefix in its last byte only, and dies of the one it has there. */
+  private isDeadSibling(term: u32, lcps: usize, parent: u32, depth: u32): bool {
+    if (term >= this.terms || Mem.u8At(lcps + term) != parent) return false;
+    if (Seg.termLength(this.segment, term) <= parent) return false;
+    return this.isDead(Mem.u8At(Seg.termAt(this.segment, term) + <usize>parent), depth);
+  }
+
+  /** Where all characters that the word does not have nearby are dead ends, this byte is one of them. */
+  private isDead(byte: u32, depth: u32): bool {
+    return byte < ASCII && this.windows(this.asciiMasks + <usize>byte * MASK_BYTES, depth + 1) == 0;
+  }
+
+  /**
+   * The next term from `from` on that leaves the dead prefix: it differs within the first `parent` bytes, or its byte behind
+   * them is one the word has nearby, or is part of a longer character.
+   */
+  private afterSiblings(from: u32, lcps: usize, parent: u32, depth: u32): u32 {
+    const terms = this.terms;
+    const branches = this.branches;
+    const dead = i8x16.splat(<i8>this.deadBytes);
+    const parents = i8x16.splat(<i8>parent);
+    const near = this.characters + MASK_MARGIN + depth - this.limit - 1;
+    const nearEnd = near + 2 * this.limit + 2;
+    let term = from;
+    for (; term + 16 <= terms; term += 16) {
+      while (term + 64 <= terms && !anyLess(lcps + term, dead)) term += 64;
+      if (term + 16 > terms) break;
+      const shared = Mem.v128At(lcps + term);
+      const bytes = Mem.v128At(branches + term);
+      let goOn = i8x16.lt_s(bytes, i8x16.splat(0));
+      for (let at = near; at < nearEnd; at++)
+        goOn = v128.or(goOn, i8x16.eq(bytes, i8x16.splat(<i8>Mem.u8At(at))));
+      goOn = v128.and(goOn, i8x16.eq(shared, parents));
+      const alive = i8x16.bitmask(v128.or(goOn, i8x16.lt_u(shared, parents)));
+      if (alive != 0) return term + ctz(alive);
+    }
+    for (; term < terms; term++) {
+      const shared = Mem.u8At(lcps + term);
+      if (shared < parent) return term;
+      if (shared == parent && !this.isDead(Mem.u8At(branches + term), depth)) return term;
+    }
+    return term;
+  }
+
+  /** The next term from `from` on that does not share the dead prefix. */
+  private afterPrefix(from: u32, lcps: usize): u32 {
+    const terms = this.terms;
+    const dead = i8x16.splat(<i8>this.deadBytes);
+    let term = from;
+    if (term + 16 <= terms) {
+      const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
+      if (alive != 0) return term + ctz(alive);
+      term += 16;
+    }
+    while (term + 64 <= terms && !anyLess(lcps + term, dead)) term += 64;
+    while (term + 16 <= terms) {
+      const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
+      if (alive != 0) return term + ctz(alive);
+      term += 16;
+    }
+    while (term < terms && Mem.u8At(lcps + term) >= this.deadBytes) term++;
+    return term;
+  }
+
+  /** Walks one term whose first `shared` bytes have states already; true when it is within the distance. */
+  private walk(number: u32, shared: u32): bool {
+    const start = Seg.termAt(this.segment, number);
+    const bytes = Seg.termLength(this.segment, number);
+    while (shared > 0 && shared < bytes && (Mem.u8At(start + shared) & 0xc0) == 0x80) shared--;
+    const end = start + bytes;
+    let depth = Mem.u8At(this.depths + shared);
+    let at = start + shared;
+    this.deadBytes = 0;
+    while (at < end) {
+      const byte = Mem.u8At(at);
+      let mask = this.asciiMasks + <usize>byte * MASK_BYTES;
+      let width: u32 = 1;
+      if (byte >= ASCII) {
+        mask = this.maskOf(characterAt(at, end));
+        width = pointBytes;
+      }
+      at += width;
+      const state = this.step(depth, mask);
+      if (state == 0) {
+        this.deadBytes = <u32>(at - start);
+        this.deadBest = Mem.u8At(this.bests + depth);
+        this.walkedBytes = this.deadBytes - width;
+        return this.report(NEVER, this.deadBest);
+      }
+      const previousBest = Mem.u8At(this.bests + depth);
+      depth++;
+      Mem.putU64(this.states + ((<usize>depth) << 3), state);
+      Mem.putU64(this.plains + ((<usize>depth) << 3), UNKNOWN);
+      Mem.putU32(this.masks + ((<usize>depth) << 2), <u32>mask);
+      Mem.putU8(this.bests + depth, min(previousBest, this.distanceOf(state, depth)));
+      Mem.putU8(this.depths + (at - start), depth);
+    }
+    this.walkedBytes = bytes;
+    return this.report(
+      this.distanceOf(Mem.u64At(this.states + ((<usize>depth) << 3)), depth),
+      Mem.u8At(this.bests + depth),
+    );
+  }
+
+  private report(whole: u32, best: u32): bool {
+    if (this.prefixes && best == 0) return false;
+    this.isPrefix = whole == NEVER;
+    this.distance = this.isPrefix ? best : whole;
+    if (this.isPrefix && !this.prefixes) return false;
+    return this.distance != 0 && this.distance != NEVER;
+  }
+
+  /** Distance of the whole word to the first `depth` characters of the term, NEVER beyond the limit. */
+  private distanceOf(state: u64, depth: u32): u32 {
+    const bit = <i32>(this.wordPoints + this.limit) - <i32>depth;
+    if (bit < 0 || bit > <i32>(2 * this.limit)) return NEVER;
+    const accepting = (state >> <u64>bit) & this.lanes;
+    return accepting == 0 ? NEVER : <u32>(ctz(accepting) / LANE);
+  }
+
+  /** The bits of a character's mask from word index (depth - limit) - 2 on: for two bands, the second a bit further on. */
+  private windows(mask: usize, depth: u32): u64 {
+    const bit = MASK_MARGIN + depth - this.limit - 2;
+    return <u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7)) & (this.band | (this.band << 1));
+  }
+
+  /** State after one more character: 0 when every alignment costs more than the limit. */
+  private step(depth: u32, mask: usize): u64 {
+    const near = this.windows(mask, depth + 1);
+    if (near != 0) return this.stepOf(depth, near);
+    const plain = this.plains + ((<usize>depth) << 3);
+    if (Mem.u64At(plain) == UNKNOWN) Mem.putU64(plain, this.stepOf(depth, 0));
+    return Mem.u64At(plain);
+  }
+
+  /** `near`: `windows` of the character. */
+  private stepOf(depth: u32, near: u64): u64 {
+    const next = depth + 1;
+    const valid = <i32>(this.wordPoints + this.limit) - <i32>next; // highest bit that is a prefix of the word
+    if (valid < 0) return 0;
+    const before = Mem.u64At(this.states + ((<usize>depth) << 3));
+    const spread = this.band * this.lanes;
+    let state = before & ((near >> 1) * this.lanes); // the same character
+    let cheaper = ((before >> 1) & ((this.band >> 1) * this.lanes)) | before; // inserted, substituted
+    if (depth > 0) {
+      const previous = <usize>Mem.u32At(this.masks + ((<usize>depth) << 2));
+      const swapped = near & (this.windows(previous, next) >> 1) & this.band;
+      cheaper |= Mem.u64At(this.states + ((<usize>(depth - 1)) << 3)) & (swapped * this.lanes);
+    }
+    state |= (cheaper << LANE) & spread;
+    for (let e: u32 = 0; e < this.limit; e++) state |= (((state << 1) & spread) << LANE) & spread; // deleted
+    if (valid < <i32>(2 * this.limit)) state &= (((<u64>1) << (valid + 1)) - 1) * this.lanes;
+    return state;
   }
 }
 
@@ -104,232 +339,9 @@ function characterAt(at: usize, end: usize): u32 {
   return point >= 0 ? point : 0x110000 + Mem.u8At(at);
 }
 
-function maskEntry(point: u32): usize {
-  const found = maskOf(point);
-  if (found != noMask) return found;
-  Mem.putU32(otherPoints + ((<usize>otherCount) << 2), point);
-  otherCount++;
-  return otherMasks + <usize>(otherCount - 1) * MASK_BYTES;
-}
-
-function maskOf(point: u32): usize {
-  if (point < ASCII) return asciiMasks + <usize>point * MASK_BYTES;
-  for (let i: usize = 0; i < <usize>otherCount; i++) {
-    if (Mem.u32At(otherPoints + (i << 2)) == point) return otherMasks + i * MASK_BYTES;
-  }
-  return noMask;
-}
-
-/** Starts a walk over the terms of a segment, marker terms left out; `itsBranches`: those of the segment, or 0. */
-export function typoStart(walked: usize, itsBranches: usize): void {
-  segment = walked;
-  branches = itsBranches;
-  terms = tooLong ? 0 : Seg.terms(walked);
-  term = 0;
-  if (terms == 0) return;
-  term = termLowerBound(walked, TEXT_BEGINS, 1);
-  walkedBytes = 0;
-  deadBytes = 0;
-  let start: u64 = 0;
-  for (let e: u32 = 0; e <= limit; e++) {
-    const bits = ((<u64>1) << (min(e, wordPoints) + 1)) - 1;
-    start |= (bits << limit) << (LANE * <u64>e);
-  }
-  Mem.putU64(states, start);
-  Mem.putU64(plains, UNKNOWN);
-  Mem.putU8(bests, NEVER);
-  Mem.putU8(depths, 0);
-}
-
-/** Moves to the next term within the distance, in byte order: typoTerm, typoDistance, typoIsPrefix. */
-export function typoNext(): bool {
-  while (term < terms) {
-    const lcp = Mem.u8At(Seg.at(segment, SEG_TERM_LCP) + term);
-    if (deadBytes != 0 && lcp >= deadBytes) {
-      if (!prefixes || deadBest == NEVER || deadBest == 0) {
-        skipDead();
-        continue;
-      }
-      typoTerm = term++;
-      typoDistance = deadBest;
-      typoIsPrefix = true;
-      return true;
-    }
-    const found = walk(term, min(lcp, walkedBytes));
-    typoTerm = term++;
-    if (found) return true;
-  }
-  return false;
-}
-
-/** Skips the terms that share the dead prefix, and those beside it that die of a character the word does not have nearby. */
-function skipDead(): void {
-  const lcps = Seg.at(segment, SEG_TERM_LCP);
-  const parent = deadBytes - 1;
-  const depth = Mem.u8At(depths + parent);
-  const othersDie = walkedBytes == parent && Mem.u64At(plains + ((<usize>depth) << 3)) == 0;
-  if (othersDie && branches != 0) return skipSiblings(lcps, parent, depth);
-  while (true) {
-    skipPrefix(lcps);
-    if (
-      !othersDie ||
-      term >= terms ||
-      Mem.u8At(lcps + term) != parent ||
-      Seg.termLength(segment, term) <= parent
-    )
-      return;
-    const byte = Mem.u8At(Seg.termAt(segment, term) + <usize>parent);
-    if (byte >= ASCII || windows(asciiMasks + <usize>byte * MASK_BYTES, depth + 1) != 0) return;
-    term++;
-  }
-}
-
-/**
- * To the next term that has not the first `parent` bytes of the dead prefix, or one of the word's characters nearby behind
- * them, or one that is more than a byte.
- */
-function skipSiblings(lcps: usize, parent: u32, depth: u32): void {
-  const dead = i8x16.splat(<i8>deadBytes);
-  const parents = i8x16.splat(<i8>parent);
-  const near = characters + MASK_MARGIN + depth - limit - 1;
-  for (; term + 16 <= terms; term += 16) {
-    while (term + 64 <= terms && !anyLess(lcps + term, dead)) term += 64;
-    if (term + 16 > terms) break;
-    const shared = Mem.v128At(lcps + term);
-    const bytes = Mem.v128At(branches + term);
-    let goOn = i8x16.lt_s(bytes, i8x16.splat(0));
-    for (let i: u32 = 0; i < 2 * limit + 2; i++)
-      goOn = v128.or(goOn, i8x16.eq(bytes, i8x16.splat(<i8>Mem.u8At(near + i))));
-    goOn = v128.and(goOn, i8x16.eq(shared, parents));
-    const alive = i8x16.bitmask(v128.or(goOn, i8x16.lt_u(shared, parents)));
-    if (alive != 0) {
-      term += ctz(alive);
-      return;
-    }
-  }
-  for (; term < terms; term++) {
-    const shared = Mem.u8At(lcps + term);
-    if (shared < parent) return;
-    if (shared > parent) continue;
-    const byte = Mem.u8At(branches + term);
-    if (byte >= ASCII || windows(asciiMasks + <usize>byte * MASK_BYTES, depth + 1) != 0) return;
-  }
-}
-
-/** To the next term that does not share the dead prefix. */
-function skipPrefix(lcps: usize): void {
-  const dead = i8x16.splat(<i8>deadBytes);
-  if (term + 16 <= terms) {
-    const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
-    if (alive != 0) {
-      term += ctz(alive);
-      return;
-    }
-    term += 16;
-  }
-  while (term + 64 <= terms && !anyLess(lcps + term, dead)) term += 64;
-  while (term + 16 <= terms) {
-    const alive = i8x16.bitmask(i8x16.lt_u(Mem.v128At(lcps + term), dead));
-    if (alive != 0) {
-      term += ctz(alive);
-      return;
-    }
-    term += 16;
-  }
-  while (term < terms && Mem.u8At(lcps + term) >= deadBytes) term++;
-}
-
 /** Of 64 bytes, whether one is less. */
 function anyLess(at: usize, than: v128): bool {
   const first = i8x16.min_u(Mem.v128At(at), Mem.v128At(at + 16));
   const second = i8x16.min_u(Mem.v128At(at + 32), Mem.v128At(at + 48));
   return v128.any_true(i8x16.lt_u(i8x16.min_u(first, second), than));
-}
-
-/** Walks one term whose first `shared` bytes have states already; true when it is within the distance. */
-function walk(number: u32, shared: u32): bool {
-  const start = Seg.termAt(segment, number);
-  const bytes = Seg.termLength(segment, number);
-  while (shared > 0 && shared < bytes && (Mem.u8At(start + shared) & 0xc0) == 0x80) shared--;
-  const end = start + bytes;
-  let depth = Mem.u8At(depths + shared);
-  let at = start + shared;
-  deadBytes = 0;
-  while (at < end) {
-    const byte = Mem.u8At(at);
-    let mask = asciiMasks + <usize>byte * MASK_BYTES;
-    let width: u32 = 1;
-    if (byte >= ASCII) {
-      mask = maskOf(characterAt(at, end));
-      width = pointBytes;
-    }
-    at += width;
-    const state = step(depth, mask);
-    if (state == 0) {
-      deadBytes = <u32>(at - start);
-      deadBest = Mem.u8At(bests + depth);
-      walkedBytes = deadBytes - width;
-      return report(NEVER, deadBest);
-    }
-    const previousBest = Mem.u8At(bests + depth);
-    depth++;
-    Mem.putU64(states + ((<usize>depth) << 3), state);
-    Mem.putU64(plains + ((<usize>depth) << 3), UNKNOWN);
-    Mem.putU32(masks + ((<usize>depth) << 2), <u32>mask);
-    Mem.putU8(bests + depth, min(previousBest, distance(state, depth)));
-    Mem.putU8(depths + (at - start), depth);
-  }
-  walkedBytes = bytes;
-  return report(distance(Mem.u64At(states + ((<usize>depth) << 3)), depth), Mem.u8At(bests + depth));
-}
-
-function report(whole: u32, best: u32): bool {
-  if (prefixes && best == 0) return false;
-  typoIsPrefix = whole == NEVER;
-  typoDistance = typoIsPrefix ? best : whole;
-  if (typoIsPrefix && !prefixes) return false;
-  return typoDistance != 0 && typoDistance != NEVER;
-}
-
-/** Distance of the whole word to the first `depth` characters of the term, NEVER beyond the limit. */
-function distance(state: u64, depth: u32): u32 {
-  const bit = <i32>(wordPoints + limit) - <i32>depth;
-  if (bit < 0 || bit > <i32>(2 * limit)) return NEVER;
-  const accepting = (state >> <u64>bit) & lanes;
-  return accepting == 0 ? NEVER : <u32>(ctz(accepting) / LANE);
-}
-
-/** The bits of a character's mask from word index (depth - limit) - 2 on: for two bands, the second a bit further on. */
-function windows(mask: usize, depth: u32): u64 {
-  const bit = MASK_MARGIN + depth - limit - 2;
-  return <u64>(Mem.u32At(mask + <usize>(bit >> 3)) >> (bit & 7)) & (band | (band << 1));
-}
-
-/** State after one more character: 0 when every alignment costs more than the limit. */
-function step(depth: u32, mask: usize): u64 {
-  const near = windows(mask, depth + 1);
-  if (near != 0) return stepOf(depth, near);
-  const plain = plains + ((<usize>depth) << 3);
-  if (Mem.u64At(plain) == UNKNOWN) Mem.putU64(plain, stepOf(depth, 0));
-  return Mem.u64At(plain);
-}
-
-/** `near`: `windows` of the character. */
-function stepOf(depth: u32, near: u64): u64 {
-  const next = depth + 1;
-  const valid = <i32>(wordPoints + limit) - <i32>next; // highest bit that is a prefix of the word
-  if (valid < 0) return 0;
-  const before = Mem.u64At(states + ((<usize>depth) << 3));
-  const spread = band * lanes;
-  let state = before & ((near >> 1) * lanes); // the same character
-  let cheaper = ((before >> 1) & ((band >> 1) * lanes)) | before; // inserted, substituted
-  if (depth > 0) {
-    const previous = <usize>Mem.u32At(masks + ((<usize>depth) << 2));
-    const swapped = near & (windows(previous, next) >> 1) & band;
-    cheaper |= Mem.u64At(states + ((<usize>(depth - 1)) << 3)) & (swapped * lanes);
-  }
-  state |= (cheaper << LANE) & spread;
-  for (let e: u32 = 0; e < limit; e++) state |= (((state << 1) & spread) << LANE) & spread; // deleted
-  if (valid < <i32>(2 * limit)) state &= (((<u64>1) << (valid + 1)) - 1) * lanes;
-  return state;
 }

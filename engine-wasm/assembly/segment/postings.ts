@@ -66,7 +66,7 @@ export class Cursor {
   }
 }
 
-export const CURSOR_BYTES: usize = 80;
+export const CURSOR_BYTES: usize = offsetof<Cursor>();
 
 let varintEnd: usize = 0;
 let varintOk: bool = true;

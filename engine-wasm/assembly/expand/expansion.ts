@@ -1,0 +1,98 @@
+// One expand program on one snapshot while the kernel runs. All that it knows lies in the `Expansion`, a struct in scratch;
+// nothing of it outlives the kernel call, and no module keeps anything of it.
+import { PROGRAM_EXPAND } from "../layout";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { ProgramReader, programBad } from "../program/program";
+import { Slots } from "../program/slots";
+import { failed } from "../status";
+import { TermCounts } from "./term-counts";
+import { TermList } from "./term-list";
+
+const TYPOS_MAX: u32 = 4;
+const WORD_LEAST: usize = 4; // fewest bytes of a word in a program
+const SUSPECT_LEAST: usize = 15;
+
+/** What is asked about a word, and below the line what was found. */
+@unmanaged
+export class AskedWord {
+  flags: u32;
+  typos: u32;
+  term: usize;
+  length: u32;
+  // found
+  exact: usize; // u32 by slot
+  prefixSums: usize; // f64 by slot
+  prefixTerms: TermList;
+  typoTerms: TermList;
+}
+
+/** A word of which near terms are looked up, by what the snapshot holds for other words of the program. */
+@unmanaged
+export class Suspect extends AskedWord {
+  few: u32;
+  rare: u32;
+  witnesses: usize; // u16 word of the program ...
+  witnessCount: u32;
+
+  @inline witness(index: u32): u32 {
+    return Mem.u16At(this.witnesses + ((<usize>index) << 1));
+  }
+}
+
+@unmanaged
+export class Expansion {
+  snapshot: usize;
+  slots: Slots;
+  words: usize;
+  wordCount: u32;
+  suspects: usize;
+  suspectCount: u32;
+  counts: TermCounts;
+
+  @inline word(index: u32): AskedWord {
+    return changetype<AskedWord>(this.words + <usize>index * offsetof<AskedWord>());
+  }
+
+  @inline suspect(index: u32): Suspect {
+    return changetype<Suspect>(this.suspects + <usize>index * offsetof<Suspect>());
+  }
+}
+
+/** Reads an expand program and makes all that answering it needs. Only when nothing `failed()` it can be used. */
+export function beginExpansion(snapshot: usize, program: usize, bytes: usize): Expansion {
+  const expansion = changetype<Expansion>(scratchZeroed(offsetof<Expansion>()));
+  const reader = ProgramReader.open(program, bytes, PROGRAM_EXPAND);
+  expansion.snapshot = snapshot;
+  expansion.slots = Slots.make(reader.countWithin(reader.u16(), 2));
+  for (let i: u32 = 0; i < expansion.slots.count; i++) expansion.slots.put(i, reader.u16());
+  expansion.slots.finish();
+  expansion.wordCount = reader.countWithin(reader.u16(), WORD_LEAST);
+  expansion.words = scratch(<usize>expansion.wordCount * offsetof<AskedWord>());
+  for (let i: u32 = 0; i < expansion.wordCount; i++) readWord(reader, expansion.word(i));
+  expansion.suspectCount = reader.countWithin(reader.u16(), SUSPECT_LEAST);
+  expansion.suspects = scratch(<usize>expansion.suspectCount * offsetof<Suspect>());
+  for (let i: u32 = 0; i < expansion.suspectCount; i++)
+    readSuspect(reader, expansion.suspect(i), expansion.wordCount);
+  reader.mustEnd();
+  if (!failed()) expansion.counts = TermCounts.make(expansion.slots);
+  return expansion;
+}
+
+function readWord(reader: ProgramReader, word: AskedWord): void {
+  word.flags = reader.u8();
+  word.typos = reader.u8();
+  word.term = reader.term();
+  word.length = reader.length;
+  if (word.typos > TYPOS_MAX) programBad();
+}
+
+function readSuspect(reader: ProgramReader, suspect: Suspect, wordCount: u32): void {
+  readWord(reader, suspect);
+  suspect.few = reader.u32();
+  suspect.rare = reader.u32();
+  suspect.witnessCount = reader.countWithin(reader.u16(), 2);
+  suspect.witnesses = reader.bytes((<usize>suspect.witnessCount) << 1);
+  if (suspect.typos == 0 || failed()) programBad();
+  else for (let i: u32 = 0; i < suspect.witnessCount; i++) if (suspect.witness(i) >= wordCount) programBad();
+}

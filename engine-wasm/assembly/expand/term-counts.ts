@@ -1,0 +1,64 @@
+// In how many live documents a term occurs, by queried slot.
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { NOT_QUERIED, Slots } from "../program/slots";
+import {
+  BLOCK_BUFFER_BYTES,
+  CURSOR_BYTES,
+  Cursor,
+  cursorCountIn,
+  cursorUseBuffer,
+  listOpen,
+} from "../segment/postings";
+import { Seg } from "../segment/segment";
+
+/** Counts one term after the other. In scratch. */
+@unmanaged
+export class TermCounts {
+  slots: Slots;
+  cursor: Cursor;
+  blockBuffer: usize;
+  counts: usize; // u32 by slot, of the term that was asked for last
+
+  static make(slots: Slots): TermCounts {
+    const made = changetype<TermCounts>(scratch(offsetof<TermCounts>()));
+    made.slots = slots;
+    made.cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
+    made.blockBuffer = scratch(BLOCK_BUFFER_BYTES);
+    made.counts = scratchZeroed((<usize>slots.count) << 2);
+    return made;
+  }
+
+  /** Sets `counts` to those of one term of one segment; false when no live document has it. `live` 0 means all rows. */
+  count(segment: usize, term: u32, live: usize): bool {
+    const counts = this.counts;
+    const end = counts + ((<usize>this.slots.count) << 2);
+    for (let at = counts; at < end; at += 4) Mem.putU32(at, 0); // mostly a few, for which a call of fill takes longer
+    return this.addTo(counts, segment, term, live);
+  }
+
+  /** Adds the counts of a term to u32[slots] at `to`; true when there is any. */
+  addTo(to: usize, segment: usize, term: u32, live: usize): bool {
+    const cursor = this.cursor;
+    const slots = this.slots;
+    const end = Seg.listsAt(segment, term + 1);
+    const rows = Seg.rows(segment);
+    let at = Seg.listsAt(segment, term);
+    let found = false;
+    while (at < end) {
+      at = listOpen(cursor, at, end, rows);
+      if (at == 0) return false;
+      const index = slots.indexOf(cursor.slot);
+      if (index == NOT_QUERIED) continue;
+      let count = cursor.count;
+      if (live != 0) {
+        cursorUseBuffer(cursor, this.blockBuffer);
+        count = cursorCountIn(cursor, live);
+      }
+      const sum = to + ((<usize>index) << 2);
+      Mem.putU32(sum, Mem.u32At(sum) + count);
+      found = found || count > 0;
+    }
+    return found;
+  }
+}
