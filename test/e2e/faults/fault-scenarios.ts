@@ -33,17 +33,11 @@ export interface Scenario {
   readonly kept?: true;
 }
 
-const SCHEMA = {
-  fields: [
-    { name: "title", type: "string" },
-    { name: "code", type: "string", facet: true, optional: true },
-  ],
-};
+const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 
 interface Document {
   id: string;
   title: string;
-  code?: string;
 }
 
 function documents(from: number, count: number, word = "thing"): Document[] {
@@ -53,11 +47,21 @@ function documents(from: number, count: number, word = "thing"): Document[] {
   }));
 }
 
-/** Documents whose facet values fill segments quickly. */
-function heavyDocuments(from: number, count: number): Document[] {
-  const codeOf = (n: number): string =>
-    Array.from({ length: 100 }, (_, i) => ((n + 1) * 2654435761 * (i + 7)).toString(36)).join("");
-  return documents(from, count).map((document, i) => ({ ...document, code: codeOf(from + i) }));
+const NUMBERS = Array.from({ length: 500 }, (_, i) => `number${i}`);
+const WIDE_SCHEMA = {
+  fields: [
+    { name: "title", type: "string" },
+    ...NUMBERS.map((name) => ({ name, type: "int64", optional: true })),
+  ],
+};
+const WIDE_DOCUMENTS = 3000;
+
+/** Little to send and to index, but six MiB in each of two shards: a segment has a column for a field that any of its rows has. */
+function wideDocuments(): object[] {
+  const all = Object.fromEntries(NUMBERS.map((name, i) => [name, i]));
+  return documents(0, WIDE_DOCUMENTS).map((document, i) =>
+    i % 100 === 0 ? { ...document, ...all } : document,
+  );
 }
 
 const lines = (list: readonly Document[]): string[] => list.map((one) => JSON.stringify(one));
@@ -71,10 +75,6 @@ async function send(
 ): Promise<Reply> {
   const body = { action, documents: list };
   return server.raw("POST", `/v1/indexes/${index}/documents/batch`, { body });
-}
-
-async function sent(world: World, index: string, list: readonly object[], action = "upsert"): Promise<void> {
-  expectStatus(await send(world.server!, index, list, action), 200);
 }
 
 /** An index of this name with these documents and no others, whatever was there. */
@@ -125,12 +125,11 @@ function analysis(index: string, before?: Scenario["before"]): Scenario {
   };
 }
 
-const HEAVY = 12_000;
+/** A segment with more bytes than the manifest's own batch takes. */
 const large: Scenario = {
-  ...analysis("large", async (world) => {
-    if ((await world.server!.get("/v1/indexes/large")).status === 200) return; // left by the point before
-    await world.server!.createIndex("large", SCHEMA);
-    for (let from = 0; from < HEAVY; from += 4000) await sent(world, "large", heavyDocuments(from, 4000));
+  ...analysis("large", async ({ server }) => {
+    if ((await server!.get("/v1/indexes/large")).status === 200) return; // left by the point before
+    await server!.createIndex("large", WIDE_SCHEMA, wideDocuments());
   }),
 };
 
