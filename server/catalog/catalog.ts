@@ -2,7 +2,7 @@
 // state becomes visible. Its database is also the lock on the data directory. Knows no record's meaning.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { pack, unpack } from "msgpackr";
+import { pack, unpack } from "msgpackr/pack";
 import {
   DamagedBytesError,
   ENVELOPE_CATALOG,

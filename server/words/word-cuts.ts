@@ -3,7 +3,8 @@
 // of the ICU that Node brings (Unicode Standard Annex 29, with its dictionary-based breaks).
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+/** Made for the first text that needs it, since ICU takes 11 ms to open its dictionaries. It remembers no text. */
+let segmenter: Intl.Segmenter | null = null;
 
 /**
  * Plain tokens in order -> words of one or more tokens. Only tokens that touch each other, as characters of such
@@ -32,6 +33,7 @@ function cutGroup(bytes: Buffer, group: readonly Token[]): Token[][] {
   const words: Token[][] = [];
   let next = 0;
   let end = first.start;
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
   for (const { segment } of segmenter.segment(bytes.toString("utf8", first.start, last.end))) {
     end += Buffer.byteLength(segment);
     const word: Token[] = [];

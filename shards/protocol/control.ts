@@ -2,7 +2,7 @@
 //   OPEN {uid, schema} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
 //   STANDING {uid, schemaVersion} -> what OPEN would answer, without opening
-import { pack, unpack } from "msgpackr";
+import { pack, unpack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op } from "./ops.js";

@@ -5,7 +5,7 @@
 //         reply    u8 0, u32 count, count x {u32 + document, u32 + highlight}
 //   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
 //         reply    u8 0, document (nothing: no such id)
-import { pack } from "msgpackr";
+import { pack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { readObject } from "./control.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";

@@ -1,5 +1,5 @@
 // The frame of every reply: a status byte, then the payload or a msgpack {code, message, uid?}.
-import { pack, unpack } from "msgpackr";
+import { pack, unpack } from "msgpackr/pack";
 import { MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, SHARD_INTERNAL, ShardError, shardErrorCode } from "./errors.js";
 import { REPLY_ERROR, REPLY_OK } from "./ops.js";

@@ -1,7 +1,7 @@
 // A shard's part of a backup. TAKE keeps a view of the whole database under the snapshot's id, at once; WRITE
 // streams it to a file; DROP lets go of it and ends a running WRITE.
 //   TAKE {id} -> {}      WRITE {id, path} -> SnapshotFileSums      DROP {id} -> {}
-import { pack } from "msgpackr";
+import { pack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { readObject } from "./control.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";

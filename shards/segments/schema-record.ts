@@ -1,5 +1,5 @@
 // The schema that an index in a shard has in force, as the database keeps it: msgpack in an envelope.
-import { pack, unpack } from "msgpackr";
+import { pack, unpack } from "msgpackr/pack";
 import { checkSchema, type ShardSchema } from "../protocol/control.js";
 import { ENVELOPE_SCHEMA, seal, unseal } from "../storage/envelope.js";
 import { schemaKey } from "../storage/keyspace.js";

@@ -242,6 +242,7 @@ describe("exports", () => {
 const KEPT_STATE = [
   "server/schema/index-view.ts views",
   "server/words/record-terms.ts known",
+  "server/words/word-cuts.ts segmenter",
   "server/curation.ts knownBytes",
   "server/ingest/intake-worker.ts workbench",
   ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),

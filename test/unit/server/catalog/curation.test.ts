@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pack } from "msgpackr";
+import { pack } from "msgpackr/pack";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Catalog } from "../../../../server/catalog/catalog.js";
 import { copyCommand } from "../../../../server/catalog/copy-swap.js";
