@@ -12,12 +12,14 @@ import type { Writes } from "./cluster/writes.js";
 import { ruleTexts } from "./curation.js";
 import { SkeinError } from "./errors.js";
 import { fault } from "./fault.js";
+import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import type { AnalyserOf } from "./schema/text-analyser.js";
 import { Uses } from "./uses.js";
 
 export interface LifecycleOptions {
+  readonly jobs: Jobs;
   readonly catalog: Catalog;
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
@@ -36,11 +38,12 @@ export class Lifecycle {
   /** Indexes that exist in the catalog but are not made in the shards yet; nobody sees them. */
   readonly #making = new Set<number>();
   #begun = false;
-  readonly #changes = new Map<number, Promise<unknown>>();
+  readonly #jobs: Jobs;
   /** Requests that read or write documents, by the uid they began with. */
   readonly uses = new Uses();
 
-  constructor({ catalog, indexes, writes, analyserOf, limits, log }: LifecycleOptions) {
+  constructor({ jobs, catalog, indexes, writes, analyserOf, limits, log }: LifecycleOptions) {
+    this.#jobs = jobs;
     this.#catalog = catalog;
     this.#indexes = indexes;
     this.#writes = writes;
@@ -159,7 +162,7 @@ export class Lifecycle {
 
   /** When this resolves the record is gone for good and its data has been dropped, or will be at the next start. */
   remove(record: IndexRecord): Promise<void> {
-    return this.#exclusively(record.uid, async () => {
+    return this.#exclusively("remove an index", record.uid, async () => {
       await this.#catalog.change((state) => {
         presentAs(state, record);
         return { type: "index.delete", uid: record.uid };
@@ -174,7 +177,7 @@ export class Lifecycle {
    * SK-IX-404, SK-RR-400.
    */
   copyFrom(record: IndexRecord, { sourceIndex, parts }: CopyRequest): Promise<CopyCommand> {
-    return this.#exclusively(record.uid, async () => {
+    return this.#exclusively("copy settings", record.uid, async () => {
       let before: IndexRecord | undefined;
       let command: CopyCommand | undefined;
       await this.#catalog.change((state) => {
@@ -212,8 +215,10 @@ export class Lifecycle {
     });
     fault("swap.after-catalog");
     if (!dropSource) return;
-    await this.uses.ended(displaced, this.#limits.searchMsMax);
-    await this.#exclusively(displaced, () => this.#drop(displaced));
+    await this.#exclusively("drop what a swap displaced", displaced, async () => {
+      await this.uses.ended(displaced, this.#limits.searchMsMax);
+      await this.#drop(displaced);
+    });
   }
 
   /** Copied filters must fit the schema they come to; throws SK-RR-400 with the rule's name. */
@@ -231,7 +236,7 @@ export class Lifecycle {
   }
 
   #change(uid: number, decide: (current: IndexRecord) => IndexRecord): Promise<IndexRecord> {
-    return this.#exclusively(uid, async () => {
+    return this.#exclusively("change an index", uid, async () => {
       let before: IndexRecord | undefined;
       const state = await this.#catalog.change(({ indexes }) => {
         before = indexes.get(uid);
@@ -261,15 +266,8 @@ export class Lifecycle {
   }
 
   /** Runs the work when all earlier work on the same index is done. */
-  #exclusively<T>(uid: number, work: () => Promise<T>): Promise<T> {
-    const run = (this.#changes.get(uid) ?? Promise.resolve()).then(work);
-    const done = run
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#changes.get(uid) === done) this.#changes.delete(uid);
-      });
-    this.#changes.set(uid, done);
-    return run;
+  #exclusively<T>(name: string, uid: number, work: () => Promise<T>): Promise<T> {
+    return this.#jobs.run({ name, subject: `index ${uid}` }, work);
   }
 }
 

@@ -22,6 +22,7 @@ import { HttpService } from "./http/service.js";
 import { UnsentBytes } from "./http/unsent.js";
 import { Intake } from "./ingest/intake-pool.js";
 import { Room } from "./ingest/room.js";
+import { Jobs } from "./jobs/jobs.js";
 import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
 import { Recorder } from "./metrics/recorder.js";
@@ -85,21 +86,28 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const engine = await loadEngine();
   const workbench = engine.workbench();
   const analyserOf: AnalyserOf = (record) => textAnalyser(workbench, viewOf(record));
-  const cluster = await startShards({ dataDir, shards, durability, engine, limits, log, recorder });
+  const jobs = new Jobs(log);
+  const cluster = await startShards({ dataDir, shards, durability, engine, jobs, limits, log, recorder });
   undo.push(() => cluster.stop());
   const { indexes, health, reads, writes, moments } = cluster;
   const intake = new Intake({ shards, engine, workbench, limits, log });
   undo.push(() => intake.stop());
-  const usage = new Usage(catalog, (error) =>
-    log.error({ err: error }, "the search counters could not be stored"),
-  );
-  undo.push(() => usage.stop());
-  const lifecycle = new Lifecycle({ catalog, indexes, writes, analyserOf, limits, log });
+  const usage = new Usage(catalog, jobs);
+  undo.push(() => usage.store());
+  undo.push(() => jobs.drain());
+  const lifecycle = new Lifecycle({ jobs, catalog, indexes, writes, analyserOf, limits, log });
   const unsent = new UnsentBytes(limits.unsentBytesMax);
   const scrape = new Scrape({ catalog, indexes, health, lifecycle, dataDir, unsent, limits, recorder });
-  const backups = new Backups({ directory: config.snapshotDir, catalog, indexes, writes, moments, log });
+  const backups = new Backups({
+    directory: config.snapshotDir,
+    catalog,
+    indexes,
+    writes,
+    moments,
+    jobs,
+    log,
+  });
   await backups.clean();
-  undo.push(() => backups.stop());
   const service = new HttpService(
     {
       config,
@@ -133,7 +141,9 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => listener.close());
   await lifecycle.begin();
   service.serve();
-  void indexes.lookAtAll();
+  void jobs.start({ name: "look at all indexes", subject: "stored indexes" }, (signal) =>
+    indexes.lookAtAll(signal),
+  );
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const url = `http://${host}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");

@@ -13,6 +13,7 @@ import type { Writes } from "../cluster/writes.js";
 import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { Logger } from "../log.js";
 import {
   BackupError,
@@ -27,6 +28,8 @@ import {
 const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 /** An unfinished backup's directory; the next start removes it. */
 const UNFINISHED = ".partial";
+/** One at a time. */
+const JOB = { name: "write a backup", subject: "backups" } as const;
 /** Writes under way when a backup begins must end within this, while later ones wait. */
 const QUIET_MS_MAX = 10_000;
 
@@ -53,6 +56,7 @@ interface Services {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly moments: ShardMoments;
+  readonly jobs: Jobs;
   readonly log: Logger;
 }
 
@@ -60,8 +64,6 @@ export class Backups {
   readonly #services: Services;
   /** Those of this run that are not on disk: the running one and failed ones. */
   readonly #unfinished = new Map<string, Backup>();
-  #running: Promise<void> | null = null;
-  #stopped = false;
 
   constructor(services: Services) {
     this.#services = services;
@@ -80,25 +82,16 @@ export class Backups {
    * on in the background. Throws SK-SYS-409 while another one is written, SK-SYS-503.
    */
   async create(): Promise<Backup> {
-    if (this.#running !== null) throw new SkeinError("SK-SYS-409", "another snapshot is being written");
-    let started: () => void = () => undefined;
-    this.#running = new Promise((resolve) => (started = resolve));
-    const { moments, directory } = this.#services;
-    const id = newId(new Date());
-    try {
-      if (this.#stopped) throw new SkeinError("SK-SYS-503", "the server is stopping", { retryAfter: 1 });
-      const taken = await this.#take(id);
-      const entry: Backup = { ...taken.entry, path: join(directory, id) };
-      this.#unfinished.set(id, entry);
-      this.#running = this.#write(entry, taken.catalog);
-      return entry;
-    } catch (error) {
-      this.#running = null;
-      await moments.drop(id);
-      throw error;
-    } finally {
-      started();
-    }
+    const { jobs } = this.#services;
+    if (jobs.has(JOB)) throw new SkeinError("SK-SYS-409", "another snapshot is being written");
+    return await new Promise((taken, refused) => {
+      const work = async (signal: AbortSignal): Promise<void> => {
+        const { entry, catalog } = await this.#begin();
+        taken(entry);
+        await this.#write(entry, catalog, signal);
+      };
+      jobs.run(JOB, work).catch(refused);
+    });
   }
 
   /** Oldest first. */
@@ -131,13 +124,17 @@ export class Backups {
     await rm(going, { recursive: true, force: true });
   }
 
-  /** Ends a running one, which is lost, and takes no more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    while (this.#running !== null) {
-      for (const { id, status } of this.#unfinished.values())
-        if (status === "running") await this.#services.moments.drop(id);
-      await this.#running;
+  async #begin(): Promise<{ entry: Backup; catalog: StoreView }> {
+    const { moments, directory } = this.#services;
+    const id = newId(new Date());
+    try {
+      const { entry, catalog } = await this.#take(id);
+      const placed = { ...entry, path: join(directory, id) };
+      this.#unfinished.set(id, placed);
+      return { entry: placed, catalog };
+    } catch (error) {
+      await moments.drop(id);
+      throw error;
     }
   }
 
@@ -166,15 +163,18 @@ export class Backups {
     return taken;
   }
 
-  /** Never rejects: a failure is kept in the list. */
-  async #write(entry: Backup, catalog: StoreView): Promise<void> {
+  /** Never rejects: a failure is kept in the list. When `signal` ends it, the backup is lost. */
+  async #write(entry: Backup, catalog: StoreView, signal: AbortSignal): Promise<void> {
     const { directory, moments, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
+    const giveUp = (): void => void moments.drop(id); // the shards' part of the writing ends
+    signal.addEventListener("abort", giveUp);
     try {
+      signal.throwIfAborted();
       await mkdir(partial, { recursive: true, mode: 0o700 });
       const pause = async (): Promise<void> => {
-        if (this.#stopped) throw new BackupError("the server is stopping");
+        signal.throwIfAborted();
         await nextTurn();
       };
       const files = await Promise.allSettled([
@@ -202,15 +202,15 @@ export class Backups {
       this.#unfinished.delete(id);
       log.info({ snapshot: id, bytes: bytesOf(manifest), documents: entry.documents }, "snapshot complete");
     } catch (error) {
-      if (this.#stopped) log.warn({ snapshot: id }, "a snapshot was given up: the server is stopping");
+      if (signal.aborted) log.warn({ snapshot: id }, "a snapshot was given up: the server is stopping");
       else log.error({ err: error, snapshot: id }, "a snapshot could not be written");
       const reason = error instanceof Error ? error.message : String(error);
       this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
       await moments.drop(id);
       await rm(partial, { recursive: true, force: true }).catch(() => undefined);
     } finally {
+      signal.removeEventListener("abort", giveUp);
       await catalog.close();
-      this.#running = null;
     }
   }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { encodePing, encodeShutdown } from "../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
@@ -22,6 +23,7 @@ export interface ClusterOptions {
   readonly shards: number;
   readonly durability: "fsync" | "os";
   readonly engine: EngineModule;
+  readonly jobs: Jobs;
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
@@ -39,7 +41,7 @@ export interface Cluster {
 
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { dataDir, shards, durability, engine, limits, log, recorder } = options;
+  const { dataDir, shards, durability, engine, jobs, limits, log, recorder } = options;
   const queries = new QueryLoad();
   const pool: ShardPool = new ShardPool({
     shards,
@@ -63,6 +65,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const indexes = new OpenIndexes({
     shards,
     ask: (shard, request) => pool.ask(shard, request),
+    jobs,
     limits,
     log,
     recorder,

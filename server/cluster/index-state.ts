@@ -31,8 +31,6 @@ export interface IndexScale {
 export class IndexState {
   record: IndexRecord;
   readonly generations: Generations;
-  /** The task that follows a rebuild is running. */
-  followed = false;
   /** It did not open when it was last needed. */
   failing = false;
   readonly #memories: Memories;

@@ -5,6 +5,7 @@ import { isUnreadable, type ShardError } from "../../shards/protocol/errors.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { IndexReading } from "../metrics/readings.js";
@@ -19,6 +20,7 @@ import { Residency } from "./residency.js";
 
 export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage"> {
   readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
+  readonly jobs: Jobs;
   readonly log: Logger;
   readonly recorder: Recorder;
   readonly answers: AnswerCache;
@@ -43,8 +45,6 @@ export class OpenIndexes {
   /** By uid: what is damaged in an index, as the first shard that met it says. */
   readonly #damage = new Map<number, string>();
   readonly #residency: Residency;
-  readonly #sweeper: NodeJS.Timeout;
-  #sweeping = false;
   #stopped = false;
   #unseen = 0;
 
@@ -64,7 +64,9 @@ export class OpenIndexes {
       close: (uid) => this.#close(uid),
     });
     const sweepMs = Math.max(SWEEP_MS_MIN, limits.indexIdleMsMax / SWEEPS_PER_IDLE_TIME);
-    this.#sweeper = setInterval(() => void this.#sweep(), sweepMs).unref();
+    options.jobs.every(sweepMs, { name: "unload idle indexes", subject: "loaded indexes" }, () =>
+      this.#residency.sweep(),
+    );
   }
 
   /**
@@ -154,13 +156,13 @@ export class OpenIndexes {
    * Opens every adopted index once, those to be re-indexed first, then the largest, so that damage is found and large
    * indexes are loaded before somebody asks. One after the other; those that do not fit are unloaded again.
    */
-  async lookAtAll(): Promise<void> {
+  async lookAtAll(signal: AbortSignal): Promise<void> {
     const waiting = [...this.#states.values()].sort(
       (a, b) => Number(b.rebuilding) - Number(a.rebuilding) || b.documents - a.documents,
     );
     this.#unseen = waiting.length;
     for (const { record } of waiting) {
-      if (this.#stopped) return;
+      if (signal.aborted) return;
       if (this.#states.has(record.uid)) await this.#residency.visit(record.uid).catch(() => undefined);
       this.#unseen--;
     }
@@ -184,6 +186,7 @@ export class OpenIndexes {
   async drop(uid: number): Promise<void> {
     this.#states.delete(uid);
     this.#residency.forget(uid);
+    for (const subject of [schemaOf(uid), rebuildOf(uid)]) this.#options.jobs.cancel(subject);
     await this.#shards.drop(uid);
     this.#damage.delete(uid);
   }
@@ -205,7 +208,10 @@ export class OpenIndexes {
       await tell();
     } catch (error) {
       const wanted = (): boolean => state.record === record && this.#wanted(state);
-      void repeatUntilDone(tell, wanted, this.#options.log).finally(this.#residency.keep(uid));
+      const { jobs, log } = this.#options;
+      const job = { name: "tell a schema again", subject: schemaOf(uid) };
+      const work = (signal: AbortSignal): Promise<void> => repeatUntilDone(tell, wanted, log, signal);
+      void jobs.start(job, work).finally(this.#residency.keep(uid));
       throw error;
     } finally {
       end();
@@ -263,7 +269,6 @@ export class OpenIndexes {
   /** Nothing is opened or unloaded any more. */
   stop(): void {
     this.#stopped = true;
-    clearInterval(this.#sweeper);
     this.#states.clear();
   }
 
@@ -307,16 +312,6 @@ export class OpenIndexes {
     return true;
   }
 
-  async #sweep(): Promise<void> {
-    if (this.#sweeping || this.#stopped) return;
-    this.#sweeping = true;
-    try {
-      await this.#residency.sweep();
-    } finally {
-      this.#sweeping = false;
-    }
-  }
-
   /** Gives back what some shards have loaded of an index that another one could not open. */
   async #closeEverywhere(uid: number): Promise<void> {
     try {
@@ -335,12 +330,23 @@ export class OpenIndexes {
   #followRebuild(state: IndexState): Promise<void> {
     const { uid } = state.record;
     return followRebuild(state, {
+      subject: rebuildOf(uid),
       staleSegments: async () => sumStats(await this.#shards.stats(uid)).staleSegments,
       wanted: () => this.#wanted(state),
       keep: () => this.#residency.keep(uid),
+      jobs: this.#options.jobs,
       log: this.#options.log,
     });
   }
+}
+
+/** The subjects of an index's jobs here; dropping it cancels them. */
+function schemaOf(uid: number): string {
+  return `schema of index ${uid}`;
+}
+
+function rebuildOf(uid: number): string {
+  return `rebuild of index ${uid}`;
 }
 
 function staleSegments(standing: readonly OpenReply[]): number {

@@ -3,6 +3,7 @@
 import type { Catalog } from "../catalog/catalog.js";
 import type { UsageRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { Plan } from "./plans.js";
 
 const STORE_EVERY_MS = 10_000;
@@ -13,16 +14,13 @@ export class Usage {
   readonly #catalog: Catalog;
   readonly #counts: Map<number, UsageRecord>;
   readonly #changed = new Set<number>();
-  readonly #timer: NodeJS.Timeout;
   #month = "";
   #monthEndsMs = 0;
 
-  /** `onError` hears of a store that failed; the next one tries again. */
-  constructor(catalog: Catalog, onError: (error: unknown) => void) {
+  constructor(catalog: Catalog, jobs: Jobs) {
     this.#catalog = catalog;
     this.#counts = new Map(catalog.state.usage);
-    this.#timer = setInterval(() => void this.store().catch(onError), STORE_EVERY_MS);
-    this.#timer.unref();
+    jobs.every(STORE_EVERY_MS, { name: "store the search counters", subject: "usage" }, () => this.store());
   }
 
   /** Counts one search. Throws SK-SYS-429 when the plan's month is used up. */
@@ -54,7 +52,7 @@ export class Usage {
     return this.#month;
   }
 
-  /** Stores the counts that have changed since the last time. */
+  /** Stores the counts that have changed since the last time. Those of a store that fails wait for the next one. */
   async store(): Promise<void> {
     const tenants = [...this.#changed];
     if (tenants.length === 0) return;
@@ -68,11 +66,6 @@ export class Usage {
       for (const tenant of tenants) this.#changed.add(tenant);
       throw error;
     }
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.store();
   }
 }
 

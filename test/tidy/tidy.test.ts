@@ -72,6 +72,11 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
     to: /^server\/(cluster|search|catalog|tenants)\//,
     why: "threads carry messages and know nothing of indexes",
   },
+  {
+    from: /^server\/jobs\//,
+    to: /^server\/(?!jobs\/|errors\.ts|log\.ts)/,
+    why: "a queue knows nothing of the work",
+  },
   { from: /^server\/(errors|limits|log)\.ts/, to: /^server\/[a-z-]+\//, why: "everybody stands on them" },
   {
     from: /^shards\/storage\//,
@@ -256,6 +261,7 @@ const MADE_BY_MAIN = [
   "QueriedIndexes",
   "Throttle",
   "Recorder",
+  "Jobs",
   "Usage",
   "Scrape",
   "Backups",

@@ -8,6 +8,7 @@ import { importDocuments } from "../../../../server/ingest/import-stream.js";
 import { Intake } from "../../../../server/ingest/intake-pool.js";
 import { Room } from "../../../../server/ingest/room.js";
 import type { Ingest } from "../../../../server/ingest/write.js";
+import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
@@ -30,7 +31,16 @@ describe("import of lines without documents", () => {
     const limits = { ...DEFAULT_LIMITS, blankLinesMax: 1_000 };
     const engine = await loadEngine();
     const workbench = engine.workbench();
-    cluster = await startCluster({ dataDir, shards: 1, durability: "os", engine, limits, log, recorder });
+    cluster = await startCluster({
+      dataDir,
+      shards: 1,
+      durability: "os",
+      engine,
+      jobs: new Jobs(log),
+      limits,
+      log,
+      recorder,
+    });
     const { reads, writes } = cluster;
     const intake = new Intake({ shards: 1, engine, workbench, limits, log });
     const room = new Room(dataDir, limits);
