@@ -2,10 +2,11 @@
 // worker thread loads JavaScript.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
+import { effort } from "../../../effort.js";
 
 const MODULE = new URL("../../../../dist/engine-wasm/host/instance/discards.js", import.meta.url).href;
 const THREADS = 16;
-const ROUNDS = 8;
+const ROUNDS = effort(3, 8);
 
 /** Lets go of 1 GiB, then lives until the collection has come. Resolves with the error that ended it, if any. */
 function discardInThread(): Promise<string | null> {

@@ -11,6 +11,7 @@ import {
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { effort } from "../../../effort.js";
 import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
 import {
@@ -95,8 +96,8 @@ for (const [name, values, sparse] of [
 ] as const) {
   test(`rows by one and two keys: ${name}`, () => {
     const pick = picker(values + sparse);
-    const documents = manyDocuments(2400, values, sparse, pick);
-    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [1500, 400]), (i) => i % 31 === 3);
+    const documents = manyDocuments(effort(1500, 2400), values, sparse, pick);
+    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [1100, 200]), (i) => i % 31 === 3);
     for (const filter of FILTERS) {
       for (const first of SORTED) {
         const k = pick([1, 10, 70]);

@@ -22,6 +22,7 @@ import {
   type ExpandResult,
 } from "../../../../engine-wasm/host/programs/expand-result.js";
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
+import { effort } from "../../../effort.js";
 import type { Row } from "../../../oracle/segments/rows.js";
 import { expandWord, makeDictionary, typosOf } from "../../../oracle/words/expand.js";
 import { loadEngine } from "../load-engine.js";
@@ -147,7 +148,7 @@ test("random words on random dictionaries", () => {
         }
       },
     ),
-    { numRuns: 80 },
+    { numRuns: effort(40, 400) },
   );
 });
 

@@ -16,6 +16,7 @@ import {
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { effort } from "../../../effort.js";
 import type { Row } from "../../../oracle/segments/rows.js";
 import { loadEngine } from "../load-engine.js";
 import {
@@ -122,7 +123,7 @@ test("explanations add up to the result", () => {
         }
       }
     }),
-    { numRuns: 120 },
+    { numRuns: effort(40, 400) },
   );
   for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
 });

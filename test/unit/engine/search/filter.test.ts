@@ -10,6 +10,7 @@ import {
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { effort } from "../../../effort.js";
 import { loadEngine } from "../load-engine.js";
 import {
   type Catalogue,
@@ -28,7 +29,7 @@ const catalogues: Catalogue[] = [];
 beforeAll(async () => {
   module = await loadEngine();
   bench = module.workbench();
-  for (const count of [1, 63, 64, 65, 128, 200]) {
+  for (const count of effort([1, 64, 65, 140], [1, 63, 64, 65, 128, 200])) {
     const documents = Array.from({ length: count }, (_, i) => randomDocument(i, picker(i + count)));
     catalogues.push(makeCatalogue(module, bench, [documents], () => false));
   }

@@ -6,6 +6,7 @@ import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { encodeExpand } from "../../../../engine-wasm/host/programs/expand-program.js";
 import { decodeExpandResult } from "../../../../engine-wasm/host/programs/expand-result.js";
+import { effort } from "../../../effort.js";
 import { makeDictionary, typosOf } from "../../../oracle/words/expand.js";
 import { loadEngine } from "../load-engine.js";
 import { type Catalogue, makeCatalogue, picker } from "../segments/catalogue.js";
@@ -33,11 +34,10 @@ function check(catalogue: Catalogue, term: string, maxTypos: number, typoPrefix:
   );
 }
 
-function checkAll(terms: string[], words: string[]): void {
+function checkAll(terms: string[], words: string[], allowed = [1, 2, 3, 4]): void {
   const catalogue = dictionaryOf(terms);
   for (const word of words)
-    for (const typos of [1, 2, 3, 4])
-      for (const prefix of [false, true]) check(catalogue, word, typos, prefix);
+    for (const typos of allowed) for (const prefix of [false, true]) check(catalogue, word, typos, prefix);
 }
 
 test("every string of up to four letters over three", () => {
@@ -71,15 +71,8 @@ test("terms and words of the greatest length", () => {
     long.slice(0, 64),
     long.slice(0, 63),
   ];
-  checkAll(terms, [
-    long,
-    long.slice(0, 65),
-    long.slice(1),
-    `${long}z`,
-    `${long}zzzz`,
-    `${long}zzzzz`,
-    long.repeat(20),
-  ]);
+  const words = [long, long.slice(0, 65), long.slice(1), `${long}z`, `${long}zzzz`, `${long}zzzzz`];
+  checkAll(terms, [...words, long.repeat(effort(3, 20))], effort([1, 4], [1, 2, 3, 4]));
 });
 
 test("skips long runs of dead terms", () => {
@@ -89,7 +82,7 @@ test("skips long runs of dead terms", () => {
     Array.from({ length: pick([5, 6, 7, 8]) }, () => pick(letters)).join(""),
   );
   const catalogue = dictionaryOf(terms);
-  for (let i = 0; i < 40; i++) check(catalogue, pick(terms), pick([1, 2]), pick([true, false]));
+  for (let i = 0; i < effort(15, 40); i++) check(catalogue, pick(terms), pick([1, 2]), pick([true, false]));
 });
 
 test("prefixes beside dead ones in a dictionary with a summary", () => {
@@ -98,5 +91,5 @@ test("prefixes beside dead ones in a dictionary with a summary", () => {
   const word = () => Array.from({ length: pick([2, 3, 4, 5, 6, 7]) }, () => pick(letters)).join("");
   const documents = Array.from({ length: 1500 }, (_, i) => ({ id: `${i}`, title: `${word()} ${word()}` }));
   const catalogue = makeCatalogue(module, bench, [documents], () => false);
-  for (let i = 0; i < 40; i++) check(catalogue, word(), 1 + (i % 4), i % 3 === 0);
+  for (let i = 0; i < effort(16, 40); i++) check(catalogue, word(), 1 + (i % 4), i % 3 === 0);
 });

@@ -135,5 +135,5 @@ test("no row that belongs among the best is left out", () => {
 test("rows of several ranges", () => {
   const pick = picker(5);
   const made = catalogue(34_000, [33_500], pick);
-  for (let i = 0; i < 8; i++) check(made, program(pick));
+  for (let i = 0; i < effort(4, 8); i++) check(made, program(pick));
 });

@@ -224,8 +224,15 @@ function facetCounts(rows: Row[], slot: number, limit: number): FacetCount[] {
     typeof value === "string" ? Buffer.from(value) : value;
   const folded = (value: string | number | bigint): SortValue =>
     typeof value === "string" ? Buffer.from(foldValue(value)) : value;
-  const byValue = (a: FacetCount, b: FacetCount): number => compareValues(bytes(a.value), bytes(b.value));
-  const all = [...counts].map(([value, count]) => ({ value, count }));
-  if (limit > 0) return all.sort((a, b) => b.count - a.count || byValue(a, b)).slice(0, limit);
-  return all.sort((a, b) => compareValues(folded(a.value), folded(b.value)) || byValue(a, b));
+  const all = [...counts].map(([value, count]) => ({
+    told: { value, count },
+    count,
+    bytes: bytes(value),
+    folded: limit > 0 ? null : folded(value),
+  }));
+  all.sort((a, b) => {
+    const first = limit > 0 ? b.count - a.count : compareValues(a.folded, b.folded);
+    return first || compareValues(a.bytes, b.bytes);
+  });
+  return all.slice(0, limit > 0 ? limit : all.length).map(({ told }) => told);
 }

@@ -84,7 +84,7 @@ test("long lists and wide prefixes", () => {
     boost: 1.5,
     terms: [{ term: "w", prefix: true }],
   };
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < effort(4, 10); i++) {
     const program = {
       ...randomProgram(bench, pick),
       filter: i % 2 === 0 ? [] : randomFilter(bench, pick, 2),

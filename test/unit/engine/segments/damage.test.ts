@@ -12,6 +12,7 @@ import {
   encodeSearch,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
+import { effort } from "../../../effort.js";
 import { loadEngine } from "../load-engine.js";
 import { FIELDS, makeCatalogue, picker, randomDocument, TEXT_SLOTS } from "./catalogue.js";
 import { toRaw } from "./documents.js";
@@ -157,7 +158,7 @@ test("damaged programs", () => {
   const [search, expand] = [encodeSearch(SEARCH), encodeExpand(EXPAND)];
   const before = Buffer.from(engine.search(snapshot, search));
   const outcomes = new Map<string, number>();
-  for (let i = 0; i < 4000; i++) {
+  for (let i = 0; i < effort(2000, 4000); i++) {
     const isSearch = i % 4 !== 0;
     const whole = flip(isSearch ? search : expand, pick, 0, isSearch ? search.length : expand.length);
     const program = pick([whole, whole, whole.subarray(0, pick([...whole.keys()]))]);
@@ -199,7 +200,7 @@ test("damaged segments", () => {
   const healthy = Buffer.from(engine.search(goodSnapshot, search));
   const lists = Buffer.from(segment.buffer).readUInt32LE(L.SEG_LISTS);
   const outcomes = new Map<string, number>();
-  for (let i = 0; i < 500; i++) {
+  for (let i = 0; i < effort(250, 2000); i++) {
     const [from, to] = pick([
       [0, L.SEG_HEADER_BYTES],
       [lists, lists + 20000],

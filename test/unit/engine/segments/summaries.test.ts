@@ -98,7 +98,7 @@ for (const spread of [2, 9, 60]) {
       const [a, b] = [pick(documents).stock ?? 0, pick(documents).stock ?? 1] as [number, number];
       return pick([true, true, true, false]) ? [Math.min(a, b), Math.max(a, b)] : [a, a];
     };
-    for (let round = 0; round < effort(10, 60); round++) {
+    for (let round = 0; round < effort(5, 60); round++) {
       const [low, high] = ends();
       const open = { lowExclusive: pick([true, false]), highExclusive: pick([true, false]) };
       const unit = pick([1n, 2n ** 33n]);

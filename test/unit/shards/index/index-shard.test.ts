@@ -16,6 +16,7 @@ import { armShardFault } from "../../../../shards/fault.js";
 import { Action, DOC_EXISTS, DOC_MISSING, DOC_TOO_LARGE } from "../../../../shards/protocol/ops.js";
 import { decodeWriteReply, encodeWrite } from "../../../../shards/protocol/write.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
+import { effort } from "../../../effort.js";
 import { priceBetween, SCHEMA, type TestDocument, TestShard, UID } from "../harness.js";
 import { type Body, Model } from "./model.js";
 
@@ -351,6 +352,6 @@ test("random writes equal a map, over merges and reopens", async () => {
         await shard.close();
       }
     }),
-    { numRuns: 40 },
+    { numRuns: effort(15, 200) },
   );
 });
