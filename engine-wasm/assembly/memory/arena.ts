@@ -9,6 +9,7 @@ import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
 const ALIGN: usize = 15;
+const FILLED_SINGLY: usize = 256; // up to so many bytes, stores are faster than calling the filler of memory
 
 const START: usize = (__heap_base + ALIGN) & ~ALIGN;
 let top: usize = (__heap_base + ALIGN) & ~ALIGN;
@@ -22,9 +23,8 @@ function full(): void {
   unreachable();
 }
 
-/** Brings everything up to `end` into use. */
-function ensure(end: usize): void {
-  if (end <= reached) return;
+/** Brings everything up to `end`, which is beyond `reached`, into use. */
+function reach(end: usize): void {
   if (end > inside) grow(end);
   reached = end;
 }
@@ -59,7 +59,7 @@ export function reserve(bytes: usize): usize {
     block += HEADER + size;
   }
   if (top + HEADER + wanted < top) full(); // over 4 GiB
-  ensure(top + HEADER + wanted);
+  if (top + HEADER + wanted > reached) reach(top + HEADER + wanted);
   Mem.putU32(top, <u32>wanted);
   Mem.putU32(top + 4, 0);
   top += HEADER + wanted;
@@ -111,7 +111,7 @@ export function scratch(bytes: usize): usize {
   const at = scratchTop;
   const end = at + ((bytes + ALIGN) & ~ALIGN);
   if (end < at || end - at < bytes) full(); // over 4 GiB
-  ensure(end);
+  if (end > reached) reach(end);
   scratchTop = end;
   return at;
 }
@@ -119,7 +119,11 @@ export function scratch(bytes: usize): usize {
 /** Scratch filled with zeros. */
 export function scratchZeroed(bytes: usize): usize {
   const at = scratch(bytes);
-  Mem.fill(at, 0, bytes);
+  if (bytes > FILLED_SINGLY) {
+    Mem.fill(at, 0, bytes);
+    return at;
+  }
+  for (let next = at; next < scratchTop; next += 16) Mem.putV128(next, i64x2.splat(0));
   return at;
 }
 

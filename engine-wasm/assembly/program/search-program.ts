@@ -102,6 +102,7 @@ const PHRASE_BYTES: usize = offsetof<Phrase>();
 const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
 const NORMS: u32 = 256;
+const NORMS_A_STEP: u32 = 8; // as many norm bytes, one after the other, stand for lengths that rise evenly
 const SLOT_BYTES: usize = 8 + (NORMS << 3);
 
 const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
@@ -117,6 +118,23 @@ const PHRASE_LEAST: usize = 2;
 
 export function alternativeAt(word: Word, i: u32): Alternative {
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
+}
+
+/** Writes what a term frequency is divided by, for every norm byte of a field whose average length is known. */
+function putDivisors(to: usize, lengthShare: f64, average: f64): void {
+  const share = f64x2.splat(lengthShare);
+  const averages = f64x2.splat(average);
+  const fixed = f64x2.splat(1 - lengthShare);
+  for (let norm: u32 = 0; norm < NORMS; norm += NORMS_A_STEP) {
+    const length = <f64>decodeNorm(norm);
+    const step = <f64>decodeNorm(norm + 1) - length;
+    let lengths = f64x2.replace_lane(f64x2.splat(length), 1, length + step);
+    for (let end = to + ((<usize>NORMS_A_STEP) << 3); to < end; to += 16) {
+      const ratios = average == 0 ? share : f64x2.div(f64x2.mul(share, lengths), averages);
+      Mem.putV128(to, f64x2.add(fixed, ratios));
+      lengths = f64x2.add(lengths, f64x2.splat(2 * step));
+    }
+  }
 }
 
 /** Says of every alternative in which tier its rows are, and what the word can score. */
@@ -264,11 +282,7 @@ export class SearchProgram {
       this.slots.put(i, reader.u16());
       Mem.putF64(this.slotTables + <usize>i * SLOT_BYTES, reader.weight());
       const average = reader.weight();
-      const divisors = this.slotDivisors(i);
-      for (let norm: u32 = 0; norm < NORMS; norm++) {
-        const ratio = average == 0 ? lengthShare : (lengthShare * <f64>decodeNorm(norm)) / average;
-        Mem.putF64(divisors + ((<usize>norm) << 3), 1 - lengthShare + ratio);
-      }
+      putDivisors(this.slotDivisors(i), lengthShare, average);
     }
     this.slots.finish();
   }

@@ -88,14 +88,19 @@ export class Sieve {
    * from number `first` on: by those before it the rows must equal the worst row kept.
    */
   pass(among: u64, from: u32, first: u32): u64 {
-    const program = this.program;
     const top = this.top;
-    if (!top.isFull() || from + 64 > this.rows) return among; // what lies behind a column's end is not its own
-    if (this.boundsAsOf != top.changes || this.boundsFirst != first) this.findBounds(first);
-    if (this.zones != 0 && this.zoneIsWorse(among, from)) return 0;
+    if (from + 64 > this.rows) return among; // what lies behind a column's end is not its own
+    if (this.boundsAsOf != top.changes || this.boundsFirst != first) {
+      if (!top.isFull()) return among; // and no bounds are found before it is
+      this.findBounds(first);
+    }
+    const zones = this.zones;
+    if (zones != 0 && this.zoneIsWorse(zones, among, from)) return 0;
+    const program = this.program;
+    const count = program.sortCount;
     let better: u64 = 0;
     let equal = among;
-    for (let i = first; i < program.sortCount && equal != 0; i++) {
+    for (let i = first; i < count && equal != 0; i++) {
       const key = program.sortKeyAt(i);
       if (key.by == SORT_SEQ) return better | (key.descending != 0 ? this.newer(equal, from) : equal);
       if (key.by != SORT_FIELD) {
@@ -125,33 +130,49 @@ export class Sieve {
 
   /** Sets `order` for the rows of `some`, which have a value. */
   private compareSingly(key: SortKey, number: u32, some: u64, from: u32): void {
+    if (key.kind == KIND_STRING) return this.compareOrdinals(key, number, some, from);
+    const descending = key.descending != 0;
     let beyond: u64 = 0;
     let same: u64 = 0;
-    const flip: u64 = key.descending != 0 ? 0 : ~(<u64>0);
+    let undecided = some;
+    if (number == this.codedKey) {
+      const codes = key.codes + from;
+      const worstCode = this.worstCode;
+      undecided = 0;
+      for (let rest = some; rest != 0; rest &= rest - 1) {
+        const code = Mem.u8At(codes + <usize>ctz(rest));
+        const bit = rest & (~rest + 1);
+        if (code == worstCode) undecided |= bit;
+        else if (code > worstCode == descending) beyond |= bit;
+      }
+    }
+    const flip: u64 = descending ? 0 : ~(<u64>0);
     const worst = this.top.worstKey(number);
-    const bound = this.bounds + ((<usize>number) << 3);
-    const coded = number == this.codedKey;
-    for (; some != 0; some &= some - 1) {
-      const row = from + <u32>ctz(some);
-      const bit = some & (~some + 1);
-      if (key.kind == KIND_STRING) {
-        const ordinal = Mem.u32At(key.ordinals + ((<usize>row) << 2));
-        const below = ordinal < Mem.u32At(bound);
-        const above = ordinal >= Mem.u32At(bound + 4);
-        if (key.descending != 0 ? above : below) beyond |= bit;
-        else if (!above && !below) same |= bit;
-        continue;
-      }
-      if (coded) {
-        const code = Mem.u8At(key.codes + <usize>row);
-        if (code != this.worstCode) {
-          if (code > this.worstCode == (key.descending != 0)) beyond |= bit;
-          continue;
-        }
-      }
-      const value = numberKey(key, row) ^ flip;
+    for (; undecided != 0; undecided &= undecided - 1) {
+      const value = numberKey(key, from + <u32>ctz(undecided)) ^ flip;
+      const bit = undecided & (~undecided + 1);
       if (value > worst) beyond |= bit;
       else if (value == worst) same |= bit;
+    }
+    this.order.beyond = beyond;
+    this.order.equal = same;
+  }
+
+  /** `compareSingly` for strings. */
+  private compareOrdinals(key: SortKey, number: u32, some: u64, from: u32): void {
+    const descending = key.descending != 0;
+    const bound = this.bounds + ((<usize>number) << 3);
+    const first = Mem.u32At(bound);
+    const end = Mem.u32At(bound + 4);
+    let beyond: u64 = 0;
+    let same: u64 = 0;
+    for (; some != 0; some &= some - 1) {
+      const ordinal = Mem.u32At(key.ordinals + ((<usize>from + <usize>ctz(some)) << 2));
+      const bit = some & (~some + 1);
+      const below = ordinal < first;
+      const above = ordinal >= end;
+      if (descending ? above : below) beyond |= bit;
+      else if (!above && !below) same |= bit;
     }
     this.order.beyond = beyond;
     this.order.equal = same;
@@ -181,10 +202,12 @@ export class Sieve {
   }
 
   /** No row of `among` can be better than the worst one kept by the first key that decides. */
-  private zoneIsWorse(among: u64, from: u32): bool {
-    const key = this.zonesDescending ? zoneLargest(this.zones, from) : zoneLeast(this.zones, from);
-    if (key == this.zoneBound) return this.tiesBySeq && this.newer(among, from) == 0;
-    return this.zonesDescending ? key < this.zoneBound : key > this.zoneBound;
+  private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
+    const descending = this.zonesDescending;
+    const bound = this.zoneBound;
+    const key = descending ? zoneLargest(zones, from) : zoneLeast(zones, from);
+    if (key == bound) return this.tiesBySeq && this.newer(among, from) == 0;
+    return descending ? key < bound : key > bound;
   }
 
   /** Finds the worst row's strings in the segment at hand, and what a zone must reach. */

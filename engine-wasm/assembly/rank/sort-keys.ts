@@ -77,6 +77,8 @@ function stringKey(dictionary: usize, ordinal: u32): u64 {
 export class SortKeys {
   program: SearchProgram;
   rules: Rules;
+  count: u32; // keys
+  strings: u64; // bits of the keys that are strings, as presence bits are
   segment: usize;
 
   /** Determines the kinds of all sort keys and facets; segments that disagree are damaged. */
@@ -84,9 +86,11 @@ export class SortKeys {
     const made = changetype<SortKeys>(scratchZeroed(offsetof<SortKeys>()));
     made.program = program;
     made.rules = rules;
+    made.count = program.sortCount;
     for (let i: u32 = 0; i < program.sortCount; i++) {
       const key = program.sortKeyAt(i);
       key.kind = key.by == SORT_FIELD ? kindOf(snapshot, key.slot) : KIND_INT;
+      if (key.kind == KIND_STRING) made.strings |= (<u64>1) << (63 - <u64>i);
     }
     for (let i: u32 = 0; i < program.facetCount; i++) {
       const facet = program.facetAt(i);
@@ -124,8 +128,9 @@ export class SortKeys {
   /** Writes the u64 keys of a row to `keys`; returns the presence bits, key i in bit 63 - i. */
   read(row: u32, textMatch: f64, bonus: f64, keys: usize): u64 {
     const program = this.program;
+    const count = this.count;
     let presence: u64 = 0;
-    for (let i: u32 = 0; i < program.sortCount; i++) {
+    for (let i: u32 = 0; i < count; i++) {
       const key = program.sortKeyAt(i);
       let value: u64 = 0;
       if (key.by == SORT_FIELD) {
@@ -156,18 +161,18 @@ export class SortKeys {
 
   /** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */
   compare(a: usize, aPresence: u64, b: usize, bPresence: u64): i32 {
-    const program = this.program;
-    for (let i: u32 = 0; i < program.sortCount; i++) {
+    const count = this.count;
+    const strings = this.strings;
+    for (let i: u32 = 0; i < count; i++) {
       const bit = (<u64>1) << (63 - <u64>i);
       if (((aPresence ^ bPresence) & bit) != 0) return (aPresence & bit) != 0 ? 1 : -1;
       if ((aPresence & bit) == 0) continue;
       const x = Mem.u64At(a + ((<usize>i) << 3));
       const y = Mem.u64At(b + ((<usize>i) << 3));
       if (x == y) continue;
-      const key = program.sortKeyAt(i);
-      if (key.kind != KIND_STRING) return x > y ? 1 : -1;
+      if ((strings & bit) == 0) return x > y ? 1 : -1;
       const order = compareBytes(<usize>(x >> 32), <u32>x, <usize>(y >> 32), <u32>y);
-      if (order != 0) return order > 0 == (key.descending != 0) ? 1 : -1;
+      if (order != 0) return order > 0 == (this.program.sortKeyAt(i).descending != 0) ? 1 : -1;
     }
     return 0;
   }

@@ -122,13 +122,11 @@ export class TopK {
   }
 
   private fillCandidate(row: u32, textMatch: f64, bonus: f64): void {
-    Mem.putU64(this.candidate + ROW_SEQ, Seg.seq(this.segment, row));
-    Mem.putF64(this.candidate + ROW_TEXT_MATCH, textMatch);
-    Mem.putF64(this.candidate + ROW_BONUS, bonus);
-    Mem.putU64(
-      this.candidate + ROW_PRESENCE,
-      this.sortKeys.read(row, textMatch, bonus, this.candidate + ROW_KEYS),
-    );
+    const candidate = this.candidate;
+    Mem.putU64(candidate + ROW_SEQ, Seg.seq(this.segment, row));
+    Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
+    Mem.putF64(candidate + ROW_BONUS, bonus);
+    Mem.putU64(candidate + ROW_PRESENCE, this.sortKeys.read(row, textMatch, bonus, candidate + ROW_KEYS));
   }
 
   /**

@@ -34,6 +34,12 @@ function fill(array: usize, value: u64, count: u32): void {
   for (let at = array; at < end; at += 16) Mem.putV128(at, pair);
 }
 
+/** Adds weight * tf / divisor of a posting to the sum of the row with this number. */
+function addSum(sums: usize, number: u32, weight: f64, tf: u32, divisors: usize, norm: u32): void {
+  const sum = sums + ((<usize>number) << 3);
+  Mem.putF64(sum, Mem.f64At(sum) + (weight * <f64>tf) / Mem.f64At(divisors + ((<usize>norm) << 3)));
+}
+
 /** What the words score in the numbered rows of the segment at hand. In scratch. */
 @unmanaged
 export class WordScores {
@@ -129,24 +135,20 @@ export class WordScores {
     }
   }
 
-  /** Adds weight * tf / divisor of a posting to the sum of a row. */
-  private addSum(number: u32, weight: f64, tf: u32, divisors: usize, norm: u32): void {
-    const sum = this.sums + ((<usize>number) << 3);
-    Mem.putF64(sum, Mem.f64At(sum) + (weight * <f64>tf) / Mem.f64At(divisors + ((<usize>norm) << 3)));
-  }
-
   /** Looks every row of the set up in the list. */
   private seekSums(cursor: Cursor, norms: usize, set: Numbered): void {
     const program = this.program;
     const weight = program.slotWeight(cursor.slotIndex);
     const divisors = program.slotDivisors(cursor.slotIndex);
+    const sums = this.sums;
     const list = numberedRows(set);
-    this.looked(set.count);
-    for (let i: u32 = 0; i < set.count; i++) {
+    const count = set.count;
+    this.looked(count);
+    for (let i: u32 = 0; i < count; i++) {
       const row = Mem.u32At(list + ((<usize>i) << 2));
       const reached = cursorSeek(cursor, row);
       if (reached == TERMINATED) return;
-      if (reached == row) this.addSum(i, weight, cursor.tfAt(cursor.at), divisors, Mem.u8At(norms + row));
+      if (reached == row) addSum(sums, i, weight, cursor.tfAt(cursor.at), divisors, Mem.u8At(norms + row));
     }
   }
 
@@ -155,6 +157,7 @@ export class WordScores {
     const program = this.program;
     const weight = program.slotWeight(cursor.slotIndex);
     const divisors = program.slotDivisors(cursor.slotIndex);
+    const sums = this.sums;
     const bits = set.bits;
     const to = set.to;
     const ranks = set.ranks - ((<usize>(set.from >> 6)) << 2);
@@ -169,7 +172,7 @@ export class WordScores {
         const bit = (<u64>1) << (row & 63);
         if ((word & bit) == 0) continue;
         const number = Mem.u32At(ranks + ((<usize>(row >> 6)) << 2)) + <u32>popcnt(word & (bit - 1));
-        this.addSum(number, weight, cursor.tfAt(i), divisors, Mem.u8At(norms + row));
+        addSum(sums, number, weight, cursor.tfAt(i), divisors, Mem.u8At(norms + row));
       }
     } while (cursorNextBlock(cursor));
   }
@@ -219,20 +222,22 @@ export class WordScores {
     const best = this.best;
     const wordState = this.wordState;
     const boost = alternative.boost;
+    const k1 = this.program.saturation;
+    const typos = alternative.typos;
     const inexact = alternative.exact != 0 ? 0 : INEXACT;
     for (let i: usize = 0; i < <usize>count; i++) {
       if (Mem.u64At(sums + (i << 3)) == NO_SUM) continue;
       const sum = Mem.f64At(sums + (i << 3));
-      const score = (boost * sum) / (sum + this.program.saturation);
+      const score = (boost * sum) / (sum + k1);
       const state = wordState + (i << 2);
       if (Mem.u64At(best + (i << 3)) == NO_SCORE) {
         Mem.putF64(best + (i << 3), score);
-        Mem.putU32(state, alternative.typos | inexact);
+        Mem.putU32(state, typos | inexact);
         continue;
       }
       if (score > Mem.f64At(best + (i << 3))) Mem.putF64(best + (i << 3), score);
       const before = Mem.u32At(state);
-      Mem.putU32(state, min(before & TYPOS, alternative.typos) | (before & inexact));
+      Mem.putU32(state, min(before & TYPOS, typos) | (before & inexact));
     }
   }
 

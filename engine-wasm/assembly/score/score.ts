@@ -108,14 +108,14 @@ export class Scorer {
   private enterers(among: u64, from: u32): u64 {
     const signals = this.signals;
     const top = this.top;
-    if (signals.lowerIsBetter || !top.isFull()) return among;
+    if (among == 0 || signals.lowerIsBetter || !top.isFull()) return among;
+    const isPlain = this.program.ranking.isPlain;
+    const mostText = this.mostText;
     let could: u64 = 0;
     for (let rest = among; rest != 0; rest &= rest - 1) {
       const row = from + <u32>ctz(rest);
-      const bonus = this.program.ranking.isPlain
-        ? 0
-        : signals.term.of(row) + signals.place.most(signals.bestState);
-      if (top.wouldEnter(row, this.mostText, bonus)) could |= (<u64>1) << (row & 63);
+      const bonus = isPlain ? 0 : signals.term.of(row) + signals.place.most(signals.bestState);
+      if (top.wouldEnter(row, mostText, bonus)) could |= (<u64>1) << (row & 63);
     }
     return could;
   }
