@@ -1,6 +1,7 @@
 // One message in, one reply out: decodes, calls the shard, encodes. No logic. Never throws: whatever goes wrong
 // is an error reply.
 import type { IndexShard } from "./index/index-shard.js";
+import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";
 import { MessageReader } from "./protocol/bytes.js";
 import {
   decodeInUse,
@@ -18,7 +19,6 @@ import { Op } from "./protocol/ops.js";
 import { decodePage, encodePageReply } from "./protocol/page.js";
 import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
-import { decodeSnapshotId, decodeSnapshotWrite, encodeSnapshotWriteReply } from "./protocol/snapshot.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
 import { decodeWrite, encodeAdditionsReply, encodeWriteReply, UnreadWrite } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
@@ -70,15 +70,15 @@ async function answer(shard: Shard, op: number, reader: MessageReader): Promise<
       return encodeEmptyReply();
     case Op.STANDING:
       return encodeOpenReply(await shard.standing(decodeStanding(reader)));
-    case Op.SNAPSHOT_TAKE:
-      shard.snapshots.take(decodeSnapshotId(reader));
+    case Op.BACKUP_TAKE:
+      shard.backups.take(decodeBackupId(reader));
       return encodeEmptyReply();
-    case Op.SNAPSHOT_WRITE: {
-      const { id, path } = decodeSnapshotWrite(reader);
-      return encodeSnapshotWriteReply(await shard.snapshots.write(id, path));
+    case Op.BACKUP_WRITE: {
+      const { id, path } = decodeBackupWrite(reader);
+      return encodeBackupWriteReply(await shard.backups.write(id, path));
     }
-    case Op.SNAPSHOT_DROP:
-      await shard.snapshots.drop(decodeSnapshotId(reader));
+    case Op.BACKUP_DROP:
+      await shard.backups.drop(decodeBackupId(reader));
       return encodeEmptyReply();
     case Op.STORED:
       return encodeStoredReply(await shard.storedDocuments(decodeStored(reader)));

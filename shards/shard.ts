@@ -4,6 +4,7 @@
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
+import { BackupViews } from "./backup-views.js";
 import { DroppedIndexes } from "./dropped-indexes.js";
 import { shardFault } from "./fault.js";
 import { Builder } from "./index/builder.js";
@@ -26,7 +27,6 @@ import type { StoredPage, StoredRequest } from "./protocol/move.js";
 import { DocumentCache } from "./segments/document-cache.js";
 import { storedDocuments } from "./segments/stored-documents.js";
 import { storedStanding } from "./segments/stored-standing.js";
-import { SnapshotViews } from "./snapshot-views.js";
 import { EnvelopeError, OtherVersionError } from "./storage/envelope.js";
 import {
   droppingKey,
@@ -62,7 +62,7 @@ export class Shard {
   readonly #builder: Builder;
   readonly #documents = new DocumentCache();
   /** What backups are written from. */
-  readonly snapshots: SnapshotViews;
+  readonly backups: BackupViews;
   readonly #indexes = new Map<number, IndexShard>();
   readonly #lanes = new Map<number, Lane>();
   readonly #faults = new Map<number, number>();
@@ -78,7 +78,7 @@ export class Shard {
     this.#turns = new Turns(options.mergeSliceMs, options.queries);
     this.#dropped = new DroppedIndexes(options.store);
     this.#builder = new Builder(options.workbench.another(), this.#turns);
-    this.snapshots = new SnapshotViews(options.store, this.#turns);
+    this.backups = new BackupViews(options.store, this.#turns);
   }
 
   /** Takes over the store and removes what a cut-short drop left in it. */
@@ -161,7 +161,7 @@ export class Shard {
   /** Closes every index, then the database. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.snapshots.dropAll();
+    await this.backups.dropAll();
     for (const uid of [...this.#indexes.keys()]) await this.closeIndex(uid);
     await this.#options.store.close();
   }

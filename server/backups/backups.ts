@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { writeSnapshotFile } from "../../shards/storage/snapshot-file.js";
+import { writeBackupFile } from "../../shards/storage/backup-file.js";
 import type { StoreView } from "../../shards/storage/store.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { OpenIndexes } from "../cluster/open-indexes.js";
@@ -178,7 +178,7 @@ export class Backups {
         await nextTurn();
       };
       const files = await Promise.allSettled([
-        writeSnapshotFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => ({
+        writeBackupFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => ({
           name: CATALOG_FILE,
           ...sums,
         })),

@@ -1,12 +1,12 @@
 // The manifest of a backup: its last file, and the only one that says that the others are whole. A directory
 // without one is not a backup.
 //
-//   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/snapshot-file.ts
+//   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/backup-file.ts
 //   <id>/manifest.json                                     what follows here, `checksum` over the rest
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hashFile, type SnapshotFileSums } from "../../shards/storage/snapshot-file.js";
+import { type BackupFileSums, hashFile } from "../../shards/storage/backup-file.js";
 import { isObject } from "../input/json-value.js";
 
 // ON DISK - names are never reused for something else
@@ -19,7 +19,7 @@ export function shardFile(shard: number): string {
   return `shard-${shard}.skb`;
 }
 
-export interface BackupFile extends SnapshotFileSums {
+export interface BackupFile extends BackupFileSums {
   readonly name: string;
 }
 

@@ -7,8 +7,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { restoreBackupFile } from "../../shards/storage/backup-file.js";
 import { LevelStore } from "../../shards/storage/level-store.js";
-import { restoreSnapshotFile } from "../../shards/storage/snapshot-file.js";
 import { DataDirLockedError, lockDataDir } from "../data-dir/data-lock.js";
 import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { fault } from "../fault.js";
@@ -114,7 +114,7 @@ async function claim(dataDir: string): Promise<() => Promise<void>> {
 async function build(file: string, location: string): Promise<void> {
   const store = await LevelStore.open(location);
   try {
-    await restoreSnapshotFile(file, store, file);
+    await restoreBackupFile(file, store, file);
   } finally {
     await store.close();
   }

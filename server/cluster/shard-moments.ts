@@ -1,12 +1,13 @@
 // What backups read: one moment of the databases of all shards, kept under an id while it is written to files.
-import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+
 import {
-  decodeSnapshotWriteReply,
-  encodeSnapshotDrop,
-  encodeSnapshotTake,
-  encodeSnapshotWrite,
-  type WrittenSnapshot,
-} from "../../shards/protocol/snapshot.js";
+  decodeBackupWriteReply,
+  encodeBackupDrop,
+  encodeBackupTake,
+  encodeBackupWrite,
+  type WrittenBackup,
+} from "../../shards/protocol/backup.js";
+import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Logger } from "../log.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 
@@ -25,18 +26,18 @@ export class ShardMoments {
 
   /** Every shard keeps its database as it is now under this id, until it is written or dropped. */
   async take(id: string): Promise<void> {
-    await this.#calls.everywhere(() => encodeSnapshotTake(id), decodeEmptyReply);
+    await this.#calls.everywhere(() => encodeBackupTake(id), decodeEmptyReply);
   }
 
   /** Writes what a shard has kept under the id to a file of its own. */
-  write(shard: number, id: string, path: string): Promise<WrittenSnapshot> {
-    return this.#calls.call(shard, encodeSnapshotWrite(id, path), decodeSnapshotWriteReply);
+  write(shard: number, id: string, path: string): Promise<WrittenBackup> {
+    return this.#calls.call(shard, encodeBackupWrite(id, path), decodeBackupWriteReply);
   }
 
   /** Also ends a running `write`. A shard that does not answer has lost it already. */
   async drop(id: string): Promise<void> {
     try {
-      await this.#calls.everywhere(() => encodeSnapshotDrop(id), decodeEmptyReply);
+      await this.#calls.everywhere(() => encodeBackupDrop(id), decodeEmptyReply);
     } catch (error) {
       this.#log.debug({ err: error, snapshot: id }, "a shard has no snapshot to drop");
     }

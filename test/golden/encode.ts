@@ -14,9 +14,9 @@ import { encodeDocument } from "../../shards/segments/document-record.js";
 import { encodeManifest } from "../../shards/segments/manifest.js";
 import { putSchema } from "../../shards/segments/schema-record.js";
 import { putPieces, writePiecesAhead } from "../../shards/segments/segment-pieces.js";
+import { writeBackupFile } from "../../shards/storage/backup-file.js";
 import { documentKey, unfinishedKey } from "../../shards/storage/keyspace.js";
 import { noteClosed } from "../../shards/storage/level-reader/level-files.js";
-import { writeSnapshotFile } from "../../shards/storage/snapshot-file.js";
 import type { StoreOp } from "../../shards/storage/store.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { toRaw } from "../unit/engine/segments/documents.js";
@@ -56,8 +56,8 @@ export const FIXTURES: Readonly<Record<string, Encode>> = {
   ...Object.fromEntries(
     Object.entries(CATALOG_KEYS).map(([file, key]): [string, Encode] => [file, () => catalogRecord(key)]),
   ),
-  "snapshot-file-v1.hex": () => inFolder((folder) => snapshotFile(folder)),
-  "snapshot-manifest-v1.json": () =>
+  "backup-file-v1.hex": () => inFolder((folder) => backupFile(folder)),
+  "backup-manifest-v1.json": () =>
     inFolder(async (folder) => {
       await writeManifest(folder, V.SNAPSHOT_MANIFEST);
       return readFile(join(folder, "manifest.json"));
@@ -114,14 +114,14 @@ async function catalogRecord(key: string): Promise<Uint8Array> {
   return store.getSync(Buffer.from(key)) as Uint8Array;
 }
 
-async function snapshotFile(folder: string): Promise<Uint8Array> {
+async function backupFile(folder: string): Promise<Uint8Array> {
   const store = new CrashStore(new CrashDisk());
-  const ops = V.SNAPSHOT_ENTRIES.map(
+  const ops = V.BACKUP_ENTRIES.map(
     ([key, value]): StoreOp => ({ type: "put", key: Buffer.from(key), value: Buffer.from(value) }),
   );
   await store.batch(ops, { sync: true });
   const path = join(folder, "shard-0.skb");
-  await writeSnapshotFile(path, store.view(), async () => undefined);
+  await writeBackupFile(path, store.view(), async () => undefined);
   return readFile(path);
 }
 

@@ -13,6 +13,7 @@ import { decodeDocument } from "../../shards/segments/document-record.js";
 import { decodeManifest } from "../../shards/segments/manifest.js";
 import { decodeSchema } from "../../shards/segments/schema-record.js";
 import { decodePiece, decodeUnfinished } from "../../shards/segments/segment-pieces.js";
+import { restoreBackupFile } from "../../shards/storage/backup-file.js";
 import {
   DamagedBytesError,
   type EnvelopeError,
@@ -21,7 +22,6 @@ import {
 } from "../../shards/storage/envelope.js";
 import { documentKey } from "../../shards/storage/keyspace.js";
 import { levelDamage } from "../../shards/storage/level-reader/level-files.js";
-import { restoreSnapshotFile } from "../../shards/storage/snapshot-file.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { loadEngine } from "../unit/engine/load-engine.js";
 import { CATALOG_KEYS, CLOSED_LOG, FIXTURES, inFolder } from "./encode.js";
@@ -150,16 +150,16 @@ describe("snapshots", () => {
       const path = join(folder, "shard-0.skb");
       await writeFile(path, bytes);
       const disk = new CrashDisk();
-      await restoreSnapshotFile(path, new CrashStore(disk), "x");
+      await restoreBackupFile(path, new CrashStore(disk), "x");
       return [...disk.durable].map(([key, value]) => [key, Buffer.from(value).toString()]);
     });
 
   test("a file of version 1 says what it said", async () => {
-    expect(await restored(readFixture("snapshot-file-v1.hex"))).toEqual(V.SNAPSHOT_ENTRIES);
+    expect(await restored(readFixture("backup-file-v1.hex"))).toEqual(V.BACKUP_ENTRIES);
   });
 
   test("a foreign, a newer and a damaged file are told apart", async () => {
-    const stored = readFixture("snapshot-file-v1.hex");
+    const stored = readFixture("backup-file-v1.hex");
     const fails = (bytes: Uint8Array, error: new (message: string) => EnvelopeError): Promise<void> =>
       expect(restored(bytes)).rejects.toThrow(error);
     await fails(flipped(stored, 0), ForeignBytesError);
@@ -178,7 +178,7 @@ describe("snapshots", () => {
     });
 
   test("a manifest of version 1 says what it said; a foreign, a newer and a damaged one are told apart", async () => {
-    const stored = String(readFixture("snapshot-manifest-v1.json"));
+    const stored = String(readFixture("backup-manifest-v1.json"));
     expect(await manifestOf(stored)).toEqual(V.SNAPSHOT_MANIFEST);
     const refused = (from: string, to: string) => expect(manifestOf(stored.replace(from, to))).rejects;
     await refused("skein-snapshot", "else").toThrow("is not of a snapshot");

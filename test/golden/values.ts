@@ -186,7 +186,7 @@ export const SYNONYMS: readonly SynonymGroup[] = [
 ];
 
 /** What a snapshot file holds: keys and values in the order of the keys. */
-export const SNAPSHOT_ENTRIES: readonly (readonly [string, string])[] = [
+export const BACKUP_ENTRIES: readonly (readonly [string, string])[] = [
   ["a", ""],
   ["index/1", "one"],
   ["index/2", "größe"],

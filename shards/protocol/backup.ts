@@ -1,6 +1,6 @@
-// A shard's part of a backup. TAKE keeps a view of the whole database under the snapshot's id, at once; WRITE
+// A shard's part of a backup. TAKE keeps a view of the whole database under the backup's id, at once; WRITE
 // streams it to a file; DROP lets go of it and ends a running WRITE.
-//   TAKE {id} -> {}      WRITE {id, path} -> SnapshotFileSums      DROP {id} -> {}
+//   TAKE {id} -> {}      WRITE {id, path} -> BackupFileSums      DROP {id} -> {}
 import { pack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { readObject } from "./control.js";
@@ -8,7 +8,7 @@ import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op } from "./ops.js";
 import { encodeOk, openReply } from "./reply.js";
 
-export interface WrittenSnapshot {
+export interface WrittenBackup {
   readonly bytes: number;
   readonly records: number;
   /** SHA-256 of the file, hexadecimal. */
@@ -20,37 +20,37 @@ function encode(op: Op, body: object): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + packed.length).u8(op).bytes(packed).finish();
 }
 
-export function encodeSnapshotTake(id: string): Uint8Array<ArrayBuffer> {
-  return encode(Op.SNAPSHOT_TAKE, { id });
+export function encodeBackupTake(id: string): Uint8Array<ArrayBuffer> {
+  return encode(Op.BACKUP_TAKE, { id });
 }
 
-export function encodeSnapshotDrop(id: string): Uint8Array<ArrayBuffer> {
-  return encode(Op.SNAPSHOT_DROP, { id });
+export function encodeBackupDrop(id: string): Uint8Array<ArrayBuffer> {
+  return encode(Op.BACKUP_DROP, { id });
 }
 
 /** `path`: the file to make; it must not exist. */
-export function encodeSnapshotWrite(id: string, path: string): Uint8Array<ArrayBuffer> {
-  return encode(Op.SNAPSHOT_WRITE, { id, path });
+export function encodeBackupWrite(id: string, path: string): Uint8Array<ArrayBuffer> {
+  return encode(Op.BACKUP_WRITE, { id, path });
 }
 
 /** Payload of TAKE or DROP. */
-export function decodeSnapshotId(reader: MessageReader): string {
+export function decodeBackupId(reader: MessageReader): string {
   return text(readObject(reader).id);
 }
 
-export function decodeSnapshotWrite(reader: MessageReader): { id: string; path: string } {
+export function decodeBackupWrite(reader: MessageReader): { id: string; path: string } {
   const { id, path } = readObject(reader);
   return { id: text(id), path: text(path) };
 }
 
-export function encodeSnapshotWriteReply(written: WrittenSnapshot): Uint8Array<ArrayBuffer> {
+export function encodeBackupWriteReply(written: WrittenBackup): Uint8Array<ArrayBuffer> {
   return encodeOk(pack(written));
 }
 
-export function decodeSnapshotWriteReply(reply: Uint8Array): WrittenSnapshot {
+export function decodeBackupWriteReply(reply: Uint8Array): WrittenBackup {
   const { bytes, records, sha256 } = readObject(openReply(reply));
   if (typeof bytes !== "number" || typeof records !== "number") {
-    throw new ShardError(SHARD_BAD_MESSAGE, "a written snapshot without its sums");
+    throw new ShardError(SHARD_BAD_MESSAGE, "a written backup without its sums");
   }
   return { bytes, records, sha256: text(sha256) };
 }

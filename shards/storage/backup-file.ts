@@ -1,5 +1,5 @@
 // A database as one file: all its keys and values in order, in checked blocks. Written from a view and read back
-// one block at a time. Knows no key and no value; which files belong together says the snapshot's manifest.
+// one block at a time. Knows no key and no value; which files belong together the backup's manifest says.
 //
 //   | magic "SKBK" u32 | version u16 | 0 u16 |                                          head
 //   | length u32 | crc32 of the payload u32 | payload: records |                        block, any number of them
@@ -27,7 +27,7 @@ const RESTORE_BATCH_BYTES = 2 * 1024 * 1024;
 const EVERYTHING = { from: new Uint8Array(0), to: Buffer.alloc(16, 0xff) };
 
 /** What a finished file is recognised by. */
-export interface SnapshotFileSums {
+export interface BackupFileSums {
   readonly bytes: number;
   readonly records: number;
   /** SHA-256 of the file, hexadecimal. */
@@ -38,11 +38,11 @@ export interface SnapshotFileSums {
  * Writes all of the view to a new file and syncs it. `pause` is awaited before every block; what it throws ends
  * the writing. An unfinished file stays where it is: it has no end block.
  */
-export async function writeSnapshotFile(
+export async function writeBackupFile(
   path: string,
   view: StoreView,
   pause: () => Promise<void>,
-): Promise<SnapshotFileSums> {
+): Promise<BackupFileSums> {
   const file = await open(path, "wx", 0o600);
   try {
     const out = new Output(file);
@@ -92,7 +92,7 @@ export async function hashFile(path: string): Promise<{ bytes: number; sha256: s
  * Puts all records of the file into the store, durably. `what` names the file in errors. Throws
  * ForeignBytesError, OtherVersionError or DamagedBytesError.
  */
-export async function restoreSnapshotFile(path: string, store: Store, what: string): Promise<void> {
+export async function restoreBackupFile(path: string, store: Store, what: string): Promise<void> {
   let ops: StoreOp[] = [];
   let bytes = 0;
   for await (const [key, value] of readRecords(path, what)) {

@@ -1,12 +1,12 @@
-// The views of a shard's database that a backup is being written from, by the snapshot's id. Writing happens in
+// The views of a shard's database that a backup is being written from, by the backup's id. Writing happens in
 // slices between requests.
 import type { Turns } from "./index/turns.js";
+import type { WrittenBackup } from "./protocol/backup.js";
 import { SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
-import type { WrittenSnapshot } from "./protocol/snapshot.js";
-import { writeSnapshotFile } from "./storage/snapshot-file.js";
+import { writeBackupFile } from "./storage/backup-file.js";
 import type { Store, StoreView } from "./storage/store.js";
 
-export class SnapshotViews {
+export class BackupViews {
   readonly #store: Store;
   readonly #turns: Turns;
   readonly #views = new Map<string, StoreView>();
@@ -22,11 +22,11 @@ export class SnapshotViews {
   }
 
   /** Writes the view to a new file and lets go of it. */
-  async write(id: string, path: string): Promise<WrittenSnapshot> {
+  async write(id: string, path: string): Promise<WrittenBackup> {
     const view = this.#views.get(id);
     if (view === undefined) throw gone(id);
     try {
-      return await writeSnapshotFile(path, view, async () => {
+      return await writeBackupFile(path, view, async () => {
         if (this.#views.get(id) !== view) throw gone(id);
         await this.#turns.next();
       });
@@ -48,5 +48,5 @@ export class SnapshotViews {
 }
 
 function gone(id: string): ShardError {
-  return new ShardError(SHARD_UNAVAILABLE, `the view of snapshot ${id} is gone`);
+  return new ShardError(SHARD_UNAVAILABLE, `the view of backup ${id} is gone`);
 }
