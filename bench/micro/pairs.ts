@@ -6,8 +6,8 @@ import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
 import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { decodeExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";
@@ -207,19 +207,11 @@ function sorted(fixture: Fixture): Pair {
 /** Runs one program again and again; parts not given match everything and return nothing. */
 function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => SearchResult {
   const program: SearchProgram = {
-    mode: "all",
+    ...EVERY_DOCUMENT,
     k: 0,
     k1: K1,
     b: B,
-    proximityWeight: 0,
     slots: [{ slot: SLOT_DESCRIPTION, weight: 1, averageLength: fixture.averageLength }],
-    words: [],
-    phrases: [],
-    excludes: [],
-    filter: [],
-    sort: [],
-    facets: [],
-    ...PLAIN_RANKING,
     ...parts,
   };
   if (program.sort.length === 0 && program.words.length > 0) {

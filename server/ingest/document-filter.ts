@@ -1,8 +1,7 @@
 // Filters of document routes (deletion, export): the query's language as it is.
 import {
-  ALL_ROWS,
+  EVERY_DOCUMENT,
   type FilterOp,
-  PLAIN_RANKING,
   type SearchProgram,
 } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
@@ -39,19 +38,5 @@ export function compileDocumentFilter(
 
 /** Every document that passes the filter, newest first. */
 export function filterProgram(filter: readonly FilterOp[]): SearchProgram {
-  return {
-    mode: "all",
-    k: ALL_ROWS,
-    k1: 0,
-    b: 0,
-    proximityWeight: 0,
-    slots: [],
-    words: [],
-    phrases: [],
-    excludes: [],
-    filter,
-    sort: [],
-    facets: [],
-    ...PLAIN_RANKING,
-  };
+  return { ...EVERY_DOCUMENT, filter };
 }

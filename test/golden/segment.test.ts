@@ -5,9 +5,9 @@ import * as L from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
   type FilterOp,
-  PLAIN_RANKING,
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";
@@ -63,10 +63,9 @@ function ask(file: string, deleted: DeletedRows | null, changes: Partial<SearchP
   const segment = engine.attach(readFixture(file));
   const live = deleted === null ? 0 : engine.liveAll(engine.rows(segment));
   for (const row of deleted?.rows() ?? []) engine.kill(live, row);
-  const scoring = { k1: 1.2, b: 0.75, proximityWeight: 0.5, words: [], phrases: [], excludes: [] };
+  const scoring = { k1: 1.2, b: 0.75, proximityWeight: 0.5 };
   const slots = [0, 1, 6, 300].map((slot) => ({ slot, weight: 1, averageLength: 2 }));
-  const plain = { ...scoring, slots, filter: [], sort: [], facets: [], ...PLAIN_RANKING };
-  const program: SearchProgram = { mode: "all", k: 10, ...plain, ...changes };
+  const program: SearchProgram = { ...EVERY_DOCUMENT, k: 10, ...scoring, slots, ...changes };
   return decodeSearchResult(
     engine.search(engine.setSnapshot([{ segment, live }]), encodeSearch(program)),
     program,

@@ -189,8 +189,20 @@ export interface SearchProgram {
   readonly pins: readonly bigint[];
 }
 
-/** The parts of a program that is not ranked by more than its text match. */
-export const PLAIN_RANKING: Pick<SearchProgram, "bonuses" | "rules" | "pins"> = {
+/** All documents, newest first. Programs that want little more name only what differs from it. */
+export const EVERY_DOCUMENT: SearchProgram = {
+  mode: "all",
+  k: ALL_ROWS,
+  k1: 0,
+  b: 0,
+  proximityWeight: 0,
+  slots: [],
+  words: [],
+  phrases: [],
+  excludes: [],
+  filter: [],
+  sort: [],
+  facets: [],
   bonuses: { whole: 0, starts: 0, terms: [] },
   rules: [],
   pins: [],

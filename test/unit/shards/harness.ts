@@ -10,9 +10,8 @@ import {
 import { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import {
-  ALL_ROWS,
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchProgram,
 } from "../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../engine-wasm/host/programs/search-result.js";
@@ -42,22 +41,6 @@ export const SCHEMA: control.ShardSchema = {
     { slot: 1, name: "price", type: TYPE_INT32, flags: FLAG_INDEX | FLAG_SORT | FLAG_FACET, language: 0 },
   ],
   analysis: { symbolsToIndex: "", tokenSeparators: "" },
-};
-
-const BROWSE: SearchProgram = {
-  mode: "all",
-  k: ALL_ROWS,
-  k1: 1.2,
-  b: 0.75,
-  proximityWeight: 0,
-  slots: [],
-  words: [],
-  phrases: [],
-  excludes: [],
-  filter: [],
-  sort: [],
-  facets: [],
-  ...PLAIN_RANKING,
 };
 
 let loaded: Promise<EngineModule> | null = null;
@@ -177,7 +160,7 @@ export class TestShard {
 
   /** Seqs of the documents that match, ascending. */
   async search(more: Partial<SearchProgram> = {}, generation = this.generation): Promise<number[]> {
-    const asked = { ...BROWSE, ...more };
+    const asked = { ...EVERY_DOCUMENT, ...more };
     const oldestGeneration = this.oldest ?? this.generation;
     const request = { uid: UID, generation, oldestGeneration, program: encodeSearch(asked) };
     const result = decodeSearchResult(
@@ -190,7 +173,7 @@ export class TestShard {
   async deleteWhere(more: Partial<SearchProgram>): Promise<program.DeleteWhereReply> {
     const oldestGeneration = this.oldest ?? this.generation;
     this.generation++;
-    const encoded = encodeSearch({ ...BROWSE, ...more });
+    const encoded = encodeSearch({ ...EVERY_DOCUMENT, ...more });
     const request = { uid: UID, generation: this.generation, oldestGeneration, program: encoded };
     return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
   }

@@ -4,9 +4,9 @@ import { beforeAll, expect, test } from "vitest";
 import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
   type FilterOp,
-  PLAIN_RANKING,
   type SearchProgram,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
@@ -42,8 +42,7 @@ beforeAll(async () => {
 });
 
 function browse(changes: Partial<SearchProgram>): SearchProgram {
-  const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
-  return { mode: "all", k: 10, ...scoring, filter: [], sort: [], facets: [], ...PLAIN_RANKING, ...changes };
+  return { ...EVERY_DOCUMENT, k: 10, ...changes };
 }
 
 function check(catalogue: Catalogue, program: SearchProgram): void {

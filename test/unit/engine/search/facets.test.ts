@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from "vitest";
 import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult, type FacetCount } from "../../../../engine-wasm/host/programs/search-result.js";
@@ -39,17 +39,8 @@ function share(
 ): { counts: [FacetCount["value"], number][]; bound: number } {
   const { engine, snapshot } = makeCatalogue(module, bench, groups, (i) => dead.includes(i));
   const slot = FIELDS.findIndex((field) => field.name === name);
-  const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
   const facets = [{ slot, type: FIELDS[slot]!.code, limit, share: shared }];
-  const program: SearchProgram = {
-    mode: "all",
-    k: 0,
-    ...scoring,
-    filter: [],
-    sort: [],
-    facets,
-    ...PLAIN_RANKING,
-  };
+  const program: SearchProgram = { ...EVERY_DOCUMENT, k: 0, facets };
   const { facets: answers, facetBounds } = decodeSearchResult(
     engine.search(snapshot, encodeSearch(program)),
     program,

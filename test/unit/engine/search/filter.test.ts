@@ -3,10 +3,9 @@ import { beforeAll, expect, test } from "vitest";
 import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
-  ALL_ROWS,
+  EVERY_DOCUMENT,
   encodeSearch,
   type FilterOp,
-  PLAIN_RANKING,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
@@ -36,8 +35,7 @@ beforeAll(async () => {
 });
 
 function browse(filter: FilterOp[]): SearchProgram {
-  const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
-  return { mode: "all", k: ALL_ROWS, ...scoring, filter, sort: [], facets: [], ...PLAIN_RANKING };
+  return { ...EVERY_DOCUMENT, filter };
 }
 
 function check(filter: FilterOp[]): void {

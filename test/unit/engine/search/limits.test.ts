@@ -5,29 +5,15 @@ import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { loadEngine } from "../load-engine.js";
 
 const MIB = 1024 * 1024;
 const ROWS = 20_000;
-const BROWSE: SearchProgram = {
-  mode: "all",
-  k: 10,
-  k1: 1.2,
-  b: 0.75,
-  proximityWeight: 0,
-  slots: [],
-  words: [],
-  phrases: [],
-  excludes: [],
-  filter: [],
-  sort: [],
-  facets: [],
-  ...PLAIN_RANKING,
-};
+const BROWSE: SearchProgram = { ...EVERY_DOCUMENT, k: 10 };
 
 let module: EngineModule;
 let segment: Uint8Array;

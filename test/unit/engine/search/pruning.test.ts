@@ -7,8 +7,8 @@ import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchAlternative,
   type SearchProgram,
   type SearchWord,
@@ -88,6 +88,7 @@ function bonuses(pick: Pick): SearchProgram["bonuses"] {
 function program(pick: Pick): SearchProgram {
   const orders = [[RELEVANCE], [RELEVANCE, PRICE], [PRICE, RELEVANCE], [{ ...RELEVANCE, descending: false }]];
   return {
+    ...EVERY_DOCUMENT,
     mode: pick(["all", "any"]),
     k: pick([1, 2, 10, 40, 1000]),
     k1: K1,
@@ -95,15 +96,12 @@ function program(pick: Pick): SearchProgram {
     proximityWeight: PROXIMITY_WEIGHT,
     slots: pick([[0], [0, 2], [2, 1, 0]]).map((slot) => ({ slot, weight: pick([1, 3]), averageLength: 2 })),
     words: Array.from({ length: pick([1, 1, 2, 3]) }, () => word(pick)),
-    phrases: [],
     excludes: pick([[], [], [["of"]]]),
     filter: pick([
       [],
       [{ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }],
     ]),
     sort: pick([orders[0]!, ...orders]),
-    facets: [],
-    ...PLAIN_RANKING,
     bonuses: bonuses(pick),
   };
 }

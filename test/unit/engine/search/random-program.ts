@@ -3,8 +3,8 @@ import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   ALL_ROWS,
+  EVERY_DOCUMENT,
   type FilterOp,
-  PLAIN_RANKING,
   type SearchProgram,
   type SearchWord,
   type SortKey,
@@ -93,6 +93,7 @@ function randomSort(pick: Pick): SortKey[] {
 export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
   const slots = TEXT_SLOTS.filter(() => pick([true, true, false]));
   return {
+    ...EVERY_DOCUMENT,
     mode: pick(["all", "all", "any"]),
     k: pick([0, 1, 3, 10, ALL_ROWS]),
     k1: K1,
@@ -112,12 +113,12 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
       const slot = pick([1, 2, 3, 4, 5, 6, 7, 8]);
       return { slot, type: FIELDS[slot]!.code, limit: pick([0, 0, 1, 3, 100]) };
     }),
-    ...(pick([true, false]) ? randomRanking(bench, pick) : PLAIN_RANKING),
+    ...(pick([true, false]) ? randomRanking(bench, pick) : {}),
   };
 }
 
 /** Wishes of the owner beside the words; most programs have only some. */
-function randomRanking(bench: Workbench, pick: Pick): typeof PLAIN_RANKING {
+function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
   const sizes = [0, 0, 1, 2, 6];
   const bonus = (): number => pick([0, 1, 5, 2 ** 23, 2 ** 45, 2 ** 47]);
   return {

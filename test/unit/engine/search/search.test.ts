@@ -7,8 +7,8 @@ import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   ALL_ROWS,
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchAlternative,
   type SearchProgram,
   type SortKey,
@@ -102,16 +102,8 @@ test("pages of any size put together are the whole list", () => {
     [],
     [{ by: "field", descending: false, slot: 2, type: L.TYPE_STRING }],
   ] as SortKey[][]) {
-    const program = {
-      ...randomProgram(bench, pick),
-      slots: [],
-      words: [],
-      phrases: [],
-      excludes: [],
-      filter: [],
-      ...PLAIN_RANKING,
-      sort,
-    };
+    const { facets } = randomProgram(bench, pick);
+    const program = { ...EVERY_DOCUMENT, facets, sort };
     const all = run(catalogue, { ...program, k: ALL_ROWS }).rows;
     expect(all.length).toBe(catalogue.rows.length);
     for (const k of [1, 2, 50, 199, 266, 267, 1000])

@@ -5,8 +5,8 @@ import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
+  EVERY_DOCUMENT,
   encodeSearch,
-  PLAIN_RANKING,
   type SearchProgram,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
@@ -33,16 +33,7 @@ function sorted(
   const documents = values.map((value, i): Document => ({ id: `${i}`, [name]: value }));
   const groups = [documents.slice(0, 3), documents.slice(3)];
   const { engine, snapshot } = makeCatalogue(module, bench, groups, () => false);
-  const scoring = { k1: 1, b: 0, proximityWeight: 0, slots: [], words: [], phrases: [], excludes: [] };
-  const program: SearchProgram = {
-    mode: "all",
-    k,
-    ...scoring,
-    filter: [],
-    sort,
-    facets: [],
-    ...PLAIN_RANKING,
-  };
+  const program: SearchProgram = { ...EVERY_DOCUMENT, k, sort };
   const { rows } = decodeSearchResult(engine.search(snapshot, encodeSearch(program)), program);
   return rows.map(({ seq, keys }) => [(seq - 1000) / 7 + 1, keys]);
 }

@@ -6,9 +6,9 @@ import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   ALL_ROWS,
+  EVERY_DOCUMENT,
   encodeSearch,
   type FilterOp,
-  PLAIN_RANKING,
   type SearchProgram,
   type SearchWord,
 } from "../../../../engine-wasm/host/programs/search-program.js";
@@ -36,25 +36,8 @@ beforeAll(async () => {
 });
 
 function check({ engine, snapshot, rows }: Catalogue, changes: Partial<SearchProgram>): void {
-  const scoring = {
-    k1: K1,
-    b: B,
-    proximityWeight: PROXIMITY_WEIGHT,
-    slots: [],
-    words: [],
-    phrases: [],
-    excludes: [],
-  };
-  const program = {
-    mode: "all" as const,
-    k: 0,
-    ...scoring,
-    filter: [],
-    sort: [],
-    facets: [],
-    ...PLAIN_RANKING,
-  };
-  const asked: SearchProgram = { ...program, ...changes };
+  const scoring = { k1: K1, b: B, proximityWeight: PROXIMITY_WEIGHT };
+  const asked: SearchProgram = { ...EVERY_DOCUMENT, k: 0, ...scoring, ...changes };
   const answer = decodeSearchResult(engine.search(snapshot, encodeSearch(asked)), asked);
   expect(answer).toEqual(searchTwin(rows, asked, (id) => bench.hash(id)));
 }

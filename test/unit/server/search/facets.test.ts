@@ -2,7 +2,7 @@
 // are those of one list.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { PLAIN_RANKING, type SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
+import { EVERY_DOCUMENT, type SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
 import type {
   FacetCount,
   FacetValue,
@@ -83,22 +83,12 @@ describe("mergeFacet", () => {
 
 describe("countFacets", () => {
   const program: SearchProgram = {
-    mode: "all",
+    ...EVERY_DOCUMENT,
     k: 10,
-    k1: 1,
-    b: 0,
-    proximityWeight: 0,
-    slots: [],
-    words: [],
-    phrases: [],
-    excludes: [],
-    filter: [],
-    sort: [],
     facets: [
       { slot: 1, type: 0, limit: 3, share: true },
       { slot: 2, type: 0, limit: 3, share: true },
     ],
-    ...PLAIN_RANKING,
   };
   const answer = (shares: readonly FacetShare[]): SearchResult => ({
     found: 0,
