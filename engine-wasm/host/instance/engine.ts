@@ -106,16 +106,11 @@ export class Engine {
     return this.#instance.run((kernels) => kernels.liveAll(rows)) >>> 0;
   }
 
-  /** A bitset of the caller's with the given bytes (u64 words, little endian, ceil(rows / 64) of them). */
-  liveFrom(bytes: Uint8Array): number {
-    return this.#instance.region(bytes);
-  }
-
   liveCopy(live: number, rows: number): number {
     return this.#instance.run((kernels) => kernels.liveCopy(live, rows)) >>> 0;
   }
 
-  /** A copy of the bitset's bytes. */
+  /** A copy of the bitset's bytes (u64 words, little endian, ceil(rows / 64) of them). */
   liveBytes(live: number, rows: number): Uint8Array {
     return new Uint8Array(this.#instance.view().subarray(live, live + liveBytes(rows)));
   }
@@ -238,11 +233,6 @@ export class Engine {
   /** Bytes of all segments, bitsets and snapshots: about what remains of the memory after a renewal. */
   usedBytes(): number {
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
-  }
-
-  /** Free regions inside the memory. */
-  wastedBytes(): number {
-    return this.#instance.run((kernels) => kernels.freeBytes()) >>> 0;
   }
 
   /** For what is to be copied before `renew`. Changes nothing here. Throws EngineError("memory"). */

@@ -52,7 +52,7 @@ describe("the end of the memory", () => {
     const { engine, ask } = opened();
     const before = ask(BROWSE);
     expect(() => {
-      for (;;) engine.liveFrom(new Uint8Array(64 * 1024));
+      for (;;) engine.reserveSegment(64 * 1024);
     }).toThrow(expect.objectContaining({ code: "memory" }));
     expect(() => ask({ ...BROWSE, k: ROWS })).toThrow(expect.objectContaining({ code: "memory" }));
     expect(engine.usable).toBe(true);

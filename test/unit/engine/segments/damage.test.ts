@@ -231,8 +231,12 @@ test("a segment that is cut short or empty is damaged", () => {
   const engine = module.engine();
   const segment = bench.build({ fields: [], analysis: PLAIN_ANALYSIS }, toRaw(documents(3, 1), [1, 2, 3]))
     .segment!;
+  const before = engine.usedBytes();
+  const first = engine.attach(segment);
+  engine.detach(first);
   for (const length of [0, 10, L.SEG_HEADER_BYTES, segment.length - 8]) {
     expect(() => engine.attach(segment.subarray(0, length))).toThrow(EngineError);
   }
-  expect(engine.wastedBytes()).toBe(0);
+  expect(engine.usedBytes()).toBe(before);
+  expect(engine.attach(segment)).toBe(first);
 });
