@@ -8,6 +8,7 @@ import { declaredNames, exportedNames, importedNames } from "./names.js";
 import { everything, product, ROOT, type Source, tools } from "./tree.js";
 
 const LINES_MAX = 400;
+const DESCRIBE_LINES_MAX = 150;
 
 /** Fails with the rule's reason and one line per violation. */
 function expectNone(violations: string[], why: string): void {
@@ -314,6 +315,17 @@ describe("files", () => {
       .filter(({ lines }) => lines > LINES_MAX)
       .map(({ path, lines }) => `${path} has ${lines} lines`);
     expectNone(long, "A file that does not fit in the head is two files.");
+  });
+
+  test(`describe each topic of a test in at most ${DESCRIBE_LINES_MAX} lines`, () => {
+    const long = everything.flatMap(({ path, text }) => {
+      const topics = text.match(/^describe\b.*?^\}\);$/gms) ?? [];
+      return topics
+        .map((topic) => ({ title: topic.split("\n")[0], lines: topic.split("\n").length }))
+        .filter(({ lines }) => lines > DESCRIBE_LINES_MAX)
+        .map(({ title, lines }) => `${path} ${title} has ${lines} lines`);
+    });
+    expectNone(long, "A describe is about one topic; sharedServer lets several have one server.");
   });
 
   test(`share a room with at most ${ROOM_FILES_MAX - 1} others`, () => {

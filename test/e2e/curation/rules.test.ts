@@ -1,7 +1,8 @@
 // Ranking rules over HTTP: their life, what is refused and with which sentence, who may, what survives.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
+import { sharedServer } from "../world/shared-server.js";
 import { PRODUCTS, SCHEMA } from "../world/shop.js";
 
 const RULES = "/v1/indexes/shop/ranking-rules";
@@ -92,26 +93,21 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
   ["an array", [PIN], /^the body must be an object/],
 ];
 
+const server = sharedServer({ shards: 2 }, async (server) => {
+  await server.createIndex("shop", SCHEMA, PRODUCTS);
+  await server.createIndex("other", SCHEMA);
+});
+
+async function make(body: object, index = "shop"): Promise<Record<string, unknown> & { id: number }> {
+  const reply = await server.post(`/v1/indexes/${index}/ranking-rules`, body);
+  expectStatus(reply, 201);
+  return reply.json.data as Record<string, unknown> & { id: number };
+}
+
+const list = async (index = "shop") =>
+  (await server.get(`/v1/indexes/${index}/ranking-rules`)).json.data as unknown as { id: number }[];
+
 describe("ranking rules", () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 2 });
-    await server.createIndex("shop", SCHEMA, PRODUCTS);
-    await server.createIndex("other", SCHEMA);
-  });
-
-  afterAll(() => server.close());
-
-  async function make(body: object, index = "shop"): Promise<Record<string, unknown> & { id: number }> {
-    const reply = await server.post(`/v1/indexes/${index}/ranking-rules`, body);
-    expectStatus(reply, 201);
-    return reply.json.data as Record<string, unknown> & { id: number };
-  }
-
-  const list = async (index = "shop") =>
-    (await server.get(`/v1/indexes/${index}/ranking-rules`)).json.data as unknown as { id: number }[];
-
   test("are made with defaults, listed, read, changed and deleted", async () => {
     const made = await make(PIN);
     expect(made).toEqual({
@@ -173,7 +169,9 @@ describe("ranking rules", () => {
     });
     expect((await server.get(`${RULES}/${id}`)).json.data).toEqual(pinned.json.data);
   });
+});
 
+describe("refusals of ranking rules", () => {
   test.each(REFUSED)("%s is refused", async (_name, body, sentence) => {
     const before = await list();
     const reply = await server.post(RULES, body);
@@ -217,7 +215,9 @@ describe("ranking rules", () => {
     expect((await server.get("/v1/indexes/none/ranking-rules")).json.code).toBe("SK-IX-404");
     expect((await server.post("/v1/indexes/none/ranking-rules", PIN)).json.code).toBe("SK-IX-404");
   });
+});
 
+describe("owners of ranking rules", () => {
   test("need the scope rules on an index that the key covers, and belong to one tenant", async () => {
     const key = async (scopes: string[], indexes = ["*"]) =>
       (await server.post("/v1/keys", { name: "test", scopes, indexes })).json.data.key;

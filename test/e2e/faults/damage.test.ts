@@ -5,26 +5,23 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ENVELOPE_CATALOG, seal } from "../../../shards/storage/envelope.js";
 import { deletedRowsKey, documentKey, manifestKey, pieceKey } from "../../../shards/storage/keyspace.js";
-import { ADMIN_KEY, eventually, expectStatus, TestServer } from "../world/harness.js";
+import { ADMIN_KEY, eventually, expectStatus } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 
-let server: TestServer;
-/** The first index made has uid 1. */
-const UID = 1;
-
-beforeAll(async () => {
-  server = await TestServer.start();
+const server = sharedServer({}, async (server) => {
   await server.createIndex("hurt", SCHEMA, documents);
   await server.createIndex("well", SCHEMA, documents);
 });
-afterAll(() => server.close());
+/** The first index made has uid 1. */
+const UID = 1;
 
 function skein(...args: string[]) {
   const result = spawnSync(process.execPath, [MAIN, ...args, "--data-dir", server.dataDir], {
@@ -74,7 +71,7 @@ async function expectHealthy(count: number): Promise<void> {
 const statusOf = async (name: string): Promise<unknown> =>
   (await server.get(`/v1/indexes/${name}`)).json.data.status;
 
-describe("a damaged data directory", () => {
+describe("an index of a damaged data directory", () => {
   test("a manifest: the index answers 503 and says why, all else serves, repair brings it back", async () => {
     await server.stop();
     expect(await damage("shards/1", manifestKey(UID))).toBe(true);
@@ -127,7 +124,9 @@ describe("a damaged data directory", () => {
     await server.launch();
     await expectHealthy(40);
   });
+});
 
+describe("documents of a damaged data directory", () => {
   test("a document: only what needs it is refused; repair drops it and lists it", async () => {
     await server.stop();
     const shard = await damageDocument(5);
@@ -166,7 +165,9 @@ describe("a damaged data directory", () => {
     expect((await server.query("hurt", { q: "replaced", per_page: 0, num_typos: 0 })).json.found).toBe(10);
     for (let i = 20; i < 25; i++) expectStatus(await server.get(`/v1/indexes/hurt/documents/d${i}`), 404);
   });
+});
 
+describe("databases of a damaged data directory", () => {
   test("a shard's database: the server does not start and says what to do; repair mends it", async () => {
     await server.stop();
     const folder = join(server.dataDir, "shards/0");
@@ -195,7 +196,9 @@ describe("a damaged data directory", () => {
       );
     }
   });
+});
 
+describe("the catalog of a damaged data directory", () => {
   test("records of the catalog: an index is unknown but not gone, a tenant's stops the start", async () => {
     await server.stop();
     expect(await damage("catalog", Buffer.from("index/1"))).toBe(true);

@@ -1,4 +1,6 @@
-// The malformed bodies, parameters and filter expressions of bad-input.test.ts, as data.
+// The malformed bodies, parameters and filter expressions of bad-input.test.ts and its requests for what is not there, as data.
+import { ADMIN_KEY, type CallOptions } from "../world/harness.js";
+
 /** `depth` opening strings followed by as many closing ones. */
 export const nested = (depth: number, open: string, close: string): string =>
   open.repeat(depth) + close.repeat(depth);
@@ -102,4 +104,35 @@ export const WRONG_FILTERS: [string, number][] = [
   ["brand:>a", 6],
   ["price:=NaN", 7],
   ["price:=1e999", 7],
+];
+
+/** Requests for what is not there, or that may not ask. */
+export const REFUSED_REQUESTS: [
+  what: string,
+  status: number,
+  method: string,
+  path: string,
+  options?: CallOptions,
+][] = [
+  ["a route that does not exist is 404", 404, "GET", "/v1/nothing"],
+  ["an index that does not exist is 404", 404, "GET", "/v1/indexes/nope"],
+  ["a query of such an index is 404", 404, "POST", "/v1/indexes/nope/query", { body: { q: "a" } }],
+  ["a document that does not exist is 404", 404, "GET", "/v1/indexes/things/documents/absent"],
+  ["a method that the route does not have is 405", 405, "PUT", "/v1/indexes", { body: "{}" }],
+  ["no key is 401", 401, "GET", "/v1/indexes", { key: null }],
+  ["an unknown key is 401", 401, "GET", "/v1/indexes", { key: "wrong" }],
+  [
+    "a key of another scheme is 401",
+    401,
+    "GET",
+    "/v1/indexes",
+    { key: null, headers: { authorization: `Basic ${ADMIN_KEY}` } },
+  ],
+  [
+    "a query that is not sent as JSON is 415",
+    415,
+    "POST",
+    "/v1/indexes/things/query",
+    { body: '{"q":"a"}', headers: { "content-type": "text/plain" } },
+  ],
 ];

@@ -1,11 +1,18 @@
 // Everything a confused or hostile client may send: answered with the right 4xx and one clear sentence, and
 // the server stays alive, ready and at its size. Runs on both HTTP implementations.
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, sleep, TestServer } from "../world/harness.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { ADMIN_KEY, sleep } from "../world/harness.js";
 import { requestHead, statusOf } from "../world/raw-http.js";
 import type { Reply } from "../world/reply.js";
-import { BROKEN_BODIES, nested, WRONG_FILTERS, WRONG_PARAMETERS } from "./bad-input-cases.js";
+import { serverOverEachHttp } from "../world/shared-server.js";
+import {
+  BROKEN_BODIES,
+  nested,
+  REFUSED_REQUESTS,
+  WRONG_FILTERS,
+  WRONG_PARAMETERS,
+} from "./bad-input-cases.js";
 
 const SCHEMA = {
   fields: [
@@ -21,49 +28,47 @@ const SCHEMA = {
   ],
 };
 
-describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
-  let server: TestServer;
+const DOCUMENTS = [
+  {
+    id: "1",
+    title: "a red thing",
+    brand: "acme",
+    price: 2.5,
+    stock: 1,
+    big: 1,
+    sale: true,
+    tags: ["x"],
+    sizes: [1],
+    ratios: [0.5],
+  },
+  {
+    id: "2",
+    title: "a blue thing",
+    brand: "zeta",
+    price: 5,
+    stock: 2,
+    big: 2,
+    sale: false,
+    tags: ["y"],
+    sizes: [2],
+    ratios: [1],
+  },
+];
 
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 2, http });
-    await server.createIndex("things", SCHEMA, [
-      {
-        id: "1",
-        title: "a red thing",
-        brand: "acme",
-        price: 2.5,
-        stock: 1,
-        big: 1,
-        sale: true,
-        tags: ["x"],
-        sizes: [1],
-        ratios: [0.5],
-      },
-      {
-        id: "2",
-        title: "a blue thing",
-        brand: "zeta",
-        price: 5,
-        stock: 2,
-        big: 2,
-        sale: false,
-        tags: ["y"],
-        sizes: [2],
-        ratios: [1],
-      },
-    ]);
-  });
+const SERVERS = serverOverEachHttp({ shards: 2, quiet: true }, (server) =>
+  server.createIndex("things", SCHEMA, DOCUMENTS),
+);
 
-  afterAll(async () => {
+afterAll(async () => {
+  for (const [, server] of SERVERS) {
     expect(server.running, "the server is still alive after the whole battery").toBe(true);
     expect((await server.get("/health/ready")).status).toBe(200);
     expect((await server.query("things", { q: "thing" })).json.found).toBe(2);
-    const failures = server.log.filter((entry) => entry.level === "error" || entry.level === "fatal");
-    await server.close();
-    expect(failures).toEqual([]);
-  });
+  }
+});
 
-  test.each(BROKEN_BODIES)("a body that is %s", async (_name, body) => {
+describe.each(SERVERS)("bodies, parameters and filters over %s", (_http, server) => {
+  test.each(BROKEN_BODIES)("a body that is %s is refused on every route", async (_name, body) => {
     for (const path of [
       "/v1/indexes/things/query",
       "/v1/indexes",
@@ -81,7 +86,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     expectRefused(await server.raw("PATCH", "/v1/indexes/things/settings", { body }), 400);
   });
 
-  test.each(WRONG_PARAMETERS)("query parameter %s = %j", async (name, value) => {
+  test.each(WRONG_PARAMETERS)("the query parameter %s = %j is refused", async (name, value) => {
     const reply = await server.query("things", { q: "thing", [name]: value });
     expectRefused(reply, 400);
     expect(reply.json.code).toBe("SK-SE-400");
@@ -112,8 +117,10 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     expect(reply.json.per_page).toBe(250);
     expect(reply.json.page).toBe(1);
   });
+});
 
-  test("unpaired surrogates in JSON escapes", async () => {
+describe.each(SERVERS)("odd strings and numbers over %s", (_http, server) => {
+  test("unpaired surrogates in JSON escapes fail their documents", async () => {
     for (const q of ["\\ud800", "\\udc00x", "a\\ud83d b", "\\ud83d\\ud83d\\ude00"]) {
       const reply = await server.raw("POST", "/v1/indexes/things/query", { body: `{"q":"${q}"}` });
       expect(reply.status, reply.text).toBeLessThan(500);
@@ -125,7 +132,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     }
   });
 
-  test("__proto__, constructor and other names of JavaScript's own", async () => {
+  test("__proto__, constructor and other names of JavaScript's own are names like any others", async () => {
     const evil =
       '{"id":"p","title":"thing","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
     const batch = await server.raw("POST", "/v1/indexes/things/documents/batch", {
@@ -156,7 +163,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     await server.raw("DELETE", "/v1/indexes/things/documents/p");
   });
 
-  test("numbers beyond every range", async () => {
+  test("numbers beyond every range fail no batch and no server", async () => {
     const numbers = [
       "1e999",
       "-1e999",
@@ -185,8 +192,10 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     }
     await server.raw("DELETE", "/v1/indexes/things/documents/n");
   });
+});
 
-  test("strings of a mebibyte", async () => {
+describe.each(SERVERS)("too much over %s", (_http, server) => {
+  test("strings of a mebibyte are refused where they do not fit", async () => {
     const long = "x".repeat(1024 * 1024);
     expectRefused(
       await server.raw("POST", "/v1/indexes/things/query", { body: JSON.stringify({ q: long }) }),
@@ -218,7 +227,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     await server.delete("/v1/indexes/things/documents/fits");
   });
 
-  test("a filter of 10,000 clauses", async () => {
+  test("a filter of 10,000 clauses is answered or refused", async () => {
     const clauses = Array.from({ length: 10_000 }, (_, i) => `stock:=${i}`);
     for (const filter_by of [
       clauses.join(" || "),
@@ -241,12 +250,12 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     expect(server.cpuSeconds() - before).toBeLessThan(10);
   });
 
-  test("two different Content-Length headers", async () => {
+  test("two different Content-Length headers are refused", async () => {
     const head = "POST /v1/indexes/things/query HTTP/1.1\r\ncontent-length: 2\r\ncontent-length: 3\r\n";
     expect(await statusOf(server, head)).toBe(400);
   });
 
-  test("too large and too many", async () => {
+  test("bodies that are too large and documents that are too many are refused", async () => {
     const many = JSON.stringify({ documents: Array.from({ length: 10_001 }, (_, i) => ({ id: `m${i}` })) });
     expectRefused(await server.raw("POST", "/v1/indexes/things/documents/batch", { body: many }), 413);
     const declared = await server.raw("POST", "/v1/indexes/things/query", {
@@ -260,26 +269,14 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
       ),
     ).toBe(413);
   });
+});
 
-  test("routes, keys and methods that do not exist", async () => {
-    expectRefused(await server.get("/v1/nothing"), 404);
-    expectRefused(await server.get("/v1/indexes/nope"), 404);
-    expectRefused(await server.query("nope", { q: "a" }), 404);
-    expectRefused(await server.get("/v1/indexes/things/documents/absent"), 404);
-    expectRefused(await server.raw("PUT", "/v1/indexes", { body: "{}" }), 405);
-    expectRefused(await server.get("/v1/indexes", { key: null }), 401);
-    expectRefused(await server.get("/v1/indexes", { key: "wrong" }), 401);
-    expectRefused(
-      await server.get("/v1/indexes", { key: null, headers: { authorization: `Basic ${ADMIN_KEY}` } }),
-      401,
-    );
-    expectRefused(
-      await server.raw("POST", "/v1/indexes/things/query", {
-        body: '{"q":"a"}',
-        headers: { "content-type": "text/plain" },
-      }),
-      415,
-    );
+describe.each(SERVERS)("requests for what is not there over %s", (_http, server) => {
+  test.each(REFUSED_REQUESTS)("%s", async (_what, status, method, path, options) => {
+    expectRefused(await server.call(method, path, options), status);
+  });
+
+  test("paths that cannot be decoded or name nothing are refused", async () => {
     for (const path of [
       "/v1/indexes/%ff",
       "/v1/indexes/a%00b",
@@ -291,8 +288,10 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
       expect(reply.status, `${path}: ${reply.text}`).toBeLessThan(500);
     }
   });
+});
 
-  test("connections that end in the middle", async () => {
+describe.each(SERVERS)("connections over %s", (_http, server) => {
+  test("connections that end in the middle leave nothing behind", async () => {
     for (let i = 0; i < 100; i++) {
       const socket = await server.socket();
       socket.on("error", () => undefined);
@@ -312,7 +311,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     expect((await server.get("/v1/indexes/things/documents/cut")).status).toBe(404);
   });
 
-  test("clients that leave before the answer", async () => {
+  test("clients that leave before the answer hold nobody up", async () => {
     const body = JSON.stringify({ q: "thing", facets: ["brand"] });
     for (let i = 0; i < 100; i++) {
       const socket = await server.socket();
@@ -324,7 +323,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     expect((await server.query("things", { q: "thing" })).status).toBe(200);
   });
 
-  test("a body that arrives byte by byte", async () => {
+  test("a body that arrives byte by byte is answered", async () => {
     const body = JSON.stringify({ q: "thing" });
     const sockets = await Promise.all(Array.from({ length: 50 }, () => server.socket()));
     for (const socket of sockets) socket.write(requestHead("POST", "/v1/indexes/things/query", body.length));
@@ -338,7 +337,7 @@ describe.each(["uws", "node"] as const)("bad input over %s", (http) => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("bytes that are not HTTP", async () => {
+  test("bytes that are not HTTP hold nobody up", async () => {
     for (const line of [
       "\x16\x03\x01\x02\x00\x01\x00",
       "GET\r\n\r\n",

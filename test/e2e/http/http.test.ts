@@ -2,36 +2,31 @@
 // implementations, which must not be told apart.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, eventually, sleep, TestServer } from "../world/harness.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ADMIN_KEY, eventually, sleep, type TestServer } from "../world/harness.js";
+import { serverOverEachHttp } from "../world/shared-server.js";
 
 const MAIN = join(dirname(fileURLToPath(import.meta.url)), "../../../dist/server/cli/main.js");
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ORIGIN = "https://shop.example";
 const NDJSON = { "content-type": "application/x-ndjson" };
 
-describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
-  let server: TestServer;
-  const directory = mkdtempSync(join(tmpdir(), "skein-http-"));
+const SERVERS = serverOverEachHttp(
+  {
+    shards: 2,
+    logLevel: "debug",
+    config: { cors: [ORIGIN], limits: { documentBytesMax: 100_000 } },
+  },
+  (server) => server.createIndex("things", SCHEMA, [{ id: "1", title: "one thing" }]),
+);
 
-  beforeAll(async () => {
-    const config = join(directory, "skein.config.json");
-    writeFileSync(config, JSON.stringify({ cors: [ORIGIN], limits: { documentBytesMax: 100_000 } }));
-    server = await TestServer.start({ shards: 2, http, logLevel: "debug", flags: ["--config", config] });
-    await server.createIndex("things", SCHEMA, [{ id: "1", title: "one thing" }]);
-  });
-
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true });
-  });
-
+describe.each(SERVERS)("methods and headers over %s", (http, server) => {
   test("says in one line when it is not uWebSockets.js", () => {
     const lines = server.log.filter((entry) => String(entry.msg).includes("node:http"));
     expect(lines.length).toBe(http === "node" ? 1 : 0);
@@ -84,8 +79,10 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
     expect([reply.status, reply.json.code]).toEqual([401, "SK-SYS-401"]);
     expect(reply.headers["www-authenticate"]).toMatch(/^Bearer/);
   });
+});
 
-  test("gzip bodies of documents", async () => {
+describe.each(SERVERS)("bodies over %s", (_http, server) => {
+  test("documents may come as gzip, and what is no gzip is refused", async () => {
     const post = (path: string, body: Uint8Array, headers: Record<string, string>) =>
       server.raw("POST", `/v1/indexes/things/documents/${path}`, {
         body,
@@ -106,7 +103,7 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
     expect((await post("batch", gzipSync("{}"), { "content-encoding": "br" })).status).toBe(415);
   });
 
-  test("a body that says that it is not encoded", async () => {
+  test("a body may say that it is not encoded, but not that it is gzip when it is none", async () => {
     const query = (encoding: string) =>
       server.post("/v1/indexes/things/query", { q: "*" }, { headers: { "content-encoding": encoding } });
     expect((await query("identity")).status).toBe(200);
@@ -124,7 +121,7 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
     expect((await server.get("/v1/indexes")).status).toBe(200);
   });
 
-  test("content types", async () => {
+  test("content types other than those of the route are refused", async () => {
     const query = (type: string) =>
       server.raw("POST", "/v1/indexes/things/query", {
         body: '{"q":"thing"}',
@@ -147,8 +144,10 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
       expect([(await query(type)).status, type]).toEqual([415, type]);
     }
   });
+});
 
-  test("an import of many megabytes through a stream", async () => {
+describe.each(SERVERS)("streams over %s", (_http, server) => {
+  test("an import of many megabytes comes through a stream", async () => {
     const line = (id: number): string => `{"id":"s${id}","title":"streamed","text":"${"x".repeat(1000)}"}\n`;
     const chunks = Array.from({ length: 200 }, (_, at) =>
       Buffer.from(Array.from({ length: 100 }, (_, i) => line(at * 100 + i)).join("")),
@@ -223,16 +222,20 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
     const last = JSON.parse(reply.text.trimEnd().split("\n").at(-1)!) as { code: string };
     expect(last.code).toBe("SK-DOC-400");
   });
+});
 
-  test("the port is taken", () => {
-    const result = serve(["--port", String(server.port), "--data-dir", join(directory, "other")], http);
+describe.each(SERVERS)("start and stop over %s", (http, server) => {
+  test("a start on a port that is taken fails and says so", () => {
+    const other = mkdtempSync(join(tmpdir(), "skein-http-"));
+    onTestFinished(() => rmSync(other, { recursive: true }));
+    const result = serve(["--port", String(server.port), "--data-dir", other], http);
     expect(result.status).toBe(2);
     expect(result.stderr).toMatch(
       /^(Admin key[^\n]*\n)?skein: cannot listen on 127\.0\.0\.1:\d+: the address is in use[^\n]*\n$/,
     );
   });
 
-  test("the data directory is in use", () => {
+  test("a start on a data directory in use fails and names the server", () => {
     const result = serve(["--port", "0", "--data-dir", server.dataDir], http);
     expect(result.status).toBe(2);
     expect(result.stderr).toBe(
@@ -248,7 +251,7 @@ describe.each(["uws", "node"] as const)("HTTP over %s", (http) => {
     ]);
   });
 
-  test("SIGTERM: running requests are answered, new ones are not taken, the exit code is 0", async () => {
+  test("at SIGTERM running requests are answered, new ones are not taken, and the exit code is 0", async () => {
     const socket = await server.socket();
     const body = '{"q":"thing"}';
     socket.write(

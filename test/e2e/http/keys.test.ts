@@ -1,61 +1,49 @@
 // Keys, tenants and plans over HTTP: who sees and does what, and what happens when it is too much.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, sleep, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { expectStatus, sleep } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = [{ id: "1", title: "thing" }];
 
-describe("keys and tenants", () => {
-  let server: TestServer;
-  const directory = mkdtempSync(join(tmpdir(), "skein-keys-"));
+const PLANS = [
+  { name: "small", searches_per_month: 3, documents: 2 },
+  { name: "slow", requests_per_second_per_ip: 2 },
+];
 
-  beforeAll(async () => {
-    const config = join(directory, "skein.config.json");
-    const plans = [
-      { name: "small", searches_per_month: 3, documents: 2 },
-      { name: "slow", requests_per_second_per_ip: 2 },
-    ];
-    writeFileSync(config, JSON.stringify({ plans }));
-    server = await TestServer.start({ shards: 1, flags: ["--config", config] });
-    for (const name of ["shop_de", "shop_en", "stock"]) await server.createIndex(name, SCHEMA, DOCUMENTS);
-  });
+const server = sharedServer({ shards: 1, config: { plans: PLANS } }, async (server) => {
+  for (const name of ["shop_de", "shop_en", "stock"]) await server.createIndex(name, SCHEMA, DOCUMENTS);
+});
 
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true });
-  });
+async function makeKey(body: object): Promise<{ id: number; key: string }> {
+  const reply = await server.post("/v1/keys", { name: "test", ...body });
+  expectStatus(reply, 201);
+  return { id: Number(reply.json.data.id), key: reply.json.data.key };
+}
 
-  async function makeKey(body: object): Promise<{ id: number; key: string }> {
-    const reply = await server.post("/v1/keys", { name: "test", ...body });
-    expectStatus(reply, 201);
-    return { id: Number(reply.json.data.id), key: reply.json.data.key };
-  }
+const search = (index: string, key: string) =>
+  server.post(`/v1/indexes/${index}/query`, { q: "thing" }, { key });
 
-  const search = (index: string, key: string) =>
-    server.post(`/v1/indexes/${index}/query`, { q: "thing" }, { key });
-
-  /** Asks at once until requests are refused, and no more pass than may in that time; the refusals. */
-  async function throttled(perSecond: number, ask: () => Promise<Reply>): Promise<Reply[]> {
-    const refused: Reply[] = [];
-    const started = performance.now();
-    let passed = 0;
-    while (refused.length === 0) {
-      for (const reply of await Promise.all(Array.from({ length: 10 }, ask))) {
-        if (reply.status === 429) refused.push(reply);
-        else passed++;
-      }
-      expect(passed).toBeGreaterThanOrEqual(1);
-      const seconds = (performance.now() - started) / 1000;
-      expect(passed).toBeLessThanOrEqual(perSecond + Math.ceil(seconds * perSecond));
+/** Asks at once until requests are refused, and no more pass than may in that time; the refusals. */
+async function throttled(perSecond: number, ask: () => Promise<Reply>): Promise<Reply[]> {
+  const refused: Reply[] = [];
+  const started = performance.now();
+  let passed = 0;
+  while (refused.length === 0) {
+    for (const reply of await Promise.all(Array.from({ length: 10 }, ask))) {
+      if (reply.status === 429) refused.push(reply);
+      else passed++;
     }
-    return refused;
+    expect(passed).toBeGreaterThanOrEqual(1);
+    const seconds = (performance.now() - started) / 1000;
+    expect(passed).toBeLessThanOrEqual(perSecond + Math.ceil(seconds * perSecond));
   }
+  return refused;
+}
 
-  test("a value is shown once and never again", async () => {
+describe("a key", () => {
+  test("its value is shown once and never again", async () => {
     const { id, key } = await makeKey({ scopes: ["search"] });
     const one = await server.get(`/v1/keys/${id}`);
     const list = await server.get("/v1/keys");
@@ -63,7 +51,7 @@ describe("keys and tenants", () => {
     expect(key.startsWith(one.json.data.prefix as string)).toBe(true);
   });
 
-  test("scopes and index patterns", async () => {
+  test("its scopes and index patterns decide what it may", async () => {
     const { key } = await makeKey({ scopes: ["search"], indexes: ["shop_*"] });
     expect((await search("shop_de", key)).status).toBe(200);
     expect((await search("stock", key)).json.code).toBe("SK-SYS-403");
@@ -76,7 +64,7 @@ describe("keys and tenants", () => {
     expect((await server.get("/v1/keys", { key })).status).toBe(403);
   });
 
-  test("a key sees and makes only the indexes it covers", async () => {
+  test("it sees and makes only the indexes it covers", async () => {
     const { key } = await makeKey({ scopes: ["indexes"], indexes: ["shop_*"] });
     const list = (await server.get("/v1/indexes", { key })).json.data as unknown as { name: string }[];
     expect(list.map((index) => index.name)).toEqual(["shop_de", "shop_en"]);
@@ -85,7 +73,7 @@ describe("keys and tenants", () => {
     expectStatus(await server.delete("/v1/indexes/shop_it", { key }), 200);
   });
 
-  test("changes and deletion work at once", async () => {
+  test("its change and its deletion work at once", async () => {
     const { id, key } = await makeKey({ scopes: ["search"] });
     expect((await search("stock", key)).status).toBe(200);
     expectStatus(await server.patch(`/v1/keys/${id}`, { indexes: ["shop_*"], name: "renamed" }), 200);
@@ -96,7 +84,7 @@ describe("keys and tenants", () => {
     expect((await server.get("/v1/keys/none")).json.code).toBe("SK-SYS-404");
   });
 
-  test("an expired key is no key", async () => {
+  test("it is no key once it has expired", async () => {
     const expires = Date.now() + 4_000;
     const { key } = await makeKey({ scopes: ["search"], expires_at: new Date(expires).toISOString() });
     expect((await search("stock", key)).status).toBe(200);
@@ -106,8 +94,10 @@ describe("keys and tenants", () => {
       error: expect.stringContaining("expired"),
     });
   });
+});
 
-  test("a key for keys gives only what it has", async () => {
+describe("a key for keys", () => {
+  test("gives only what it has", async () => {
     const { id: own, key } = await makeKey({ scopes: ["keys", "search"], indexes: ["shop_*"] });
     const post = (body: object) => server.post("/v1/keys", { name: "child", ...body }, { key });
     expect((await post({ scopes: ["search"], indexes: ["shop_de"] })).status).toBe(201);
@@ -118,7 +108,7 @@ describe("keys and tenants", () => {
     expect((await server.delete(`/v1/keys/${stronger}`, { key })).status).toBe(403);
   });
 
-  test("a key for keys loosens neither its own bounds nor those of its children", async () => {
+  test("loosens neither its own bounds nor those of its children", async () => {
     const bounds = { expires_at: "2127-01-01T00:00:00.000Z", rate_limit: 500 };
     const { id, key } = await makeKey({ scopes: ["keys", "search"], ...bounds });
     const child = { name: "child", scopes: ["search"], ...bounds };
@@ -145,7 +135,9 @@ describe("keys and tenants", () => {
     const loosened = await server.patch(`/v1/keys/${id}`, { expires_at: null, rate_limit: null });
     expect(loosened.json.data).toMatchObject({ expires_at: null, rate_limit: null });
   });
+});
 
+describe("rates and tenants", () => {
   test("a rate limit answers 429 and when to come back", async () => {
     const { key } = await makeKey({ scopes: ["search"], rate_limit: 3 });
     const [refused] = await throttled(3, () => search("stock", key));
@@ -184,8 +176,10 @@ describe("keys and tenants", () => {
     expect((await server.patch("/v1/tenants/1", { name: "other" })).json.code).toBe("SK-SYS-409");
     expect((await server.delete("/v1/tenants/1")).json.code).toBe("SK-SYS-409");
   });
+});
 
-  test("a plan's quotas, also after a restart", async () => {
+describe("plans", () => {
+  test("set quotas, also after a restart", async () => {
     const made = await server.post("/v1/tenants", { name: "tiny", plan: "small" });
     const { key } = made.json.data.admin_key as { key: string };
     expectStatus(await server.post("/v1/indexes", { name: "mine", schema: SCHEMA }, { key }), 201);
@@ -215,7 +209,7 @@ describe("keys and tenants", () => {
     expect((await search("mine", key)).status).toBe(200);
   });
 
-  test("a plan's throttle per address", async () => {
+  test("throttle each address", async () => {
     const made = await server.post("/v1/tenants", { name: "slow", plan: "slow" });
     const { key } = made.json.data.admin_key as { key: string };
     await throttled(2, () => server.get("/v1/indexes", { key }));

@@ -4,9 +4,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
+import { afterAll, describe, expect, test } from "vitest";
+import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
 import { readPrometheusText, type Scraped } from "../world/prometheus-text.js";
+import { serverOverEachHttp, sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const METRICS_KEY = "metrics-key-0123456789";
@@ -22,43 +23,38 @@ async function scrape(server: TestServer, key: string | null = null): Promise<Sc
   return readPrometheusText(reply.text);
 }
 
-describe("metrics", () => {
-  const directory = mkdtempSync(join(tmpdir(), "skein-metrics-"));
-  const blockDir = mkdtempSync(join(tmpdir(), "skein-block-"));
-  let server: TestServer;
-
-  beforeAll(async () => {
-    const config = join(directory, "skein.config.json");
-    writeFileSync(config, JSON.stringify({ slow_query_ms: SLOW_MS, limits: { metricsIndexesMax: 20 } }));
-    const env = {
+const blockDir = mkdtempSync(join(tmpdir(), "skein-block-"));
+const server = sharedServer(
+  {
+    shards: 2,
+    config: { slow_query_ms: SLOW_MS, limits: { metricsIndexesMax: 20 } },
+    env: {
       NODE_OPTIONS: `--import=${join(import.meta.dirname, "../faults/shard-blocker.mjs")}`,
       SKEIN_TEST_BLOCK_DIR: blockDir,
-    };
-    server = await TestServer.start({ shards: 2, flags: ["--config", config], env });
-    await server.createIndex("shop", SCHEMA, [
+    },
+  },
+  (server) =>
+    server.createIndex("shop", SCHEMA, [
       { id: "1", title: "red shoe" },
       { id: "2", title: "blue shoe" },
-    ]);
-  });
+    ]),
+);
+afterAll(() => rmSync(blockDir, { recursive: true, force: true }));
 
-  afterAll(async () => {
-    await server.close();
-    for (const folder of [directory, blockDir]) rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** The shard's thread stands still while `work` is done. */
-  async function blocked<T>(shard: number, work: () => Promise<T>): Promise<T> {
-    const order = join(blockDir, String(shard));
-    const held = `${order}.held`;
-    writeFileSync(order, "");
-    try {
-      await eventually(async () => existsSync(held), `shard ${shard} obeys`);
-      return await work();
-    } finally {
-      rmSync(held, { force: true });
-    }
+/** The shard's thread stands still while `work` is done. */
+async function blocked<T>(shard: number, work: () => Promise<T>): Promise<T> {
+  const order = join(blockDir, String(shard));
+  const held = `${order}.held`;
+  writeFileSync(order, "");
+  try {
+    await eventually(async () => existsSync(held), `shard ${shard} obeys`);
+    return await work();
+  } finally {
+    rmSync(held, { force: true });
   }
+}
 
+describe("metrics", () => {
   test("need no key and move with requests, queries and documents", async () => {
     const before = await scrape(server);
     await server.query("shop", { q: "shoe" });
@@ -126,7 +122,9 @@ describe("metrics", () => {
       "the shard is up again",
     );
   });
+});
 
+describe("metrics of slow and many", () => {
   test("a slow query is logged with its phases and counted", async () => {
     const before = (await scrape(server)).value("skein_slow_queries_total") ?? 0;
     const lines = () => server.log.filter((entry) => entry.msg === "slow query" && entry.q === "red shoe");
@@ -182,15 +180,9 @@ function documents(index: number) {
   return Array.from({ length: index % 10 }, (_, i) => ({ id: String(i), title: `thing ${i}` }));
 }
 
-describe.each(["uws", "node"] as const)("metrics over %s with a key", (http) => {
-  let server: TestServer;
+const KEYED = serverOverEachHttp({ shards: 1, env: { SKEIN_METRICS_KEY: METRICS_KEY } });
 
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 1, http, env: { SKEIN_METRICS_KEY: METRICS_KEY } });
-  });
-
-  afterAll(() => server.close());
-
+describe.each(KEYED)("metrics over %s with a key", (_http, server) => {
   test("are shown to nobody else, not even to the admin key", async () => {
     for (const key of [null, "wrong-key-0123456789", undefined]) {
       const reply = await server.get("/metrics", key === undefined ? {} : { key });

@@ -1,12 +1,9 @@
 // More requests than the server may hold: the surplus gets 503 with Retry-After at once, nothing is lost or kept, and
 // it answers as before when the burst is over. Clients that are slow or silent are cut off and hold nobody up.
-
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, sleep, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { eventually, sleep, type TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";
+import { serverOverEachHttp } from "../world/shared-server.js";
 
 const CAPACITY = 32;
 const CLIENTS = 64; // sockets of the harness
@@ -15,51 +12,39 @@ const UNSENT_MAX = 8 * 1024 * 1024;
 const MIB = 1024 * 1024;
 const PATH = "/v1/indexes/things/query";
 
-describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
-  const folder = mkdtempSync(join(tmpdir(), "skein-overload-"));
-  let server: TestServer;
+const LIMITS = {
+  requestsInFlightMax: CAPACITY,
+  bodyIdleMsMax: IDLE_MS,
+  shardQueueRequestsMax: CAPACITY,
+  unsentBytesMax: UNSENT_MAX,
+  rememberedAnswersBytesMax: 1, // the queries of a burst are few
+};
+const SERVERS = serverOverEachHttp({ shards: 2, config: { limits: LIMITS } }, (server) =>
+  server.createIndex(
+    "things",
+    { fields: [{ name: "title", type: "string", facet: true }] },
+    Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` })),
+  ),
+);
 
-  beforeAll(async () => {
-    const config = join(folder, "skein.config.json");
-    const limits = {
-      requestsInFlightMax: CAPACITY,
-      bodyIdleMsMax: IDLE_MS,
-      shardQueueRequestsMax: CAPACITY,
-      unsentBytesMax: UNSENT_MAX,
-      rememberedAnswersBytesMax: 1, // the queries of a burst are few
-    };
-    writeFileSync(config, JSON.stringify({ limits }));
-    server = await TestServer.start({ http, shards: 2, flags: ["--config", config] });
-    const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
-    await server.createIndex(
-      "things",
-      { fields: [{ name: "title", type: "string", facet: true }] },
-      documents,
-    );
-  });
+/** Pipelined requests on many connections: far more at a time than the server takes. By status. */
+async function burst(server: TestServer, requests: number): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>();
+  const each = Math.ceil(requests / CLIENTS);
+  await Promise.all(
+    Array.from({ length: requests }, async (_, i) => {
+      const q = `thing number${i % each}`;
+      const reply = await server.query("things", { q, facets: ["title"], per_page: 50 });
+      statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+      if (reply.status === 200) return;
+      expect(reply.status, reply.text).toBe(503);
+      expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
+    }),
+  );
+  return statuses;
+}
 
-  afterAll(async () => {
-    await server.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  /** Pipelined requests on many connections: far more at a time than the server takes. By status. */
-  async function burst(requests: number): Promise<Map<number, number>> {
-    const statuses = new Map<number, number>();
-    const each = Math.ceil(requests / CLIENTS);
-    await Promise.all(
-      Array.from({ length: requests }, async (_, i) => {
-        const q = `thing number${i % each}`;
-        const reply = await server.query("things", { q, facets: ["title"], per_page: 50 });
-        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-        if (reply.status === 200) return;
-        expect(reply.status, reply.text).toBe(503);
-        expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
-      }),
-    );
-    return statuses;
-  }
-
+describe.each(SERVERS)("more than the server takes over %s", (_http, server) => {
   test("memory that uploads took comes back when their clients vanish", async () => {
     const before = server.residentMiB();
     if (before === null) return; // Linux tells
@@ -77,17 +62,17 @@ describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
     await eventually(async () => returned(), "their memory is back");
   });
 
-  test("ten times the capacity: 503 for the surplus, no growth, and it recovers", async () => {
+  test("of ten times the capacity the surplus gets 503, memory does not grow, and the server recovers", async () => {
     const pid = server.pid;
     const seen = new Set<number>();
     await eventually(async () => {
-      for (const status of (await burst(10 * CAPACITY)).keys()) seen.add(status);
+      for (const status of (await burst(server, 10 * CAPACITY)).keys()) seen.add(status);
       return seen.has(503) && seen.has(200);
     }, "some are answered and some refused");
     for (let grown = 64, times = 0; grown >= 64; times++) {
       expect(times, "five bursts let the memory grow, again and again").toBeLessThan(4);
       const before = server.residentMiB() ?? 0;
-      for (let time = 0; time < 5; time++) await burst(10 * CAPACITY);
+      for (let time = 0; time < 5; time++) await burst(server, 10 * CAPACITY);
       grown = (server.residentMiB() ?? 0) - before;
     }
     await eventually(
@@ -98,7 +83,9 @@ describe.each(["uws", "node"] as const)("overload (%s)", (http) => {
     expect(server.running).toBe(true);
     expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
   });
+});
 
+describe.each(SERVERS)("clients that do not take or give over %s", (_http, server) => {
   test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
     const text = "word ".repeat(100_000);
     const documents = Array.from({ length: 20 }, (_, i) => ({ id: `b${i}`, title: `${text}${i}` }));

@@ -1,37 +1,42 @@
 // Copying settings and swapping indexes over HTTP: what travels, what is refused, that no query sees a mixture
 // of two sides or an index that is gone.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { eventually, expectStatus, meanwhile, type TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";
 import type { Reply } from "../world/reply.js";
+import { sharedServer } from "../world/shared-server.js";
 import { documents, LEFT, makeSide, QUERY, RIGHT, schema, sideOf, sideOfRecords } from "../world/sides.js";
 
-const swap = (server: TestServer, index: string, target: string, more: object = {}): Promise<Reply> =>
+const server = sharedServer({ shards: 3, quiet: true }, async (server) => {
+  await makeSide(server, "a", LEFT);
+  await makeSide(server, "b", RIGHT);
+});
+
+/** The index that others copy from: settings, two rules and a group of synonyms. */
+async function makeSource(server: TestServer): Promise<void> {
+  await server.createIndex("from", schema(LEFT));
+  const settings = { num_typos: 1, searchable_attributes: ["title"], symbols_to_index: ["+"] };
+  expectStatus(await server.patch("/v1/indexes/from/settings", settings), 200);
+  for (const name of ["one", "two"]) {
+    const rule = { name, type: "hide", effect: { filter_by: "side:=right" } };
+    expectStatus(await server.post("/v1/indexes/from/ranking-rules", rule), 201);
+  }
+  const group = { type: "one_way", synonyms: ["thing", "object"], enabled: false };
+  expectStatus(await server.post("/v1/indexes/from/synonyms", group), 201);
+}
+
+const swap = (index: string, target: string, more: object = {}): Promise<Reply> =>
   server.post(`/v1/indexes/${index}/swap-with`, { target_index: target, ...more });
+const sides = async () => [await sideOfRecords(server, "a"), await sideOfRecords(server, "b")];
 
 describe("swap-with", () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 3 });
-    await makeSide(server, "a", LEFT);
-    await makeSide(server, "b", RIGHT);
-  });
-
-  afterAll(async () => {
-    await server.close();
-    expect(server.log.filter((entry) => entry.level === "error" || entry.level === "fatal")).toEqual([]);
-  });
-
-  const sides = async () => [await sideOfRecords(server, "a"), await sideOfRecords(server, "b")];
-
   test("exchanges everything that belongs to the data, and once more brings it back", async () => {
     const ids = async () => [
       (await server.get("/v1/indexes/a")).json.data.id,
       (await server.get("/v1/indexes/b")).json.data.id,
     ];
     const [idA, idB] = await ids();
-    const reply = await swap(server, "a", "b");
+    const reply = await swap("a", "b");
     expect(reply.json).toEqual({ data: { index: "a", target: "b", dropped: false } });
     expect([await sides(), await ids()]).toEqual([
       ["right", "left"],
@@ -47,7 +52,7 @@ describe("swap-with", () => {
     expect((await server.query("b", { q: "fresh" })).json.found).toBe(1);
     expect((await server.query("a", { q: "fresh" })).json.found).toBe(0);
     expectStatus(await server.delete("/v1/indexes/b/documents/new"), 200);
-    expectStatus(await swap(server, "b", "a", { drop_source_after: false }), 200);
+    expectStatus(await swap("b", "a", { drop_source_after: false }), 200);
     expect([await sides(), await ids()]).toEqual([
       ["left", "right"],
       [idA, idB],
@@ -108,7 +113,9 @@ describe("swap-with", () => {
     }
     expect(await sides()).toEqual(["left", "right"]);
   });
+});
 
+describe("swap-with meanwhile", () => {
   test("no query sees a mixture while the names go back and forth", async () => {
     const seen = { a: new Set<string>(), b: new Set<string>() };
     const answers = [0, 0, 0, 0];
@@ -124,7 +131,7 @@ describe("swap-with", () => {
     };
     await meanwhile([...readers, lister], async () => {
       for (let i = 0; i < 100; i++)
-        expectStatus(await swap(server, i % 3 === 0 ? "b" : "a", i % 3 === 0 ? "a" : "b"), 200);
+        expectStatus(await swap(i % 3 === 0 ? "b" : "a", i % 3 === 0 ? "a" : "b"), 200);
     });
     expect(Math.min(...answers)).toBeGreaterThan(10);
     expect([seen.a.size, seen.b.size]).toEqual([2, 2]);
@@ -138,7 +145,7 @@ describe("swap-with", () => {
     await meanwhile(new Array(4).fill(reader), async () => {
       for (let i = 1; i <= 12; i++) {
         await makeSide(server, "next", { name: `g${i}`, count: 30 + i });
-        const reply = await swap(server, "live", "next", { drop_source_after: true });
+        const reply = await swap("live", "next", { drop_source_after: true });
         expect(reply.json).toEqual({ data: { index: "live", target: "next", dropped: true } });
         expectStatus(await server.get("/v1/indexes/next"), 404);
       }
@@ -160,7 +167,7 @@ describe("swap-with", () => {
     socket.write(requestHead("POST", "/v1/indexes/old/query", body.length) + body.slice(0, 5));
     await server.holds(1);
     let done = false;
-    const swapped = swap(server, "old", "new", { drop_source_after: true }).then((reply) => {
+    const swapped = swap("old", "new", { drop_source_after: true }).then((reply) => {
       done = true;
       return reply;
     });
@@ -186,7 +193,7 @@ describe("swap-with", () => {
     const change = { schema: { fields: [{ name: "added", type: "string" }] } };
     for (let i = 0; i < 4; i++) {
       expectStatus(await server.patch(`/v1/indexes/${i % 2 === 0 ? "busy" : "calm"}`, change), 200);
-      expectStatus(await swap(server, "busy", "calm"), 200);
+      expectStatus(await swap("busy", "calm"), 200);
       expectStatus(
         await server.patch(`/v1/indexes/calm/settings`, { symbols_to_index: i < 2 ? ["+"] : [] }),
         200,
@@ -208,10 +215,7 @@ describe("swap-with", () => {
   test("a deletion under way does not hit the index that took the name", async () => {
     await server.createIndex("gone", schema(LEFT), documents(LEFT));
     await server.createIndex("stays", schema(RIGHT), documents(RIGHT));
-    const [swapped, deleted] = await Promise.all([
-      swap(server, "gone", "stays"),
-      server.delete("/v1/indexes/gone"),
-    ]);
+    const [swapped, deleted] = await Promise.all([swap("gone", "stays"), server.delete("/v1/indexes/gone")]);
     const left = ((await server.get("/v1/indexes")).json.data as unknown as { name: string }[])
       .map(({ name }) => name)
       .filter((name) => name === "gone" || name === "stays");
@@ -222,23 +226,7 @@ describe("swap-with", () => {
 });
 
 describe("copy-settings-from", () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 2 });
-    await server.createIndex("from", schema(LEFT));
-    const settings = { num_typos: 1, searchable_attributes: ["title"], symbols_to_index: ["+"] };
-    expectStatus(await server.patch("/v1/indexes/from/settings", settings), 200);
-    for (const name of ["one", "two"]) {
-      const rule = { name, type: "hide", effect: { filter_by: "side:=right" } };
-      expectStatus(await server.post("/v1/indexes/from/ranking-rules", rule), 201);
-    }
-    const group = { type: "one_way", synonyms: ["thing", "object"], enabled: false };
-    expectStatus(await server.post("/v1/indexes/from/synonyms", group), 201);
-  });
-
-  afterAll(() => server.close());
-
+  const server = sharedServer({ shards: 2 }, makeSource);
   const copy = (index: string, body: object): Promise<Reply> =>
     server.post(`/v1/indexes/${index}/copy-settings-from`, body);
 

@@ -1,28 +1,14 @@
 // A plan's documents over HTTP: exact within a batch, in every way of writing, however many write at once.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { expectStatus } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const LIMIT = 100;
 const SCHEMA = { fields: [{ name: "n", type: "int32" }] };
 
 describe("the documents of a plan", () => {
-  let server: TestServer;
+  const server = sharedServer({ shards: 3, config: { plans: [{ name: "small", documents: LIMIT }] } });
   let tenants = 0;
-  const directory = mkdtempSync(join(tmpdir(), "skein-quota-"));
-
-  beforeAll(async () => {
-    const config = join(directory, "skein.config.json");
-    writeFileSync(config, JSON.stringify({ plans: [{ name: "small", documents: LIMIT }] }));
-    server = await TestServer.start({ shards: 3, flags: ["--config", config] });
-  });
-
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true });
-  });
 
   /** A fresh tenant with the indexes `a` and `b`, and its ways of writing. */
   async function freshTenant() {

@@ -1,7 +1,8 @@
 // The life of documents over HTTP: every action, per-document errors, exact numbers, streams in and out.
 // Runs on both HTTP implementations.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, type TestServer } from "../world/harness.js";
+import { serverOverEachHttp } from "../world/shared-server.js";
 
 const SCHEMA = {
   fields: [
@@ -17,36 +18,30 @@ const SCHEMA = {
   ],
 };
 
-describe.each(["uws", "node"] as const)("documents over %s", (http) => {
-  let server: TestServer;
-  let names = 0;
+const SERVERS = serverOverEachHttp({ shards: 3 });
+let names = 0;
 
-  /** A fresh index, so that tests do not see each other's documents. */
-  async function freshIndex(): Promise<string> {
-    const name = `docs-${++names}`;
-    await server.createIndex(name, SCHEMA);
-    return name;
-  }
+/** A fresh index, so that tests do not see each other's documents. */
+async function freshIndex(server: TestServer): Promise<string> {
+  const name = `docs-${++names}`;
+  await server.createIndex(name, SCHEMA);
+  return name;
+}
 
-  async function batch(index: string, documents: unknown[], action?: string) {
-    const reply = await server.post(`/v1/indexes/${index}/documents/batch`, {
-      documents,
-      ...(action ? { action } : {}),
-    });
-    expectStatus(reply, 200);
-    return reply.json.data;
-  }
-
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 3, http });
+async function batch(server: TestServer, index: string, documents: unknown[], action?: string) {
+  const reply = await server.post(`/v1/indexes/${index}/documents/batch`, {
+    documents,
+    ...(action ? { action } : {}),
   });
+  expectStatus(reply, 200);
+  return reply.json.data;
+}
 
-  afterAll(() => server.close());
-
+describe.each(SERVERS)("batches over %s", (_http, server) => {
   test("upsert replaces the whole document", async () => {
-    const index = await freshIndex();
-    await batch(index, [{ id: "a", title: "one", count: 1, must: "m" }]);
-    expect(await batch(index, [{ id: "a", title: "two", must: "m" }])).toMatchObject({
+    const index = await freshIndex(server);
+    await batch(server, index, [{ id: "a", title: "one", count: 1, must: "m" }]);
+    expect(await batch(server, index, [{ id: "a", title: "two", must: "m" }])).toMatchObject({
       received: 1,
       succeeded: 1,
       failed: 0,
@@ -63,11 +58,12 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
   });
 
   test("create, update, emplace and delete do what their names say", async () => {
-    const index = await freshIndex();
-    expect(await batch(index, [{ id: "a", title: "one", must: "m" }], "create")).toMatchObject({
+    const index = await freshIndex(server);
+    expect(await batch(server, index, [{ id: "a", title: "one", must: "m" }], "create")).toMatchObject({
       succeeded: 1,
     });
     const again = await batch(
+      server,
       index,
       [
         { id: "a", title: "two", must: "m" },
@@ -79,6 +75,7 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     expect(again.errors).toEqual([{ index: 0, id: "a", code: "SK-DOC-409", error: expect.any(String) }]);
 
     const update = await batch(
+      server,
       index,
       [
         { id: "a", count: 5 },
@@ -96,6 +93,7 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
 
     expect(
       await batch(
+        server,
         index,
         [
           { id: "a", sale: true },
@@ -110,14 +108,14 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
       sale: true,
     });
 
-    const gone = await batch(index, [{ id: "a" }, { id: "b" }], "delete");
+    const gone = await batch(server, index, [{ id: "a" }, { id: "b" }], "delete");
     expect(gone).toMatchObject({ received: 2, failed: 0 });
     expect((await server.get(`/v1/indexes/${index}/documents/a`)).status).toBe(404);
     expect((await server.query(index, { q: "*" })).json.found).toBe(1);
   });
 
   test("one bad document never stops the others", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     const documents = [
       { id: "good1", must: "m", title: "fine" },
       { id: "t", must: "m", title: 5 },
@@ -136,7 +134,7 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
       null,
       { id: "good2", must: "m", ratios: [1, 2.5, -0], price: 3, undeclared: { deep: [1, { x: null }] } },
     ];
-    const result = await batch(index, documents);
+    const result = await batch(server, index, documents);
     expect(result.errors.map((error) => error.index)).toEqual([
       1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
     ]);
@@ -155,18 +153,23 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
       deep: [1, { x: null }],
     });
   });
+});
 
+describe.each(SERVERS)("values of documents over %s", (_http, server) => {
   test("null counts as a missing value", async () => {
-    const index = await freshIndex();
-    expect(await batch(index, [{ id: "a", must: "m", title: null, count: null, tags: null }])).toMatchObject({
+    const index = await freshIndex(server);
+    expect(
+      await batch(server, index, [{ id: "a", must: "m", title: null, count: null, tags: null }]),
+    ).toMatchObject({
       failed: 0,
     });
     expect((await server.query(index, { q: "*", filter_by: "count:!=5" })).json.found).toBe(1);
   });
 
   test("the last of several documents with one id wins", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     await batch(
+      server,
       index,
       [1, 2, 3].map((count) => ({ id: "same", must: "m", count })),
     );
@@ -175,7 +178,7 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
   });
 
   test("int64 stays exact from end to end", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     const values = [
       "9223372036854775807",
       "-9223372036854775808",
@@ -208,9 +211,9 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
   });
 
   test("internal fields are stored but never shown", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     const embedding = Array.from({ length: 512 }, (_, i) => i / 512);
-    await batch(index, [{ id: "a", must: "m", title: "seen", _note: "hidden", embedding }]);
+    await batch(server, index, [{ id: "a", must: "m", title: "seen", _note: "hidden", embedding }]);
     const views = [
       (await server.get(`/v1/indexes/${index}/documents/a`)).text,
       (await server.query(index, { q: "seen", fields: ["embedding", "_note", "title"] })).text,
@@ -221,12 +224,16 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
       expect(text).not.toContain("hidden");
       expect(text).not.toContain("embedding");
     }
-    expect(await batch(index, [{ id: "b", must: "m", embedding: [1, 2] }])).toMatchObject({ failed: 1 });
+    expect(await batch(server, index, [{ id: "b", must: "m", embedding: [1, 2] }])).toMatchObject({
+      failed: 1,
+    });
   });
+});
 
-  test("PATCH and DELETE of one document", async () => {
-    const index = await freshIndex();
-    await batch(index, [{ id: "a/b c", must: "m", title: "old", count: 1 }]);
+describe.each(SERVERS)("single documents and deletion by filter over %s", (_http, server) => {
+  test("PATCH changes and DELETE removes one document", async () => {
+    const index = await freshIndex(server);
+    await batch(server, index, [{ id: "a/b c", must: "m", title: "old", count: 1 }]);
     const path = `/v1/indexes/${index}/documents/${encodeURIComponent("a/b c")}`;
     const patched = await server.patch(path, { title: "fresh", count: null });
     expectStatus(patched, 200);
@@ -241,9 +248,10 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     expectStatus(await server.delete(path), 404);
   });
 
-  test("delete by filter", async () => {
-    const index = await freshIndex();
+  test("deletion by filter removes what passes it", async () => {
+    const index = await freshIndex(server);
     await batch(
+      server,
       index,
       Array.from({ length: 100 }, (_, count) => ({ id: `d${count}`, must: "m", count })),
     );
@@ -260,9 +268,11 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     }
     expect((await server.query(index, { q: "*" })).json.found).toBe(59);
   });
+});
 
+describe.each(SERVERS)("imports and exports over %s", (_http, server) => {
   test("import and export are streams that undo each other", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     const lines = Array.from({ length: 5000 }, (_, i) =>
       i % 1000 === 7
         ? '{"id": broken'
@@ -292,7 +302,7 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
       `/v1/indexes/${index}/documents/export?filter_by=${encodeURIComponent("big:<10")}`,
     );
     expect(some.text.trim().split("\n")).toHaveLength(9);
-    const copy = await freshIndex();
+    const copy = await freshIndex(server);
     await server.raw("POST", `/v1/indexes/${copy}/documents/import`, {
       body: exported.text,
       headers: { "content-type": "application/x-ndjson" },
@@ -302,7 +312,7 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
   });
 
   test("an import that pauses and is cut in the middle of a line keeps the whole lines", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     const socket = await server.socket();
     socket.on("error", () => undefined);
     socket.write(
@@ -330,14 +340,17 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     expect((await server.query(index, { q: "cafe" })).json.found).toBe(1);
     expect((await server.query(index, { q: "*" })).json.found).toBe(3);
   });
+});
 
+describe.each(SERVERS)("what everybody sees over %s", (_http, server) => {
   test("a batch is visible as a whole or not at all", async () => {
-    const index = await freshIndex();
+    const index = await freshIndex(server);
     const seen = new Set<number>();
     const reader = async () => seen.add((await server.query(index, { q: "*", per_page: 0 })).json.found);
     await meanwhile([reader], async () => {
       for (let round = 1; round <= 20; round++) {
         await batch(
+          server,
           index,
           Array.from({ length: 50 }, (_, i) => ({ id: `r${round}-${i}`, must: "m", count: round })),
         );
@@ -346,9 +359,9 @@ describe.each(["uws", "node"] as const)("documents over %s", (http) => {
     for (const found of seen) expect(found % 50).toBe(0);
   });
 
-  test("fields added, dropped and re-added by PATCH of the schema", async () => {
-    const index = await freshIndex();
-    await batch(index, [{ id: "a", must: "m", title: "x", late: "needle" }]);
+  test("fields can be added, dropped and added again by PATCH of the schema", async () => {
+    const index = await freshIndex(server);
+    await batch(server, index, [{ id: "a", must: "m", title: "x", late: "needle" }]);
     expect((await server.query(index, { q: "needle", num_typos: 0 })).json.found).toBe(0);
     const fields = [...SCHEMA.fields, { name: "late", type: "string", facet: true }];
     expectStatus(await server.patch(`/v1/indexes/${index}`, { schema: { fields } }), 200);

@@ -1,6 +1,7 @@
 // Indexes over HTTP: create, list, change, delete; settings and statistics; what a restart keeps.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, expectStatus, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { eventually, expectStatus } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const FIELDS = [
   { name: "title", type: "string" },
@@ -14,21 +15,14 @@ const DOCUMENTS = [
   { id: "c", title: "green shoe", brand: "Acme", price: 2, year: 2002, size: 9 },
 ];
 
+const server = sharedServer({ shards: 2 });
+const settled = (name: string) =>
+  eventually(
+    async () => (await server.get(`/v1/indexes/${name}`)).json.data.status === "active",
+    `${name} is rebuilt`,
+  );
+
 describe("indexes", () => {
-  let server: TestServer;
-
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 2 });
-  });
-
-  afterAll(() => server.close());
-
-  const settled = (name: string) =>
-    eventually(
-      async () => (await server.get(`/v1/indexes/${name}`)).json.data.status === "active",
-      `${name} is rebuilt`,
-    );
-
   test("a new one has the specified shape and is listed", async () => {
     const schema = {
       fields: [{ name: "price", type: "float", "x-unit": "EUR" }],
@@ -84,7 +78,7 @@ describe("indexes", () => {
     expect((await server.query("gone", { q: "*" })).json.found).toBe(0);
   });
 
-  test("deleting while queries and writes run", async () => {
+  test("one can be deleted while queries and writes run", async () => {
     await server.createIndex("busy", { fields: FIELDS }, DOCUMENTS);
     const work = Array.from({ length: 60 }, (_, i) => {
       if (i === 20) return server.delete("/v1/indexes/busy");
@@ -94,7 +88,9 @@ describe("indexes", () => {
     for (const reply of await Promise.all(work)) expect([200, 404, 503], reply.text).toContain(reply.status);
     expect((await server.get("/health/ready")).status).toBe(200);
   });
+});
 
+describe("changes of an index", () => {
   test("fields can be added, changed and dropped; stored documents follow", async () => {
     await server.createIndex("change", { fields: FIELDS }, DOCUMENTS);
     expect((await server.query("change", { q: "*", facets: ["brand"] })).json.facets).toEqual({});
@@ -159,8 +155,10 @@ describe("indexes", () => {
     const reply = await server.query("symbols", { q: "c++", num_typos: 0, prefix: false });
     expect(reply.json.hits.map((hit) => hit.document.id)).toEqual(["1"]);
   });
+});
 
-  test("statistics", async () => {
+describe("an index as it is", () => {
+  test("has statistics", async () => {
     await server.createIndex("counted", { fields: FIELDS }, DOCUMENTS);
     const { data } = (await server.get("/v1/indexes/counted/stats")).json;
     expect(data).toMatchObject({ name: "counted", status: "active", records_count: 3, shards: 2 });
@@ -168,7 +166,7 @@ describe("indexes", () => {
     expect((await server.get("/v1/indexes/counted")).json.data.records_count).toBe(3);
   });
 
-  test("a restart keeps everything", async () => {
+  test("is the same after a restart", async () => {
     await server.createIndex("kept", { fields: FIELDS, note: "mine" }, DOCUMENTS);
     await server.patch("/v1/indexes/kept/settings", { stop_words: ["the"], brand_field: "brand" });
     const look = async () =>

@@ -1,12 +1,10 @@
 // Many indexes in a server that may load only a few at a time: clients write to and read from all of them while they
 // are loaded and unloaded, and every answer is that of a naive model; so it is after a kill, before which nothing
 // acknowledged is lost.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, expectStatus, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { eventually, expectStatus } from "../world/harness.js";
 import { readPrometheusText } from "../world/prometheus-text.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const CLIENTS = 4;
 const INDEXES = 24;
@@ -25,22 +23,13 @@ interface Stored {
   readonly size: unknown;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "skein-test-config-"));
-const config = join(folder, "skein.config.json");
 /** By index: what was acknowledged. */
 const models = Array.from({ length: INDEXES }, () => new Map<string, Stored>());
 /** By index: an id whose write was not answered; it may be either way. */
 const unknown = new Map<number, string>();
-let server: TestServer;
-
-beforeAll(async () => {
-  writeFileSync(config, JSON.stringify({ limits: { openIndexesMax: LOADED_MAX, indexIdleMsMax: 400 } }));
-  server = await TestServer.start({ flags: ["--config", config] });
+const LIMITS = { openIndexesMax: LOADED_MAX, indexIdleMsMax: 400 };
+const server = sharedServer({ config: { limits: LIMITS } }, async (server) => {
   for (let index = 0; index < INDEXES; index++) await server.createIndex(nameOf(index), SCHEMA);
-});
-afterAll(async () => {
-  await server.close();
-  rmSync(folder, { recursive: true });
 });
 
 function nameOf(index: number): string {

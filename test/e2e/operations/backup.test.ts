@@ -4,9 +4,10 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
 const BATCH = 30;
@@ -56,36 +57,30 @@ async function take(server: TestServer): Promise<Snapshot> {
   return data;
 }
 
+const server = sharedServer({ shards: 3 });
+const directories: string[] = [];
+const restored: TestServer[] = [];
+
+const fresh = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), "skein-test-"));
+  directories.push(directory);
+  return directory;
+};
+const restore = async (from: string): Promise<TestServer> => {
+  const dataDir = fresh();
+  const { code, err } = await skein(["restore", from, "--data-dir", dataDir]);
+  expect(code, err).toBe(0);
+  const copy = await TestServer.start({ dataDir, shards: 3 });
+  restored.push(copy);
+  return copy;
+};
+
+afterEach(async () => {
+  await Promise.all(restored.splice(0).map((copy) => copy.close()));
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
 describe("snapshots", () => {
-  let server: TestServer;
-  const directories: string[] = [];
-  const restored: TestServer[] = [];
-
-  const fresh = (): string => {
-    const directory = mkdtempSync(join(tmpdir(), "skein-test-"));
-    directories.push(directory);
-    return directory;
-  };
-  const restore = async (from: string): Promise<TestServer> => {
-    const dataDir = fresh();
-    const { code, err } = await skein(["restore", from, "--data-dir", dataDir]);
-    expect(code, err).toBe(0);
-    const copy = await TestServer.start({ dataDir, shards: 3 });
-    restored.push(copy);
-    return copy;
-  };
-
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 3 });
-  });
-
-  afterEach(async () => {
-    await Promise.all(restored.splice(0).map((copy) => copy.close()));
-    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-  });
-
-  afterAll(() => server.close());
-
   test("have everything acknowledged before, whole batches, nothing of later, while writing goes on", async () => {
     await server.createIndex("live", SCHEMA);
     let started = 0;
@@ -184,7 +179,9 @@ describe("snapshots", () => {
     expectStatus(await copy.post("/v1/indexes/shop/documents/batch", { documents: batch(3) }), 200);
     expect((await copy.query("shop", { q: "*", per_page: 0 })).json.found).toBe(3 * BATCH);
   });
+});
 
+describe("snapshots in the hands of an operator", () => {
   test("are listed, removed, one at a time, and for the bootstrap key only", async () => {
     const replies = await Promise.all(Array.from({ length: 5 }, () => server.post("/v1/snapshots")));
     const statuses = replies.map(({ status }) => status);
@@ -213,7 +210,7 @@ describe("snapshots", () => {
       expectStatus(await server.call(method, "/v1/snapshots", { key: admin }), 403);
   });
 
-  test("skein backup and restore refuse what is damaged, newer or in the way", async () => {
+  test("are refused by skein backup and restore when they are damaged, newer or in the way", async () => {
     await server.createIndex("kept", SCHEMA, batch(1));
     const copy = join(fresh(), "copy");
     const connection = ["--url", server.url, "--key", ADMIN_KEY];

@@ -1,53 +1,39 @@
 // Several searches in one request: each slot is what the same query alone would have been, or its own failure.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES, WRONG_PARAMETERS } from "../http/bad-input-cases.js";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { expectStatus, type TestServer } from "../world/harness.js";
 import type { Reply, ReplyBody } from "../world/reply.js";
+import { serverOverEachHttp } from "../world/shared-server.js";
 import { PRODUCTS, SCHEMA } from "../world/shop.js";
 
-describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
-  let server: TestServer;
-  const directory = mkdtempSync(join(tmpdir(), "skein-multi-"));
+const CONFIG = {
+  plans: [{ name: "small", searches_per_month: 3 }],
+  limits: { multiSearchReplyBytesMax: 200_000, replyBytesMax: 150_000 },
+};
+const SERVERS = serverOverEachHttp({ shards: 2, quiet: true, config: CONFIG }, async (server) => {
+  await server.createIndex("shop", SCHEMA, PRODUCTS);
+  await server.createIndex("letters", { fields: [{ name: "body", type: "string" }] }, [
+    { id: "1", body: "mouse and mice" },
+    { id: "2", body: `big ${"b".repeat(60_000)}` },
+  ]);
+});
 
-  const post = (searches: unknown, key?: string): Promise<Reply> =>
-    server.post("/v1/multi-search", { searches }, key === undefined ? {} : { key });
+const post = (server: TestServer, searches: unknown, key?: string): Promise<Reply> =>
+  server.post("/v1/multi-search", { searches }, key === undefined ? {} : { key });
 
-  async function results(searches: unknown, key?: string): Promise<ReplyBody[]> {
-    const reply = await post(searches, key);
-    expectStatus(reply, 200);
-    return reply.json.data.results as ReplyBody[];
-  }
+async function results(server: TestServer, searches: unknown, key?: string): Promise<ReplyBody[]> {
+  const reply = await post(server, searches, key);
+  expectStatus(reply, 200);
+  return reply.json.data.results as ReplyBody[];
+}
 
-  async function makeKey(body: object): Promise<string> {
-    const reply = await server.post("/v1/keys", { name: "test", ...body });
-    expectStatus(reply, 201);
-    return reply.json.data.key;
-  }
+async function makeKey(server: TestServer, body: object): Promise<string> {
+  const reply = await server.post("/v1/keys", { name: "test", ...body });
+  expectStatus(reply, 201);
+  return reply.json.data.key;
+}
 
-  beforeAll(async () => {
-    const config = join(directory, "skein.config.json");
-    const plans = [{ name: "small", searches_per_month: 3 }];
-    writeFileSync(
-      config,
-      JSON.stringify({ plans, limits: { multiSearchReplyBytesMax: 200_000, replyBytesMax: 150_000 } }),
-    );
-    server = await TestServer.start({ shards: 2, http, flags: ["--config", config] });
-    await server.createIndex("shop", SCHEMA, PRODUCTS);
-    await server.createIndex("letters", { fields: [{ name: "body", type: "string" }] }, [
-      { id: "1", body: "mouse and mice" },
-      { id: "2", body: `big ${"b".repeat(60_000)}` },
-    ]);
-  });
-
-  afterAll(async () => {
-    expect(server.log.filter((entry) => entry.level === "error")).toEqual([]);
-    await server.close();
-    rmSync(directory, { recursive: true });
-  });
-
+describe.each(SERVERS)("slots over %s", (_http, server) => {
   test("each slot is the complete answer of its query, in order", async () => {
     const searches = [
       { index: "shop", q: "mouse", facets: ["brand"], highlight_fields: "name" },
@@ -56,7 +42,7 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
       { index: "shop", q: "nothing of the kind", num_typos: 0 },
       { index: "shop", q: "mouse", facets: ["brand"], highlight_fields: "name" },
     ];
-    const list = await results(searches);
+    const list = await results(server, searches);
     expect(list).toHaveLength(5);
     for (const [i, { index, ...query }] of searches.entries()) {
       const alone = (await server.query(index, query)).json;
@@ -67,7 +53,7 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
   });
 
   test("a slot that fails leaves the others alone", async () => {
-    const list = await results([
+    const list = await results(server, [
       { index: "shop", q: "mouse" },
       { index: "none", q: "mouse" },
       { index: "shop", q: "mouse", filter_by: "price:>" },
@@ -97,7 +83,7 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
   });
 
   test.each(WRONG_PARAMETERS)("%s = %j fails in its slot", async (name, value) => {
-    const [good, bad] = await results([
+    const [good, bad] = await results(server, [
       { index: "shop", q: "mouse" },
       { index: "shop", q: "mouse", [name]: value },
     ]);
@@ -105,30 +91,32 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
     // Some of the values are only wrong for the fields of another index.
     if (bad!.code !== undefined) expect(bad!.code).toBe("SK-SE-400");
   });
+});
 
+describe.each(SERVERS)("limits of multi-search over %s", (_http, server) => {
   test("none is an empty list, more than fifty are refused", async () => {
-    expect(await results([])).toEqual([]);
-    expect(await results(new Array(50).fill({ index: "shop", q: "mouse" }))).toHaveLength(50);
+    expect(await results(server, [])).toEqual([]);
+    expect(await results(server, new Array(50).fill({ index: "shop", q: "mouse" }))).toHaveLength(50);
     for (const wrong of [new Array(51).fill({ index: "shop", q: "x" }), undefined, null, {}, "x", 5]) {
-      const reply = await post(wrong);
+      const reply = await post(server, wrong);
       expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
       expect(reply.json.error).toContain("searches");
     }
   });
 
-  test.each(BROKEN_BODIES)("a body that is %s", async (_name, body) => {
+  test.each(BROKEN_BODIES)("a body that is %s is refused", async (_name, body) => {
     const reply = await server.raw("POST", "/v1/multi-search", { body });
     expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
   });
 
-  test("a body beyond the limit", async () => {
+  test("a body beyond the limit is refused", async () => {
     const body = JSON.stringify({ searches: [{ index: "shop", q: "x".repeat(1024 * 1024) }] });
     expect((await server.raw("POST", "/v1/multi-search", { body })).json.code).toBe("SK-SYS-413");
     expect((await server.raw("GET", "/v1/multi-search")).status).toBe(405);
   });
 
-  test("answers beyond the limit of a reply", async () => {
-    const list = await results([
+  test("answers beyond the limit of a reply fail in their slots", async () => {
+    const list = await results(server, [
       { index: "letters", q: "big" },
       { index: "letters", q: "big" },
       { index: "letters", q: "mouse" },
@@ -136,7 +124,7 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
     expect(list.map((answer) => answer.code ?? answer.found)).toEqual([1, "SK-SE-413", "SK-SE-413"]);
   });
 
-  test("a query beyond the limit of a reply: fewer documents or fields fit, one document always does", async () => {
+  test("of a query beyond the limit of a reply fewer documents or fields fit, and one document always does", async () => {
     const long = "l".repeat(30_000);
     const documents = Array.from({ length: 80 }, (_, i) => ({
       id: `${i}`,
@@ -157,23 +145,31 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
     const huge = await server.query("long", { q: "unique" });
     expect(huge.json.hits.map(({ document }: { document: { id: string } }) => document.id)).toEqual(["huge"]);
     expect(huge.text.length).toBeGreaterThan(600_000);
-    const list = await results([
+    const list = await results(server, [
       { index: "long", q: "long", per_page: 2 },
       { index: "long", q: "long", per_page: 3 },
       { index: "shop", q: "mouse" },
     ]);
     expect(list.map((answer) => answer.code ?? answer.hits.length)).toEqual([2, "SK-SE-413", "SK-SE-413"]);
   });
+});
 
+describe.each(SERVERS)("keys and tenants in multi-search over %s", (_http, server) => {
   test("the key's indexes count per slot, its scope for the whole", async () => {
     const both = [
       { index: "shop", q: "mouse" },
       { index: "letters", q: "mouse" },
       { index: "none", q: "mouse" },
     ];
-    const narrow = await results(both, await makeKey({ scopes: ["search"], indexes: ["shop*"] }));
+    const narrow = await results(
+      server,
+      both,
+      await makeKey(server, { scopes: ["search"], indexes: ["shop*"] }),
+    );
     expect(narrow.map((answer) => answer.code ?? answer.found)).toEqual([2, "SK-SYS-403", "SK-SYS-403"]);
-    expect((await post(both, await makeKey({ scopes: ["documents"] }))).json.code).toBe("SK-SYS-403");
+    expect((await post(server, both, await makeKey(server, { scopes: ["documents"] }))).json.code).toBe(
+      "SK-SYS-403",
+    );
     expect((await server.post("/v1/multi-search", { searches: both }, { key: null })).status).toBe(401);
   });
 
@@ -182,7 +178,7 @@ describe.each(["uws", "node"] as const)("multi-search over %s", (http) => {
     const { key } = made.json.data.admin_key as { key: string };
     expectStatus(await server.post("/v1/indexes", { name: "mine", schema: SCHEMA }, { key }), 201);
     const mine = { index: "mine", q: "*" };
-    const list = await results([mine, { index: "shop", q: "*" }, mine, mine, mine, mine], key);
+    const list = await results(server, [mine, { index: "shop", q: "*" }, mine, mine, mine, mine], key);
     expect(list.map((answer) => answer.code ?? answer.found)).toEqual([
       0,
       "SK-SE-404",

@@ -1,34 +1,28 @@
 // The query route as a client meets it: every parameter of the specification's table, both input shapes, the
 // whole response shape, sensible ranking on a small catalogue. Runs on both HTTP implementations.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { expectStatus, type TestServer } from "../world/harness.js";
 import type { ReplyBody } from "../world/reply.js";
+import { serverOverEachHttp } from "../world/shared-server.js";
 import { PRODUCTS, SCHEMA } from "../world/shop.js";
 
 const ids = (body: ReplyBody): string[] => body.hits.map((hit) => hit.document.id);
 
-describe.each(["uws", "node"] as const)("query over %s", (http) => {
-  let server: TestServer;
+const SERVERS = serverOverEachHttp({ shards: 2 }, (server) => server.createIndex("shop", SCHEMA, PRODUCTS));
 
-  async function search(body: Record<string, unknown>): Promise<ReplyBody> {
-    const reply = await server.query("shop", body);
-    expectStatus(reply, 200);
-    return reply.json;
-  }
+async function search(server: TestServer, body: Record<string, unknown>): Promise<ReplyBody> {
+  const reply = await server.query("shop", body);
+  expectStatus(reply, 200);
+  return reply.json;
+}
 
-  async function found(body: Record<string, unknown>): Promise<string[]> {
-    return ids(await search(body)).sort();
-  }
+async function found(server: TestServer, body: Record<string, unknown>): Promise<string[]> {
+  return ids(await search(server, body)).sort();
+}
 
-  beforeAll(async () => {
-    server = await TestServer.start({ shards: 2, http });
-    await server.createIndex("shop", SCHEMA, PRODUCTS);
-  });
-
-  afterAll(() => server.close());
-
-  test("the complete response shape", async () => {
-    const body = await search({ q: "mouse", facets: ["brand"], highlight_fields: "name" });
+describe.each(SERVERS)("words over %s", (_http, server) => {
+  test("the response has its complete shape", async () => {
+    const body = await search(server, { q: "mouse", facets: ["brand"], highlight_fields: "name" });
     expect(body).toMatchObject({
       found: 2,
       page: 1,
@@ -70,50 +64,60 @@ describe.each(["uws", "node"] as const)("query over %s", (http) => {
   });
 
   test("every word must match; the last one as a prefix unless told otherwise", async () => {
-    expect(await found({ q: "wireless mouse" })).toEqual(["p1"]);
-    expect(await found({ q: "wireless mou" })).toEqual(["p1"]);
-    expect(await found({ q: "mou", prefix: false, num_typos: 0 })).toEqual([]);
-    expect(ids(await search({ q: "mouse" }))[0]).toBe("p1");
+    expect(await found(server, { q: "wireless mouse" })).toEqual(["p1"]);
+    expect(await found(server, { q: "wireless mou" })).toEqual(["p1"]);
+    expect(await found(server, { q: "mou", prefix: false, num_typos: 0 })).toEqual([]);
+    expect(ids(await search(server, { q: "mouse" }))[0]).toBe("p1");
   });
 
   test("misspelt words find their neighbours, common words stay themselves", async () => {
-    expect(await found({ q: "keybaord" })).toEqual(["p2"]);
-    expect(await found({ q: "logitehc mouse" })).toEqual(["p1"]);
-    expect(await found({ q: "keybaord", num_typos: 0 })).toEqual([]);
-    expect(await found({ q: "shirts" })).toEqual(["p6"]);
-    expect(await found({ q: "skirts" })).toEqual(["p7"]);
+    expect(await found(server, { q: "keybaord" })).toEqual(["p2"]);
+    expect(await found(server, { q: "logitehc mouse" })).toEqual(["p1"]);
+    expect(await found(server, { q: "keybaord", num_typos: 0 })).toEqual([]);
+    expect(await found(server, { q: "shirts" })).toEqual(["p6"]);
+    expect(await found(server, { q: "skirts" })).toEqual(["p7"]);
   });
 
   test("case, accents and scripts are folded", async () => {
-    expect(await found({ q: "CAFE creme" })).toEqual(["p4"]);
-    expect(await found({ q: "delonghi" })).toEqual(["p4"]);
-    expect(await found({ q: "tokyo" })).toEqual(["p8"]);
-    expect(await found({ q: "東京" })).toEqual(["p8"]);
-    expect(await found({ q: "МОДЕЛЬ" })).toEqual(["p8"]);
+    expect(await found(server, { q: "CAFE creme" })).toEqual(["p4"]);
+    expect(await found(server, { q: "delonghi" })).toEqual(["p4"]);
+    expect(await found(server, { q: "tokyo" })).toEqual(["p8"]);
+    expect(await found(server, { q: "東京" })).toEqual(["p8"]);
+    expect(await found(server, { q: "МОДЕЛЬ" })).toEqual(["p8"]);
   });
 
   test("a relaxed query puts full matches before partial ones", async () => {
-    const body = await search({ q: "espresso grinder zzzzzz" });
+    const body = await search(server, { q: "espresso grinder zzzzzz" });
     expect(ids(body).slice(0, 2).sort()).toEqual(["p4", "p5"]);
     expect(ids(body)[0]).toBe("p5");
   });
 
-  test("phrases and exclusions", async () => {
-    expect(await found({ q: '"mouse pad"' })).toEqual(["p3"]);
-    expect(await found({ q: '"pad mouse"' })).toEqual([]);
-    expect(await found({ q: "mouse -pad" })).toEqual(["p1"]);
-    expect(await found({ q: "coffee -grinder" })).toEqual([]);
+  test("phrases must stand together, excluded words must not occur", async () => {
+    expect(await found(server, { q: '"mouse pad"' })).toEqual(["p3"]);
+    expect(await found(server, { q: '"pad mouse"' })).toEqual([]);
+    expect(await found(server, { q: "mouse -pad" })).toEqual(["p1"]);
+    expect(await found(server, { q: "coffee -grinder" })).toEqual([]);
   });
 
   test("query_by chooses fields, query_by_weights orders by them", async () => {
-    expect(await found({ q: "espresso", query_by: "name" })).toEqual(["p4"]);
-    expect(await found({ q: "espresso", query_by: "description" })).toEqual(["p5"]);
-    const byName = await search({ q: "espresso", query_by: "name,description", query_by_weights: "10,1" });
-    const byText = await search({ q: "espresso", query_by: "name,description", query_by_weights: "1,10" });
+    expect(await found(server, { q: "espresso", query_by: "name" })).toEqual(["p4"]);
+    expect(await found(server, { q: "espresso", query_by: "description" })).toEqual(["p5"]);
+    const byName = await search(server, {
+      q: "espresso",
+      query_by: "name,description",
+      query_by_weights: "10,1",
+    });
+    const byText = await search(server, {
+      q: "espresso",
+      query_by: "name,description",
+      query_by_weights: "1,10",
+    });
     expect(ids(byName)).toEqual(["p4", "p5"]);
     expect(ids(byText)).toEqual(["p5", "p4"]);
   });
+});
 
+describe.each(SERVERS)("filters over %s", (_http, server) => {
   test.each([
     ["brand:=Logitech", ["p1", "p2"]],
     ["brand:=logitech", ["p1", "p2"]],
@@ -147,24 +151,30 @@ describe.each(["uws", "node"] as const)("query over %s", (http) => {
     ["description:`café crème`", ["p4"]],
     ["description:=`makes cafe creme`", ["p4"]],
     ["description:=`Breathable shirts (2 pack)`", ["p6"]],
-  ])("filter %s", async (filter_by, expected) => {
-    expect(await found({ q: "*", filter_by })).toEqual(expected);
+  ])("the filter %s finds what it says", async (filter_by, expected) => {
+    expect(await found(server, { q: "*", filter_by })).toEqual(expected);
   });
 
   test("native filters are equality and any-of, and the legacy shape wins", async () => {
-    expect(await found({ q: "*", filters: { brand: "Logitech", in_stock: true } })).toEqual(["p1", "p2"]);
-    expect(await found({ q: "*", filters: { brand: ["Razer", "Acme & Sons"], in_stock: false } })).toEqual([
-      "p3",
-      "p6",
+    expect(await found(server, { q: "*", filters: { brand: "Logitech", in_stock: true } })).toEqual([
+      "p1",
+      "p2",
     ]);
-    expect(await found({ q: "*", filters: { year: [2019, 2020], price: 9 } })).toEqual(["p3"]);
-    expect(await found({ q: "*", filters: { brand: "Razer" }, filter_by: "brand:=Bosch" })).toEqual(["p5"]);
+    expect(
+      await found(server, { q: "*", filters: { brand: ["Razer", "Acme & Sons"], in_stock: false } }),
+    ).toEqual(["p3", "p6"]);
+    expect(await found(server, { q: "*", filters: { year: [2019, 2020], price: 9 } })).toEqual(["p3"]);
+    expect(await found(server, { q: "*", filters: { brand: "Razer" }, filter_by: "brand:=Bosch" })).toEqual([
+      "p5",
+    ]);
     const odd = "a` && brand:=Bosch || `";
-    expect(await found({ q: "*", filters: { brand: odd } })).toEqual([]);
+    expect(await found(server, { q: "*", filters: { brand: odd } })).toEqual([]);
   });
+});
 
+describe.each(SERVERS)("facets, order and pages over %s", (_http, server) => {
   test("facets count all matches, native or legacy, and skip fields that have none", async () => {
-    const body = await search({
+    const body = await search(server, {
       q: "*",
       facets: ["categories", "in_stock", "year", "price", "name", "nothing"],
       per_page: 1,
@@ -195,22 +205,24 @@ describe.each(["uws", "node"] as const)("query over %s", (http) => {
       "Sport",
       "Toys",
     ]);
-    const legacy = await search({
+    const legacy = await search(server, {
       q: "mouse",
       facets: ["year"],
       facet_by: "categories, brand",
       max_facet_values: 1,
     });
     expect(legacy.facets).toEqual({ categories: { Computers: 2 }, brand: { Logitech: 1 } });
-    expect((await search({ q: "*", facets: ["brand"], max_facet_values: 0 })).facets).toEqual({ brand: {} });
+    expect((await search(server, { q: "*", facets: ["brand"], max_facet_values: 0 })).facets).toEqual({
+      brand: {},
+    });
   });
 
-  test("sorting: native, legacy, several keys, missing values last both ways", async () => {
-    expect(ids(await search({ q: "*" }))).toEqual(["p8", "p7", "p6", "p5", "p4", "p3", "p2", "p1"]);
-    expect(ids(await search({ q: "*", sort: "price:asc" }))[0]).toBe("p3");
-    expect(ids(await search({ q: "*", sort: "price:desc" }))[0]).toBe("p4");
-    expect(ids(await search({ q: "*", sort: "price:asc", sort_by: "price:desc" }))[0]).toBe("p4");
-    expect(ids(await search({ q: "*", sort_by: "year:desc,price:asc" }))).toEqual([
+  test("sorting takes native and legacy keys, several of them, and puts missing values last both ways", async () => {
+    expect(ids(await search(server, { q: "*" }))).toEqual(["p8", "p7", "p6", "p5", "p4", "p3", "p2", "p1"]);
+    expect(ids(await search(server, { q: "*", sort: "price:asc" }))[0]).toBe("p3");
+    expect(ids(await search(server, { q: "*", sort: "price:desc" }))[0]).toBe("p4");
+    expect(ids(await search(server, { q: "*", sort: "price:asc", sort_by: "price:desc" }))[0]).toBe("p4");
+    expect(ids(await search(server, { q: "*", sort_by: "year:desc,price:asc" }))).toEqual([
       "p4",
       "p6",
       "p7",
@@ -220,35 +232,41 @@ describe.each(["uws", "node"] as const)("query over %s", (http) => {
       "p5",
       "p8",
     ]);
-    expect(ids(await search({ q: "*", sort_by: "year:asc" })).at(-1)).toBe("p8");
-    expect(ids(await search({ q: "*", sort: "brand:asc" }))[0]).toBe("p7");
-    expect(ids(await search({ q: "*", sort_by: "_text_match:desc,price:asc" }))[0]).toBe("p3");
+    expect(ids(await search(server, { q: "*", sort_by: "year:asc" })).at(-1)).toBe("p8");
+    expect(ids(await search(server, { q: "*", sort: "brand:asc" }))[0]).toBe("p7");
+    expect(ids(await search(server, { q: "*", sort_by: "_text_match:desc,price:asc" }))[0]).toBe("p3");
   });
 
   test("pages never overlap and reach to the end", async () => {
     const seen: string[] = [];
     for (let page = 1; page <= 4; page++) {
-      const body = await search({ q: "*", per_page: 3, page });
+      const body = await search(server, { q: "*", per_page: 3, page });
       expect(body).toMatchObject({ found: 8, page, per_page: 3, total_pages: 3 });
       seen.push(...ids(body));
     }
     expect(seen.sort()).toEqual(PRODUCTS.map((product) => product.id));
-    expect((await search({ q: "*", page: 1_000_000 })).hits).toEqual([]);
-    expect(await search({ q: "*", per_page: 0, facets: ["in_stock"] })).toMatchObject({
+    expect((await search(server, { q: "*", page: 1_000_000 })).hits).toEqual([]);
+    expect(await search(server, { q: "*", per_page: 0, facets: ["in_stock"] })).toMatchObject({
       hits: [],
       found: 8,
       facets: { in_stock: { true: 6 } },
     });
   });
+});
 
+describe.each(SERVERS)("what is shown over %s", (_http, server) => {
   test("fields and exclude_fields narrow documents and never restore internal fields", async () => {
-    const only = (await search({ q: "skirts", fields: ["name", "color"], exclude_fields: ["name"] })).hits[0]!
-      .document;
+    const only = (await search(server, { q: "skirts", fields: ["name", "color"], exclude_fields: ["name"] }))
+      .hits[0]!.document;
     expect(only).toEqual({ id: "p7", name: "Summer Skirts", color: "red" });
-    expect((await search({ q: "skirts", fields: ["embedding"] })).hits[0]!.document).toEqual({ id: "p7" });
-    expect((await search({ q: "skirts", fields: ["_cost"] })).hits[0]!.document).toEqual({ id: "p7" });
-    const without = (await search({ q: "skirts", exclude_fields: ["description", "id", "sku"] })).hits[0]!
-      .document;
+    expect((await search(server, { q: "skirts", fields: ["embedding"] })).hits[0]!.document).toEqual({
+      id: "p7",
+    });
+    expect((await search(server, { q: "skirts", fields: ["_cost"] })).hits[0]!.document).toEqual({
+      id: "p7",
+    });
+    const without = (await search(server, { q: "skirts", exclude_fields: ["description", "id", "sku"] }))
+      .hits[0]!.document;
     expect(Object.keys(without).sort()).toEqual([
       "added",
       "brand",
@@ -263,26 +281,27 @@ describe.each(["uws", "node"] as const)("query over %s", (http) => {
   });
 
   test("highlighting marks what matched", async () => {
-    const [hit] = (await search({ q: "gaming mou", highlight_fields: "name,description,categories" })).hits;
+    const [hit] = (await search(server, { q: "gaming mou", highlight_fields: "name,description,categories" }))
+      .hits;
     expect(hit!.highlight.name).toEqual({
       snippet: "<mark>Gaming</mark> <mark>Mou</mark>se Pad",
       matched_tokens: ["Gaming", "Mouse"],
     });
     expect(hit!.highlight.description!.snippet).toContain("<mark>mou</mark>se");
-    const [cafe] = (await search({ q: "cafe", highlight_fields: "description" })).hits;
+    const [cafe] = (await search(server, { q: "cafe", highlight_fields: "description" })).hits;
     expect(cafe!.highlight.description!.snippet).toBe("Makes <mark>café</mark> crème");
-    const [typo] = (await search({ q: "keybaord", highlight_fields: "name" })).hits;
+    const [typo] = (await search(server, { q: "keybaord", highlight_fields: "name" })).hits;
     expect(typo!.highlight.name!.snippet).toBe("Wireless <mark>Keyboard</mark>");
   });
 
   test("search modes that need more than words fall back and say so", async () => {
     for (const search_mode of ["auto", "keyword", "semantic", "hybrid"]) {
-      expect((await search({ q: "mouse", search_mode })).search_mode).toBe("keyword");
+      expect((await search(server, { q: "mouse", search_mode })).search_mode).toBe("keyword");
     }
   });
 
   test("unknown parameters are ignored, an empty query browses nothing away", async () => {
-    expect((await search({ q: "mouse", made_up: 1 })).found).toBe(2);
+    expect((await search(server, { q: "mouse", made_up: 1 })).found).toBe(2);
     expectStatus(await server.query("shop", { q: "" }), 200);
     expectStatus(await server.query("shop", { q: "!!! ---" }), 200);
     expectStatus(await server.query("shop", { q: "-mouse" }), 200);

@@ -1,7 +1,8 @@
 // Suggestions as a search box meets them: one letter, several words, corrections, groups, filters, refusals.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BROKEN_BODIES } from "../http/bad-input-cases.js";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { expectStatus, type TestServer } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
 import { PRODUCTS, SCHEMA } from "../world/shop.js";
 
 interface Suggestion {
@@ -11,101 +12,113 @@ interface Suggestion {
   count?: number;
 }
 
-describe.each([1, 3])("suggest with %i shards", (shards) => {
-  let server: TestServer;
+const SERVERS = [1, 3].map((shards) => {
+  const server = sharedServer({ shards }, (server) => server.createIndex("shop", SCHEMA, PRODUCTS));
+  return [shards, server] as const;
+});
 
-  async function suggest(body: Record<string, unknown>, index = "shop"): Promise<Suggestion[]> {
-    const reply = await server.post(`/v1/indexes/${index}/suggest`, body);
-    expectStatus(reply, 200);
-    expect(Number.isInteger(reply.json.data.took_ms)).toBe(true);
-    return reply.json.data.suggestions as Suggestion[];
-  }
+async function suggest(
+  server: TestServer,
+  body: Record<string, unknown>,
+  index = "shop",
+): Promise<Suggestion[]> {
+  const reply = await server.post(`/v1/indexes/${index}/suggest`, body);
+  expectStatus(reply, 200);
+  expect(Number.isInteger(reply.json.data.took_ms)).toBe(true);
+  return reply.json.data.suggestions as Suggestion[];
+}
 
-  async function values(body: Record<string, unknown>, index = "shop"): Promise<string[]> {
-    return (await suggest(body, index)).map((suggestion) => suggestion.value);
-  }
+async function values(server: TestServer, body: Record<string, unknown>, index = "shop"): Promise<string[]> {
+  return (await suggest(server, body, index)).map((suggestion) => suggestion.value);
+}
 
-  beforeAll(async () => {
-    server = await TestServer.start({ shards });
-    await server.createIndex("shop", SCHEMA, PRODUCTS);
-  });
-
-  afterAll(() => server.close());
-
+describe.each(SERVERS)("suggest with %i shards", (_shards, server) => {
   test("one letter is enough; values that start with it come first, the popular ones before the others", async () => {
-    expect(await suggest({ q: "m", suggest_by: "name" })).toEqual([
+    expect(await suggest(server, { q: "m", suggest_by: "name" })).toEqual([
       { value: "Espresso Machine", field: "name", document_id: "p4" },
       { value: "Gaming Mouse Pad", field: "name", document_id: "p3" },
       { value: "Wireless Mouse", field: "name", document_id: "p1" },
     ]);
-    expect(await values({ q: "s", suggest_by: "name" })).toEqual(["Summer Skirts", "Running Shirts"]);
-    expect(await values({ q: "東", suggest_by: "name" })).toEqual(["東京タワー 模型"]);
-    expect(await values({ q: "TÓ", suggest_by: "brand" })).toEqual(["Tōkyō"]);
+    expect(await values(server, { q: "s", suggest_by: "name" })).toEqual(["Summer Skirts", "Running Shirts"]);
+    expect(await values(server, { q: "東", suggest_by: "name" })).toEqual(["東京タワー 模型"]);
+    expect(await values(server, { q: "TÓ", suggest_by: "brand" })).toEqual(["Tōkyō"]);
   });
 
-  test("several words: the last one is a beginning, all must be there", async () => {
-    expect(await values({ q: "wireless m", suggest_by: "name" })).toEqual(["Wireless Mouse"]);
-    expect(await values({ q: "wire m", suggest_by: "name" })).toEqual([]);
-    expect(await values({ q: "wireless ", suggest_by: "name" })).toEqual([
+  test("of several words the last one is a beginning, and all must be there", async () => {
+    expect(await values(server, { q: "wireless m", suggest_by: "name" })).toEqual(["Wireless Mouse"]);
+    expect(await values(server, { q: "wire m", suggest_by: "name" })).toEqual([]);
+    expect(await values(server, { q: "wireless ", suggest_by: "name" })).toEqual([
       "Wireless Keyboard",
       "Wireless Mouse",
     ]);
-    expect(await suggest({ q: "logitech mo", suggest_by: "brand,name" })).toEqual([
+    expect(await suggest(server, { q: "logitech mo", suggest_by: "brand,name" })).toEqual([
       { value: "Wireless Mouse", field: "name", document_id: "p1" },
     ]);
   });
 
   test("a value stands there once; of a list the element that fits", async () => {
-    expect(await values({ q: "logi", suggest_by: "brand" })).toEqual(["Logitech"]);
-    expect(await suggest({ q: "c", suggest_by: "categories" })).toEqual([
+    expect(await values(server, { q: "logi", suggest_by: "brand" })).toEqual(["Logitech"]);
+    expect(await suggest(server, { q: "c", suggest_by: "categories" })).toEqual([
       { value: "Clothing", field: "categories", document_id: "p7" },
       { value: "Computers", field: "categories", document_id: "p3" },
     ]);
-    expect(await values({ q: "mi", suggest_by: "categories,name" })).toEqual(["Mice"]);
+    expect(await values(server, { q: "mi", suggest_by: "categories,name" })).toEqual(["Mice"]);
   });
 
-  test("corrections only from four letters on, and only where places are free", async () => {
-    expect(await values({ q: "keybaord", suggest_by: "name" })).toEqual(["Wireless Keyboard"]);
-    expect(await values({ q: "wirelsss mous", suggest_by: "name" })).toEqual(["Wireless Mouse"]);
-    expect(await values({ q: "kez", suggest_by: "name" })).toEqual([]);
-    expect(await values({ q: "skirt", suggest_by: "name" })).toEqual(["Summer Skirts", "Running Shirts"]);
-    expect(await values({ q: "skirt", suggest_by: "name", per_page: 1 })).toEqual(["Summer Skirts"]);
-    expect(await values({ q: "rayer", suggest_by: "brand" })).toEqual(["Razer"]);
+  test("corrections come only from four letters on, and only where places are free", async () => {
+    expect(await values(server, { q: "keybaord", suggest_by: "name" })).toEqual(["Wireless Keyboard"]);
+    expect(await values(server, { q: "wirelsss mous", suggest_by: "name" })).toEqual(["Wireless Mouse"]);
+    expect(await values(server, { q: "kez", suggest_by: "name" })).toEqual([]);
+    expect(await values(server, { q: "skirt", suggest_by: "name" })).toEqual([
+      "Summer Skirts",
+      "Running Shirts",
+    ]);
+    expect(await values(server, { q: "skirt", suggest_by: "name", per_page: 1 })).toEqual(["Summer Skirts"]);
+    expect(await values(server, { q: "rayer", suggest_by: "brand" })).toEqual(["Razer"]);
   });
 
-  test("grouped: one suggestion per value with the exact number of documents", async () => {
-    expect(await suggest({ q: "w", suggest_by: "name", group_by_field: "brand" })).toEqual([
+  test("grouped suggestions are one per value with the exact number of documents", async () => {
+    expect(await suggest(server, { q: "w", suggest_by: "name", group_by_field: "brand" })).toEqual([
       { value: "Logitech", field: "brand", count: 2 },
     ]);
-    expect(await suggest({ q: "m", suggest_by: "name,description", group_by_field: "categories" })).toEqual([
+    expect(
+      await suggest(server, { q: "m", suggest_by: "name,description", group_by_field: "categories" }),
+    ).toEqual([
       { value: "Mice", field: "categories", count: 1 },
       { value: "Computers", field: "categories", count: 2 },
       { value: "Accessories", field: "categories", count: 1 },
       { value: "Kitchen", field: "categories", count: 1 },
     ]);
-    expect(await suggest({ q: "skir", suggest_by: "name", group_by_field: "year" })).toEqual([
+    expect(await suggest(server, { q: "skir", suggest_by: "name", group_by_field: "year" })).toEqual([
       { value: "2022", field: "year", count: 1 },
     ]);
-    expect(await values({ q: "keyb", suggest_by: "name", group_by_field: "in_stock" })).toEqual(["true"]);
-    expect(await values({ q: "p", suggest_by: "name", group_by_field: "price" })).toEqual(["9"]);
-    expect(await values({ q: "m", suggest_by: "name", group_by_field: "brand", per_page: 1 })).toHaveLength(
-      1,
-    );
+    expect(await values(server, { q: "keyb", suggest_by: "name", group_by_field: "in_stock" })).toEqual([
+      "true",
+    ]);
+    expect(await values(server, { q: "p", suggest_by: "name", group_by_field: "price" })).toEqual(["9"]);
+    expect(
+      await values(server, { q: "m", suggest_by: "name", group_by_field: "brand", per_page: 1 }),
+    ).toHaveLength(1);
   });
 
   test("a filter narrows both kinds", async () => {
-    expect(await values({ q: "m", suggest_by: "name", filter_by: "in_stock:true && price:<100" })).toEqual([
-      "Wireless Mouse",
-    ]);
     expect(
-      await suggest({ q: "s", suggest_by: "name", filter_by: "in_stock:true", group_by_field: "brand" }),
+      await values(server, { q: "m", suggest_by: "name", filter_by: "in_stock:true && price:<100" }),
+    ).toEqual(["Wireless Mouse"]);
+    expect(
+      await suggest(server, {
+        q: "s",
+        suggest_by: "name",
+        filter_by: "in_stock:true",
+        group_by_field: "brand",
+      }),
     ).toEqual([{ value: "Acme & Sons", field: "brand", count: 1 }]);
   });
 
-  test("nothing typed, nothing to search for, nothing found: an empty list", async () => {
+  test("the list is empty when nothing is typed, to be searched for or found", async () => {
     for (const q of ["", " ", "*", "!", "-mouse", "zq"]) {
-      expect(await values({ q, suggest_by: "name" }), q).toEqual([]);
-      expect(await values({ q, suggest_by: "name", group_by_field: "brand" }), q).toEqual([]);
+      expect(await values(server, { q, suggest_by: "name" }), q).toEqual([]);
+      expect(await values(server, { q, suggest_by: "name", group_by_field: "brand" }), q).toEqual([]);
     }
   });
 
@@ -115,10 +128,12 @@ describe.each([1, 3])("suggest with %i shards", (shards) => {
       { id: "1", text: long },
       { id: "2", text: "Long story" },
     ]);
-    expect(await values({ q: "long", suggest_by: "text" }, "texts")).toEqual(["Long story"]);
+    expect(await values(server, { q: "long", suggest_by: "text" }, "texts")).toEqual(["Long story"]);
     expectStatus(await server.delete("/v1/indexes/texts"), 200);
   });
+});
 
+describe.each(SERVERS)("the order of suggestions with %i shards", (_shards, server) => {
   test("a value that starts with the input is found behind many more popular ones", async () => {
     const documents = Array.from({ length: 400 }, (_, i) => ({
       id: `m${i}`,
@@ -134,12 +149,12 @@ describe.each([1, 3])("suggest with %i shards", (shards) => {
       default_sorting_field: "views",
     };
     await server.createIndex("many", schema, documents);
-    expect(await values({ q: "p", suggest_by: "name", per_page: 3 }, "many")).toEqual([
+    expect(await values(server, { q: "p", suggest_by: "name", per_page: 3 }, "many")).toEqual([
       "Pro stand",
       "Model 0 pro",
       "Model 1 pro",
     ]);
-    const all = await values({ q: "pro", suggest_by: "name", per_page: 999 }, "many");
+    const all = await values(server, { q: "pro", suggest_by: "name", per_page: 999 }, "many");
     expect(all).toHaveLength(50);
     expectStatus(await server.delete("/v1/indexes/many"), 200);
   });
@@ -150,13 +165,15 @@ describe.each([1, 3])("suggest with %i shards", (shards) => {
       { id: "2", name: "Tea for two people and a dog" },
       { id: "3", name: "tea" },
     ]);
-    expect(await suggest({ q: "tea", suggest_by: "name" }, "plain")).toEqual([
+    expect(await suggest(server, { q: "tea", suggest_by: "name" }, "plain")).toEqual([
       { value: "tea", field: "name", document_id: "3" },
       { value: "Tea for two people and a dog", field: "name", document_id: "2" },
     ]);
     expectStatus(await server.delete("/v1/indexes/plain"), 200);
   });
+});
 
+describe.each(SERVERS)("refusals of suggest with %i shards", (_shards, server) => {
   test.each([
     ["q", undefined],
     ["q", 7],
@@ -186,7 +203,7 @@ describe.each([1, 3])("suggest with %i shards", (shards) => {
     if (name !== "filter_by") expect(reply.json.error).toContain(name);
   });
 
-  test.each(BROKEN_BODIES)("a body that is %s", async (_name, body) => {
+  test.each(BROKEN_BODIES)("a body that is %s is refused", async (_name, body) => {
     const reply = await server.raw("POST", "/v1/indexes/shop/suggest", { body });
     expect([reply.status, reply.json.code]).toEqual([400, "SK-SE-400"]);
   });

@@ -1,9 +1,7 @@
 // Synonym groups over HTTP: their life, roots, what is refused, who may, limits, what survives.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { expectStatus } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const SYNONYMS = "/v1/indexes/shop/synonyms";
@@ -37,23 +35,10 @@ const REFUSED: [name: string, body: unknown, sentence: RegExp][] = [
 const BYTES = { synonymsBytesMax: 20_000, rulesBytesMax: 4_000 };
 
 describe("synonyms", () => {
-  let server: TestServer;
-  const directory = mkdtempSync(join(tmpdir(), "skein-synonyms-"));
-
-  beforeAll(async () => {
-    const config = join(directory, "skein.config.json");
-    writeFileSync(
-      config,
-      JSON.stringify({ limits: { synonymGroupsPerIndexMax: 40, rulesPerIndexMax: 1, ...BYTES } }),
-    );
-    server = await TestServer.start({ shards: 2, flags: ["--config", config] });
+  const limits = { synonymGroupsPerIndexMax: 40, rulesPerIndexMax: 1, ...BYTES };
+  const server = sharedServer({ shards: 2, config: { limits } }, async (server) => {
     await server.createIndex("shop", SCHEMA, [{ id: "1", title: "television" }]);
     await server.createIndex("other", SCHEMA);
-  });
-
-  afterAll(async () => {
-    await server.close();
-    rmSync(directory, { recursive: true });
   });
 
   async function make(body: object): Promise<Record<string, unknown> & { id: number }> {

@@ -1,7 +1,7 @@
 // Starts the built server as a real process, talks HTTP to it and holds every JSON exchange against the
 // server's own /openapi.json. Shared by all tests that need a running server; knows nothing of its insides.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -25,6 +25,8 @@ export interface StartOptions {
   dataDir?: string;
   http?: "uws" | "node";
   logLevel?: string;
+  /** What the configuration file says; without it there is none. */
+  config?: object;
   flags?: string[];
   env?: Record<string, string>;
 }
@@ -44,7 +46,8 @@ process.once("exit", () => {
 });
 
 export class TestServer {
-  readonly dataDir: string;
+  /** Known from the first launch on. */
+  dataDir = "";
   /** Parsed log lines of all runs, oldest first. */
   readonly log: Record<string, unknown>[] = [];
   url = "";
@@ -52,14 +55,13 @@ export class TestServer {
   private contract: OpenApiContract | undefined;
   private agent = newAgent();
   private usedMs = 0;
+  private configDir = "";
 
-  private constructor(private readonly options: StartOptions) {
-    this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
-  }
+  /** Not running before `launch`. */
+  constructor(private readonly options: StartOptions) {}
 
   /** A running server that answers; throws with its log when it does not come up. */
   static async start(options: StartOptions = {}): Promise<TestServer> {
-    if (!existsSync(MAIN)) throw new Error("dist/ is missing: run `npm run build` before these tests");
     const server = new TestServer(options);
     await server.launch();
     return server;
@@ -77,9 +79,12 @@ export class TestServer {
     return this.process !== undefined && this.process.exitCode === null && this.process.signalCode === null;
   }
 
-  /** Starts the process again on the same data directory. Requires that it is not running. */
+  /** Starts the process, each time on the same data directory. Requires that it is not running. */
   async launch(): Promise<void> {
-    const { shards = 2, http = "uws", logLevel = "info", flags = [], env = {} } = this.options;
+    if (!existsSync(MAIN)) throw new Error("dist/ is missing: run `npm run build` before these tests");
+    this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
+    const { shards = 2, http = "uws", logLevel = "info", env = {} } = this.options;
+    const flags = [...this.configFlags(), ...(this.options.flags ?? [])];
     const args = ["--port", "0", "--data-dir", this.dataDir, "--shards", String(shards)];
     const child = spawn(
       process.execPath,
@@ -95,6 +100,15 @@ export class TestServer {
       "the server is ready",
     );
     this.contract ??= new OpenApiContract(JSON.parse((await this.raw("GET", "/openapi.json")).text));
+  }
+
+  private configFlags(): string[] {
+    const { config } = this.options;
+    if (config === undefined) return [];
+    this.configDir ||= mkdtempSync(join(tmpdir(), "skein-test-config-"));
+    const file = join(this.configDir, "skein.config.json");
+    writeFileSync(file, JSON.stringify(config));
+    return ["--config", file];
   }
 
   private listeningUrl(child: ChildProcess): Promise<string> {
@@ -242,7 +256,8 @@ export class TestServer {
   async close(): Promise<void> {
     this.agent.destroy();
     await this.stop();
-    if (this.options.dataDir === undefined) rmSync(this.dataDir, { recursive: true, force: true });
+    const made = [this.configDir, this.options.dataDir === undefined ? this.dataDir : ""];
+    for (const folder of made) if (folder !== "") rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,0 +1,35 @@
+// Servers that all tests of a file share: started before its first test and closed after its last. So a file has a describe for
+// each of its topics, and no topic starts a server of its own.
+import { afterAll, beforeAll, expect } from "vitest";
+import { type StartOptions, TestServer } from "./harness.js";
+
+interface SharedOptions extends StartOptions {
+  /** The file fails when the server has logged an error by its end. */
+  quiet?: boolean;
+}
+
+/** It answers from the first test on. `prepare` fills it before that. */
+export function sharedServer(
+  { quiet = false, ...options }: SharedOptions,
+  prepare: (server: TestServer) => Promise<unknown> = async () => undefined,
+): TestServer {
+  const server = new TestServer(options);
+  beforeAll(async () => {
+    await server.launch();
+    await prepare(server);
+  });
+  afterAll(async () => {
+    await server.close();
+    if (!quiet) return;
+    expect(server.log.filter(({ level }) => level === "error" || level === "fatal")).toEqual([]);
+  });
+  return server;
+}
+
+/** One for each implementation of HTTP, as rows of describe.each. */
+export function serverOverEachHttp(
+  options: SharedOptions,
+  prepare?: (server: TestServer) => Promise<unknown>,
+): [http: "uws" | "node", server: TestServer][] {
+  return (["uws", "node"] as const).map((http) => [http, sharedServer({ ...options, http }, prepare)]);
+}
