@@ -97,14 +97,17 @@ export const SNAP_ENTRY_BYTES = 12;
 export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries
 
 // --- Programs and results start with these.
-export const PROGRAM_VERSION = 2;
+export const PROGRAM_VERSION = 3;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
 
 export const WORD_EXACT = 1; // expand flags
 export const WORD_PREFIX = 2;
 export const WORD_TYPO_PREFIX = 4; // the typo'd word may also be a prefix of the term
+export const WORD_INFIX = 8; // longer terms that contain the word
+export const WORD_INSIDE = 16; // the same without those that start with it
 export const PREFIX_TERMS_LISTED = 64; // an expansion lists the terms of a prefix up to this many
+export const INFIX_TERMS_LISTED = 256; // of the terms that contain a word it lists so many, the shortest first
 
 export const MATCH_ALL = 0;
 export const MATCH_ANY = 1;
@@ -119,10 +122,14 @@ export const ALT_TYPO = 3;
 export const ALT_STEM = 4;
 export const ALT_JOINED = 5;
 export const ALT_SPLIT = 6;
+export const ALT_INFIX = 7;
 
 export const ALTERNATIVE_NEAR = 1; // flags: its positions count for closeness
 export const ALTERNATIVE_EXACT = 2; // the word counts as written
 export const ALTERNATIVE_SEQUENCE = 4; // its terms stand one behind the other
+export const ALTERNATIVE_INFIX = 8; // it matches in slots with SLOT_INFIX only
+
+export const SLOT_INFIX = 1; // flag of a queried slot
 
 export const BONUS_TERMS_MAX = 256;
 export const RULES_MAX = 256;

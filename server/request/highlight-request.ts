@@ -1,7 +1,7 @@
 // From what was searched for to what is marked in the documents of the page. The shards find the places; here is
 // decided what each word of the query stands for.
-import { ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
-import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
+import { ALT_INFIX, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
+import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
 import type { ViewField } from "../schema/index-view.js";
@@ -16,7 +16,7 @@ export function highlightRequest(
 ): HighlightRequest {
   const typed = new Set(text.runs.flatMap((run) => run.map((token) => token.word)));
   return {
-    fields: fields.map(({ name, language }) => ({ name, language, sku: skus.includes(name) })),
+    fields: fields.map(({ name, language, infix }) => ({ name, language, sku: skus.includes(name), infix })),
     words: words.map((word, i) => (typed.has(i) ? anywhere(word) : inPhrases(text, i))),
     snippetTokens: highlight.snippet_tokens,
     startTag: highlight.start_tag,
@@ -27,19 +27,21 @@ export function highlightRequest(
 
 function anywhere({ alternatives }: SearchWord): HighlightWord {
   const single = alternatives.filter(({ sequence }) => !sequence);
-  const terms = (typo: boolean, prefix: boolean): string[] => [
+  const isForm = ({ kind }: SearchAlternative): boolean => kind !== ALT_TYPO && kind !== ALT_INFIX;
+  const terms = (which: (alternative: SearchAlternative) => boolean, prefix: boolean): string[] => [
     ...new Set(
       single
-        .filter(({ kind }) => (kind === ALT_TYPO) === typo)
+        .filter(which)
         .flatMap((alternative) => alternative.terms)
         .filter((term) => term.prefix === prefix)
         .map(({ term }) => term),
     ),
   ];
   return {
-    terms: terms(false, false),
-    prefixes: terms(false, true),
-    typos: terms(true, false),
+    terms: terms(isForm, false),
+    prefixes: terms(isForm, true),
+    typos: terms(({ kind }) => kind === ALT_TYPO, false),
+    infixes: terms(({ kind }) => kind === ALT_INFIX, false),
     sequences: alternatives
       .filter(({ sequence }) => sequence)
       .map((alternative) => alternative.terms.map(({ term }) => term)),
@@ -53,6 +55,7 @@ function inPhrases({ words, phrases }: QueryText, i: number): HighlightWord {
     terms: [],
     prefixes: [],
     typos: [],
+    infixes: [],
     sequences: phrases.filter((phrase) => phrase.includes(term)).map((phrase) => [...phrase]),
   };
 }

@@ -28,6 +28,8 @@ export interface ViewField {
   readonly index: boolean;
   readonly facet: boolean;
   readonly sort: boolean;
+  /** Words of a query are also found inside of the words of its text. */
+  readonly infix: boolean;
   /** Number of the language its text is stemmed in, 0 for none. */
   readonly language: number;
 }
@@ -135,7 +137,7 @@ function flagsOf(
 }
 
 function viewField(definition: FieldDefinition, settings: IndexSettings): ViewField {
-  const { name, type, slot, index, facet, sort } = definition;
+  const { name, type, slot, index, facet, sort, infix } = definition;
   const { code, kind, array } = FIELD_TYPES[type];
   const language = definition.language ?? settings.language;
   return {
@@ -148,6 +150,7 @@ function viewField(definition: FieldDefinition, settings: IndexSettings): ViewFi
     index,
     facet,
     sort,
+    infix,
     language: kind === "string" && language !== null ? languageNumber(language) : 0,
   };
 }

@@ -5,6 +5,7 @@ import type {
   ExpandSuspect,
   ExpandWord,
 } from "../../engine-wasm/host/programs/expand-program.js";
+import type { InfixExpansion } from "../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexScale } from "../cluster/index-state.js";
 import {
@@ -18,12 +19,12 @@ import {
   knownFrequency,
   rareMax,
   searchWords,
-  sumLists,
   type WordFindings,
 } from "../words/alternatives.js";
 import type { Dictionaries } from "../words/dictionaries.js";
+import { infixQuestion } from "../words/infixes.js";
 import type { QueryWord } from "../words/query-text.js";
-import { type KnownWord, type KnownWords, largest, type WordTypos } from "../words/ranked-typos.js";
+import { type KnownWord, type KnownWords, largest, sumLists, type WordTypos } from "../words/ranked-typos.js";
 import { looseSplits, type Variant } from "../words/variants.js";
 import type { QueryPlan } from "./plan.js";
 
@@ -99,19 +100,36 @@ export class WordExpander {
   async #lookUpLiteral(): Promise<Literal> {
     const { words } = this.#plan.text;
     const found = new WordTerms(this.#plan.slots, words, this.#plan.variants);
-    const answer = await this.#dictionaries.lookUp(found.program, () => this.#suspects(found));
+    const [answer, infixes] = await Promise.all([
+      this.#dictionaries.lookUp(found.program, () => this.#suspects(found)),
+      this.#lookUpInfixes(),
+    ]);
     const variants = found.variants(this.#plan.variants, answer);
     const literal = {
       liveRows: answer.liveRows,
       averageLengths: answer.slots.map((slot) =>
         slot.documents === 0 ? 0 : slot.totalLength / slot.documents,
       ),
-      words: words.map((word) => found.word(word, answer)),
+      words: words.map((word, i) => ({ ...found.word(word, answer), infixes: infixes.get(i) ?? [] })),
     };
     const known = words.map((_, i) =>
       knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants),
     );
     return { ...literal, variants, known, cuts: this.#lookUpCuts(known) };
+  }
+
+  /** What contains the words, in the fields that are searched in this way; asks nothing when there are none. */
+  async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
+    const { infixSlots, text } = this.#plan;
+    if (infixSlots.length === 0) return new Map();
+    const asked = text.words.flatMap((word, i) => {
+      const question = infixQuestion(word);
+      return question === null ? [] : [{ i, question }];
+    });
+    if (asked.length === 0) return new Map();
+    const words = asked.map(({ question }) => question);
+    const answer = await this.#dictionaries.lookUp({ slots: infixSlots, words });
+    return new Map(asked.map(({ i }, at) => [i, answer.words[at]?.infixes ?? []]));
   }
 
   /**
@@ -249,7 +267,7 @@ class WordTerms {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
 
-  word({ terms, prefix }: QueryWord, answer: KnownWords): Omit<WordFindings, "typos"> {
+  word({ terms, prefix }: QueryWord, answer: KnownWords): Omit<WordFindings, "typos" | "infixes"> {
     const found = this.#found(terms[0] as string, answer);
     const range = prefix ? (found.prefix ?? null) : null;
     return {

@@ -2,6 +2,7 @@
 // document, which rules touched it. Asked for with "explain": true; costs nothing otherwise.
 import {
   ALT_EXACT,
+  ALT_INFIX,
   ALT_JOINED,
   ALT_PREFIX,
   ALT_SPLIT,
@@ -20,7 +21,7 @@ import type { Winner } from "./merge.js";
 
 export interface WordExplanation {
   readonly word: string;
-  readonly match: "exact" | "stem" | "joined" | "split" | "synonym" | "prefix" | "typo" | "none";
+  readonly match: "exact" | "stem" | "joined" | "split" | "synonym" | "prefix" | "infix" | "typo" | "none";
   readonly typos: number;
   readonly points: number;
   readonly found: readonly { readonly field: string; readonly term: string; readonly times: number }[];
@@ -46,6 +47,7 @@ const MATCHES: Readonly<Record<AlternativeKind, WordExplanation["match"]>> = {
   [ALT_SYNONYM]: "synonym",
   [ALT_PREFIX]: "prefix",
   [ALT_TYPO]: "typo",
+  [ALT_INFIX]: "infix",
 };
 
 const HOW: Readonly<Record<WordExplanation["match"], string>> = {
@@ -55,6 +57,7 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   split: "split in parts",
   synonym: "by a synonym",
   prefix: "as the beginning of a longer word",
+  infix: "inside of a longer word",
   typo: "with a spelling corrected",
   none: "not found",
 };

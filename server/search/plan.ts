@@ -31,6 +31,8 @@ export interface QueryPlan {
   readonly variants: readonly Variant[];
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
+  /** Those of them in which words are found inside of longer ones, too. */
+  readonly infixSlots: readonly number[];
   /** Numbers of the stemmers of the queried fields. */
   readonly languages: readonly number[];
   /** The program without words: the literal query to fill in. */
@@ -75,6 +77,7 @@ export function planQuery(
     text,
     variants: variantsOf(text, languages, index.synonyms, hasSkuField),
     slots,
+    infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
     languages,
     program: {
       mode: "all",
@@ -122,7 +125,12 @@ function rowsWanted(offset: number, perPage: number, pins: number, documentsMax:
 /** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
 function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
-  return fields.map(({ field, weight }) => ({ slot: field.slot, weight: weight / mean, averageLength: 0 }));
+  return fields.map(({ field: { slot, infix }, weight }) => ({
+    slot,
+    weight: weight / mean,
+    averageLength: 0,
+    infix,
+  }));
 }
 
 /** Some documents are to come first or last, whatever the sort. */

@@ -157,8 +157,8 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   const query: QueryRequest = { ...request.query, ...page, ...(typos ? {} : { numTypos: 0 }) };
   const scale = reads.scale(index.record.uid);
   const plan = planQuery(query, index, limits, scale);
-  // Words are never left out: a suggestion without them would answer another question.
-  return { ...plan, dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
+  // Words are never left out: a suggestion without them would answer another question. None goes on inside of a word.
+  return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 
 function chooserOf(task: Task, plan: QueryPlan, matched: Matched, typos: boolean): ValueChooser {

@@ -1,10 +1,15 @@
 // From a query's words and the dictionary's global answers to the ways in which each word may match, with their
 // weights; and the judgement whether a word looks misspelt. Pure functions; docs/ranking.md has the reasons.
 import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT, ALT_STEM, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
-import type { PrefixExpansion, TypoExpansion } from "../../engine-wasm/host/programs/expand-result.js";
+import type {
+  InfixExpansion,
+  PrefixExpansion,
+  TypoExpansion,
+} from "../../engine-wasm/host/programs/expand-result.js";
 import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/programs/search-program.js";
+import { infixAlternatives, infixFrequency } from "./infixes.js";
 import type { QueryWord } from "./query-text.js";
-import { compareBytes, largest, type RankedTypo, type WordTypos } from "./ranked-typos.js";
+import { compareBytes, largest, type RankedTypo, sumLists, type WordTypos } from "./ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
 const PREFIX_FACTOR = 0.8;
@@ -39,6 +44,8 @@ export interface WordFindings {
   readonly literal: number;
   /** Limited and in order, see ranked-typos.ts. */
   readonly typos: readonly RankedTypo[];
+  /** Longer terms that contain the word, in fields where these are searched. */
+  readonly infixes: readonly InfixExpansion[];
 }
 
 /** Typos that are worth the same. */
@@ -51,7 +58,11 @@ interface TypoGroup {
 /** Documents with the word in a form that is as good as the word: the count that tells whether it looks misspelt. */
 export function knownFrequency(i: number, findings: WordFindings, variants: readonly FoundVariant[]): number {
   const covering = variants.filter(({ variant }) => isEvidence(variant, i));
-  return largest([findings.literal, ...covering.map(({ frequency }) => frequency)]);
+  return largest([
+    findings.literal,
+    infixFrequency(findings.infixes),
+    ...covering.map(({ frequency }) => frequency),
+  ]);
 }
 
 /** Documents with the variant have the word in a form that is as good as the word. */
@@ -111,6 +122,7 @@ export function searchWords(
     alternatives: [
       ...ownAlternatives(word, findings[i] as WordFindings, weights[i] as number, idf),
       ...variantAlternatives(i, chosen, weights, idf),
+      ...insideAlternatives((findings[i] as WordFindings).infixes, weights[i] as number, idf),
       ...typoAlternatives((findings[i] as WordFindings).typos, languages, weights[i] as number, idf),
     ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
   }));
@@ -130,6 +142,8 @@ function wordWeight(
   if (findings.literal > 0) return idf(findings.literal);
   const best = largest(covering.map(({ frequency }) => frequency));
   if (best > 0) return idf(best);
+  const inside = infixFrequency(findings.infixes);
+  if (inside > 0) return idf(inside);
   const likeliest = typoGroups(findings.typos)[0];
   return likeliest === undefined ? 0 : idf(frequencyOf(likeliest.members));
 }
@@ -164,6 +178,14 @@ function ownAlternatives(
     });
   }
   return own;
+}
+
+function insideAlternatives(
+  infixes: readonly InfixExpansion[],
+  weight: number,
+  idf: (frequency: number) => number,
+): SearchAlternative[] {
+  return infixAlternatives(infixes, weight, idf(infixFrequency(infixes)));
 }
 
 function variantAlternatives(
@@ -261,15 +283,4 @@ function inByteOrder(terms: readonly string[]): string[] {
 
 function frequencyOf(group: readonly TypoExpansion[]): number {
   return largest(sumLists(group.map((typo) => typo.frequencies)));
-}
-
-/** Element-wise sum; null lists count as zeros. */
-export function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
-  const sums: number[] = [];
-  for (const list of lists) {
-    list?.forEach((value, i) => {
-      sums[i] = (sums[i] ?? 0) + value;
-    });
-  }
-  return sums;
 }

@@ -81,7 +81,8 @@ export class ExpansionCache {
     });
     suspects.forEach((suspect, i) => {
       const { maxTypos, typos } = answer.suspects[i] as KnownSuspect;
-      if (maxTypos > 0) this.#keep(prefix, typosOf(suspect, maxTypos), { exact: null, prefix: null, typos });
+      if (maxTypos > 0)
+        this.#keep(prefix, typosOf(suspect, maxTypos), { exact: null, prefix: null, typos, infixes: null });
     });
   }
 
@@ -159,23 +160,25 @@ function documentsOf({ exact, prefix }: KnownWord): number {
 }
 
 /** What is asked of a word, as a small number. */
-function kindOf({ exact, prefix, typoPrefix, maxTypos }: ExpandWord): number {
-  return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + 8 * maxTypos;
+function kindOf({ exact, prefix, typoPrefix, maxTypos, infix }: ExpandWord): number {
+  const inside = infix === undefined ? 0 : infix === "anywhere" ? 8 : 16;
+  return (exact ? 1 : 0) + (prefix ? 2 : 0) + (typoPrefix ? 4 : 0) + inside + 24 * maxTypos;
 }
 
-function termsOf({ typos, prefix }: KnownWord): number {
-  return (typos?.ranked.length ?? 0) + (prefix?.terms?.length ?? 0);
+function termsOf({ typos, prefix, infixes }: KnownWord): number {
+  return (typos?.ranked.length ?? 0) + (prefix?.terms?.length ?? 0) + (infixes?.length ?? 0);
 }
 
 /** Asked for whole and not there: most ways to cut a word are no words. */
-function isAbsent({ exact, prefix, typos }: KnownWord): boolean {
-  return exact !== null && prefix === null && typos === null && exact.every((frequency) => frequency === 0);
+function isAbsent({ exact, prefix, typos, infixes }: KnownWord): boolean {
+  const onlyExact = exact !== null && prefix === null && typos === null && infixes === null;
+  return onlyExact && exact.every((frequency) => frequency === 0);
 }
 
 const absences: KnownWord[] = [];
 
 /** One object for all of them. */
 function absent(slots: number): KnownWord {
-  absences[slots] ??= { exact: new Array<number>(slots).fill(0), prefix: null, typos: null };
+  absences[slots] ??= { exact: new Array<number>(slots).fill(0), prefix: null, typos: null, infixes: null };
   return absences[slots];
 }

@@ -36,7 +36,7 @@ export interface WordTypos {
 }
 
 /** What the dictionaries of all shards hold for one word. */
-export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix"> {
+export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "infixes"> {
   readonly typos: WordTypos | null;
 }
 
@@ -58,9 +58,9 @@ export interface ToldWords extends KnownWords {
 
 /** An answer with at most `max` typos for each word. */
 export function rankTypos(result: ExpandResult, program: ExpandProgram, max: number): ToldWords {
-  const words = result.words.map(({ exact, prefix, typos }, i): KnownWord => {
+  const words = result.words.map(({ exact, prefix, typos, infixes }, i): KnownWord => {
     const { term, typoPrefix } = program.words[i] as ExpandProgram["words"][number];
-    return { exact, prefix, typos: typos === null ? null : wordTypos(term, typoPrefix, typos, max) };
+    return { exact, prefix, infixes, typos: typos === null ? null : wordTypos(term, typoPrefix, typos, max) };
   });
   const suspects = (program.suspects ?? []).map(({ term, typoPrefix }, i): KnownSuspect => {
     const { maxTypos, typos } = result.suspects[i] as SuspectExpansion;
@@ -170,4 +170,15 @@ export function largest(frequencies: readonly number[]): number {
   let most = 0;
   for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);
   return most;
+}
+
+/** Element-wise sum; null lists count as zeros. */
+export function sumLists(lists: readonly (readonly number[] | null)[]): number[] {
+  const sums: number[] = [];
+  for (const list of lists) {
+    list?.forEach((value, i) => {
+      sums[i] = (sums[i] ?? 0) + value;
+    });
+  }
+  return sums;
 }

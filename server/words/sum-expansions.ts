@@ -1,12 +1,13 @@
 // The dictionary answers of all shards -> the answer that one shard with all documents would have given.
-import { PREFIX_TERMS_LISTED } from "../../engine-wasm/assembly/layout.js";
+import { INFIX_TERMS_LISTED, PREFIX_TERMS_LISTED } from "../../engine-wasm/assembly/layout.js";
 import type {
   ExpandResult,
+  InfixExpansion,
   PrefixExpansion,
   SuspectExpansion,
-  TypoExpansion,
   WordExpansion,
 } from "../../engine-wasm/host/programs/expand-result.js";
+import { compareBytes } from "./ranked-typos.js";
 
 /** At least one result, all of one program. */
 export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
@@ -29,17 +30,19 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
 function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
   const { maxTypos } = suspects[0] as SuspectExpansion;
   if (suspects.some((suspect) => suspect.maxTypos !== maxTypos)) return { maxTypos: 0, typos: [] };
-  return { maxTypos, typos: sumTypos(suspects.map(({ typos }) => typos)) };
+  return { maxTypos, typos: sumTerms(suspects.map(({ typos }) => typos)) };
 }
 
 function sumWords(words: readonly WordExpansion[]): WordExpansion {
   const exacts = words.map((word) => word.exact).filter((exact) => exact !== null);
   const prefixes = words.map((word) => word.prefix).filter((prefix) => prefix !== null);
   const typos = words.map((word) => word.typos).filter((list) => list !== null);
+  const infixes = words.map((word) => word.infixes).filter((list) => list !== null);
   return {
     exact: exacts.length === 0 ? null : addAll(exacts),
     prefix: prefixes.length === 0 ? null : sumPrefixes(prefixes),
-    typos: typos.length === 0 ? null : sumTypos(typos),
+    typos: typos.length === 0 ? null : sumTerms(typos),
+    infixes: infixes.length === 0 ? null : sumInfixes(infixes),
   };
 }
 
@@ -53,13 +56,25 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
   return { termCount: terms.length, frequencies, terms };
 }
 
-function sumTypos(lists: readonly (readonly TypoExpansion[])[]): TypoExpansion[] {
-  const byTerm = new Map<string, TypoExpansion>();
-  for (const typos of lists) {
-    for (const typo of typos) {
-      const known = byTerm.get(typo.term);
-      if (known === undefined) byTerm.set(typo.term, typo);
-      else byTerm.set(typo.term, { ...typo, frequencies: addAll([known.frequencies, typo.frequencies]) });
+/**
+ * The shortest of all: such a term is among the shortest of every shard that has it, so no shard keeps its documents back.
+ */
+function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansion[] {
+  return sumTerms(lists)
+    .map((infix) => ({ infix, bytes: Buffer.byteLength(infix.term) }))
+    .sort((a, b) => a.bytes - b.bytes || compareBytes(a.infix.term, b.infix.term))
+    .slice(0, INFIX_TERMS_LISTED)
+    .map(({ infix }) => infix);
+}
+
+/** Every term once, with the documents of all shards. */
+function sumTerms<T extends InfixExpansion>(lists: readonly (readonly T[])[]): T[] {
+  const byTerm = new Map<string, T>();
+  for (const list of lists) {
+    for (const one of list) {
+      const known = byTerm.get(one.term);
+      if (known === undefined) byTerm.set(one.term, one);
+      else byTerm.set(one.term, { ...one, frequencies: addAll([known.frequencies, one.frequencies]) });
     }
   }
   return [...byTerm.values()];

@@ -19,6 +19,8 @@ export interface HighlightField {
   language: number;
   /** It holds part numbers: a whole value counts as one word too. */
   sku: boolean;
+  /** Words are found inside of longer ones. */
+  infix: boolean;
 }
 
 /**
@@ -32,6 +34,8 @@ export interface HighlightWord {
   prefixes: string[];
   /** Other spellings: as `terms`, but only where no prefix of the word fits. */
   typos: string[];
+  /** Longer terms that contain the word: as `terms`, but only in fields with `infix`. */
+  infixes: string[];
   /** Terms that are marked only where all of them stand side by side. */
   sequences: string[][];
 }
@@ -150,19 +154,20 @@ function checkHighlight(value: object): HighlightRequest {
   };
 }
 
-function checkField({ name, language, sku }: Record<string, unknown>): HighlightField {
+function checkField({ name, language, sku, infix }: Record<string, unknown>): HighlightField {
   if (typeof name !== "string" || typeof language !== "number") {
     throw new ShardError(SHARD_BAD_MESSAGE, "highlight field without name or language");
   }
-  return { name, language, sku: sku === true };
+  return { name, language, sku: sku === true, infix: infix === true };
 }
 
-function checkWord({ terms, prefixes, typos, sequences }: Record<string, unknown>): HighlightWord {
+function checkWord({ terms, prefixes, typos, infixes, sequences }: Record<string, unknown>): HighlightWord {
   if (!Array.isArray(sequences)) throw new ShardError(SHARD_BAD_MESSAGE, "highlight.sequences is not a list");
   return {
     terms: texts(terms, "highlight.terms"),
     prefixes: texts(prefixes, "highlight.prefixes"),
     typos: texts(typos, "highlight.typos"),
+    infixes: texts(infixes, "highlight.infixes"),
     sequences: sequences.map((sequence) => texts(sequence, "highlight.sequences")),
   };
 }

@@ -47,6 +47,8 @@ const BETWEEN_TERMS = " ";
 
 export class MarkedWords {
   readonly #terms = new Map<string, Stands>();
+  /** Terms that stand for words only in fields with `infix`. */
+  readonly #infixes = new Map<string, Stands>();
   /** By language and stem. */
   readonly #stems = new Map<number, Map<string, Stands>>();
   /** Longest first. */
@@ -60,6 +62,7 @@ export class MarkedWords {
     for (const [i, word] of words.entries()) {
       for (const term of word.terms) this.#standsOf(term).words.push(i);
       for (const term of word.typos) this.#standsOf(term).typos.push(i);
+      for (const term of word.infixes) entry(this.#infixes, term).words.push(i);
       for (const prefix of word.prefixes) listed(prefixes, prefix).push(i);
       for (const terms of word.sequences) listed(sequences, terms.join(BETWEEN_TERMS)).push(i);
     }
@@ -74,23 +77,24 @@ export class MarkedWords {
   }
 
   /** `tokens` as the analyser gives them for one value of the field. */
-  mark(tokens: readonly Token[], { language, sku }: HighlightField): MarkedTokens {
+  mark(tokens: readonly Token[], { language, sku, infix }: HighlightField): MarkedTokens {
     const text = new TextTokens(tokens);
     const { plain } = text;
     const stems = this.#stems.get(language);
+    const infixes = infix ? this.#infixes : null;
     const found: Mark[] = [];
     for (let i = 0; i < plain.length; i++) {
       const { term } = plain[i] as Token;
-      this.#markTerm(found, plain, i, i, term, stems?.get(stem(language, term)));
+      this.#markTerm(found, plain, i, i, term, stems?.get(stem(language, term)), infixes?.get(term));
       this.#markSequences(found, text, i, term);
     }
     for (const { term, position, parts } of text.joined.values()) {
-      this.#markTerm(found, plain, position, position + parts - 1, term, undefined);
+      this.#markTerm(found, plain, position, position + parts - 1, term, undefined, infixes?.get(term));
       this.#markSequences(found, text, position, term);
     }
     if (sku && plain.length > 0) {
       const value = SKU + plain.map(({ term }) => term).join("");
-      this.#markTerm(found, plain, 0, plain.length - 1, value, undefined);
+      this.#markTerm(found, plain, 0, plain.length - 1, value, undefined, undefined);
     }
     return { tokens: plain, marks: merged(found) };
   }
@@ -104,12 +108,10 @@ export class MarkedWords {
       this.#stems.set(language, stands);
       key = term.slice(2);
     }
-    const known = stands.get(key) ?? { words: [], typos: [] };
-    stands.set(key, known);
-    return known;
+    return entry(stands, key);
   }
 
-  /** Adds the mark of tokens first..last, which are `term` together, if that or its stem stands for a word. */
+  /** Adds the mark of tokens first..last, which are `term` together, if that, its stem or what it contains stands for a word. */
   #markTerm(
     found: Mark[],
     plain: readonly Token[],
@@ -117,13 +119,14 @@ export class MarkedWords {
     last: number,
     term: string,
     form: Stands | undefined,
+    infix: Stands | undefined,
   ): void {
     const own = this.#terms.get(term);
     const prefix = this.#prefixOf(term);
-    if (own === undefined && form === undefined && prefix === null) return;
+    if (own === undefined && form === undefined && infix === undefined && prefix === null) return;
     const begun = this.#prefixes.filter((one) => term.startsWith(one.prefix)).flatMap(({ words }) => words);
     const typos = [...(own?.typos ?? []), ...(form?.typos ?? [])].filter((word) => !begun.includes(word));
-    const whole = [...(own?.words ?? []), ...(form?.words ?? []), ...typos];
+    const whole = [...(own?.words ?? []), ...(form?.words ?? []), ...(infix?.words ?? []), ...typos];
     if (whole.length > 0) {
       found.push({ first, last, typed: null, matchedLast: last, words: [...whole, ...begun] });
     } else if (prefix !== null) {
@@ -144,6 +147,12 @@ export class MarkedWords {
     if (sequences === undefined) return;
     for (const sequence of sequences) markSequence(found, text, position, sequence);
   }
+}
+
+function entry(all: Map<string, Stands>, term: string): Stands {
+  const known = all.get(term) ?? { words: [], typos: [] };
+  all.set(term, known);
+  return known;
 }
 
 function listed<T>(lists: Map<string, T[]>, key: string): T[] {

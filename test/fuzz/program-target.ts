@@ -43,6 +43,7 @@ export function programTarget(module: EngineModule): Target {
             prefix: random.below(2) === 0,
             typoPrefix: random.below(2) === 0,
             maxTypos: random.below(5),
+            ...random.pick([{}, { infix: "anywhere" as const }, { infix: "inside" as const }]),
           })),
           suspects: Array.from({ length: random.below(3) }, () => ({
             term: Buffer.from(bench.fold(random.pick(WORDS))).toString(),

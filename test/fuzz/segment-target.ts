@@ -49,6 +49,7 @@ export function segmentTarget(module: EngineModule): Target {
       prefix: true,
       typoPrefix: true,
       maxTypos: 2,
+      infix: "anywhere" as const,
     })),
   });
   const searches = (choice: number) => {

@@ -209,7 +209,9 @@ export class Oracle {
     const variants = variantsOf(text, known, [...this.groups.values()], hasSku, analysis);
     const dictionary = this.dictionaries.get(names.join()) ?? makeDictionary(all, names);
     this.dictionaries.set(names.join(), dictionary);
-    const counts = { dictionary, fieldCount: names.length, documents: all.length };
+    const infixes = names.map((name) => this.field(name).infix === true);
+    const infixFields = infixes.flatMap((infix, i) => (infix ? [i] : []));
+    const counts = { dictionary, fieldCount: names.length, infixFields, documents: all.length };
     const weigher = new Weigher(text, variants, known, counts, settings.typo_policy);
 
     const passes = this.predicate(query);
@@ -217,7 +219,11 @@ export class Oracle {
     const wishes = wishesOf([...this.rules.values()], text.terms, this.schema.fields, analysis);
     const averages = averageLengths(all, names);
     const attempt = (mode: Program["mode"], { words }: Weighed): Matched => {
-      const weighted = fields.map((field, i) => ({ ...field, averageLength: averages[i]! }));
+      const weighted = fields.map((field, i) => ({
+        ...field,
+        averageLength: averages[i]!,
+        infix: infixes[i]!,
+      }));
       const { phrases, excludes } = text;
       return this.rate(candidates, { mode, fields: weighted, words, phrases, excludes }, text, wishes);
     };

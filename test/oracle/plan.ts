@@ -3,7 +3,15 @@
 
 import type { Alternative, Word } from "./score.js";
 import { compareBytes } from "./segments/rows.js";
-import { type Dictionary, type Expansion, expandWord, type Typo, typosOf } from "./words/expand.js";
+import {
+  type Dictionary,
+  type Expansion,
+  expandWord,
+  type Infix,
+  infixesOf,
+  type Typo,
+  typosOf,
+} from "./words/expand.js";
 import { stemTerms } from "./words/markers.js";
 import type { QueryText, QueryWord } from "./words/text.js";
 import { typoCost } from "./words/typo-cost.js";
@@ -15,6 +23,8 @@ export type TypoPolicy = "auto" | "always" | "missing";
 export interface Counts {
   dictionary: Dictionary;
   fieldCount: number;
+  /** Numbers of the fields with `infix`. */
+  infixFields: number[];
   documents: number;
 }
 
@@ -36,6 +46,9 @@ interface RankedTypo extends Typo {
 }
 
 const PREFIX_FACTOR = 0.8;
+const INFIX_FACTOR = 0.7;
+const INFIX_LETTERS_MIN = 3;
+const NEAR_TERMS_MAX = 64;
 const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15];
 const LIKELIHOOD_FACTORS = [1, 0.85, 0.7];
 const TYPOS_MAX = 4;
@@ -47,6 +60,7 @@ const NUMBER_SPLITS_MAX = 16;
 export class Weigher {
   private readonly expansions: Expansion[];
   private readonly literal: number[];
+  private readonly infixes: Infix[][];
   /** Documents with a word in a form that makes it known. */
   private readonly known: number[];
   private readonly variants: Found[];
@@ -61,10 +75,12 @@ export class Weigher {
     const { words } = text;
     this.expansions = words.map(({ terms }) => this.expand(terms[0]!));
     this.literal = words.map((word) => this.frequencyOf(word.terms, word.terms.length > 1, word.prefix));
+    this.infixes = words.map((word) => this.containing(word));
     const found = this.present(variants);
     this.known = words.map((_, i) =>
       Math.max(
         this.literal[i]!,
+        infixFrequency(this.infixes[i]!),
         ...found.filter((one) => one.covers.includes(i) && !one.sequence).map(({ frequency }) => frequency),
       ),
     );
@@ -91,6 +107,7 @@ export class Weigher {
         alternatives: [
           ...this.own(word, i, weights[i]!),
           ...this.others(i, weights),
+          ...this.inside(i, weights[i]!),
           ...this.misspellings(typos[i]!, weights[i]!),
         ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
       })),
@@ -157,6 +174,7 @@ export class Weigher {
       this.frequencyOf(terms, terms.length > 1, false),
       this.literal[i],
       Math.max(0, ...covering.map(({ frequency }) => frequency)),
+      infixFrequency(this.infixes[i]!),
       largestSum(cheapest?.members.map(({ frequencies }) => frequencies) ?? []),
     ];
     const frequency = candidates.find((candidate) => (candidate ?? 0) > 0);
@@ -207,6 +225,30 @@ export class Weigher {
       });
   }
 
+  /** Longer words that contain a word of three letters or more, as long as it is neither quoted nor of touching characters. */
+  private containing({ terms, quoted, prefix }: QueryWord): Infix[] {
+    const { dictionary, infixFields } = this.counts;
+    if (quoted || terms.length > 1 || [...terms[0]!].length < INFIX_LETTERS_MIN) return [];
+    return infixesOf(dictionary, terms[0]!, infixFields, !prefix);
+  }
+
+  private inside(i: number, weight: number): Alternative[] {
+    const infixes = this.infixes[i]!;
+    if (infixes.length === 0) return [];
+    const terms = infixes.map(({ term }) => term).sort(compareBytes);
+    return [
+      {
+        typos: 1,
+        exact: false,
+        sequence: false,
+        infixOnly: true,
+        useForProximity: terms.length <= NEAR_TERMS_MAX,
+        boost: Math.min(this.inverseFrequency(infixFrequency(infixes)), weight) * INFIX_FACTOR,
+        terms: terms.map((term) => ({ term, prefix: false })),
+      },
+    ];
+  }
+
   private misspellings(typos: RankedTypo[], weight: number): Alternative[] {
     const likelier: RankedTypo[] = [];
     return groupsOf(typos).map(({ factor, members }) => {
@@ -245,6 +287,10 @@ function bestSplits(variants: Found[]): Found[] {
     const digits = rivals.some(({ terms }) => terms.some((term) => /\p{N}/u.test(term)));
     return better + equal < (digits ? NUMBER_SPLITS_MAX : SPLITS_MAX);
   });
+}
+
+function infixFrequency(infixes: Infix[]): number {
+  return largestSum(infixes.map(({ frequencies }) => frequencies));
 }
 
 function largestSum(counts: number[][]): number {

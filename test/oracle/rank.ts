@@ -58,8 +58,8 @@ function brandBonus(row: Row, text: QueryText, field: string | null): number {
 /** A field begins with the words, or consists of them. */
 function fieldBonus(row: Row, program: Program, score: number | null): number {
   if (score === null || score < FULL) return 0;
-  const started = program.fields.filter(({ name }) =>
-    program.words.every((word, i) => positionsOf(row, name, word).includes(i)),
+  const started = program.fields.filter((field) =>
+    program.words.every((word, i) => positionsOf(row, field, word).includes(i)),
   );
   if (started.length === 0) return 0;
   const isExact = Math.floor(score / 2 ** 46) % 2 === 1 && Math.floor((score - FULL) / 2 ** 47) === 15;

@@ -9,6 +9,8 @@ export interface Alternative {
   /** The terms must stand one behind the other; otherwise any of them will do. */
   sequence: boolean;
   useForProximity: boolean;
+  /** Matches in fields with `infix` only. */
+  infixOnly?: boolean;
   boost: number;
   terms: { term: string; prefix: boolean }[];
 }
@@ -19,9 +21,17 @@ export interface Word {
   alternatives: Alternative[];
 }
 
+export interface QueriedField {
+  name: string;
+  weight: number;
+  averageLength: number;
+  /** Words are also found inside of longer ones. */
+  infix?: boolean;
+}
+
 export interface Program {
   mode: "all" | "any";
-  fields: { name: string; weight: number; averageLength: number }[];
+  fields: QueriedField[];
   words: Word[];
   phrases: string[][];
   excludes: string[][];
@@ -78,8 +88,9 @@ function matchWord(row: Row, program: Program, word: Word): WordMatch | null {
 /** Sum over the alternative's terms in the document, then over the fields; null when none occurs. */
 function weightedFrequency(row: Row, program: Program, alternative: Alternative): number | null {
   let sum: number | null = null;
-  const add = (field: Program["fields"][number], places: number[] | undefined): void => {
+  const add = (field: QueriedField, places: number[] | undefined): void => {
     const text = row.texts.get(field.name);
+    if (!looksIn(alternative, field)) return;
     if (text === undefined || places === undefined || places.length === 0) return;
     const ratio = field.averageLength === 0 ? B : (B * text.length) / field.averageLength;
     sum = (sum ?? 0) + (field.weight * places.length) / (1 - B + ratio);
@@ -96,6 +107,10 @@ function weightedFrequency(row: Row, program: Program, alternative: Alternative)
     }
   }
   return sum;
+}
+
+function looksIn(alternative: Alternative, field: QueriedField): boolean {
+  return alternative.infixOnly !== true || field.infix === true;
 }
 
 /** Where the terms stand one behind the other. */
@@ -121,8 +136,8 @@ function proximity(row: Row, program: Program): number {
     const left = program.words[i]!;
     const right = program.words[i + 1]!;
     let closest = 0;
-    for (const { name } of program.fields) {
-      const closeness = closenessOf(positionsOf(row, name, left), positionsOf(row, name, right));
+    for (const field of program.fields) {
+      const closeness = closenessOf(positionsOf(row, field, left), positionsOf(row, field, right));
       closest = Math.max(closest, closeness);
     }
     if (closest > 0) sum += Math.min(left.weight, right.weight) * closest;
@@ -131,10 +146,10 @@ function proximity(row: Row, program: Program): number {
 }
 
 /** Of a word's alternatives that count for closeness. */
-export function positionsOf(row: Row, field: string, word: Word): number[] {
-  const positions = row.texts.get(field)?.positions;
+export function positionsOf(row: Row, field: QueriedField, word: Word): number[] {
+  const positions = row.texts.get(field.name)?.positions;
   if (positions === undefined) return [];
-  const near = word.alternatives.filter((alternative) => alternative.useForProximity);
+  const near = word.alternatives.filter((one) => one.useForProximity && looksIn(one, field));
   const terms = near.filter((one) => !one.sequence).flatMap((one) => one.terms);
   const sequences = near.filter((one) => one.sequence).map((one) => one.terms.map(({ term }) => term));
   const found = sequences.flatMap((sequence) => placesOf(positions, sequence));

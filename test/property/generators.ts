@@ -69,10 +69,11 @@ const schema: fc.Arbitrary<Schema> = fc
     facets: fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }),
     sortText: fc.boolean(),
     strict: fc.boolean(),
+    infixes: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
     languages: fc.array(fc.constantFrom(undefined, undefined, "en", "de"), { minLength: 3, maxLength: 3 }),
     fallback: fc.constantFrom(undefined, "i", "l", "f"),
   })
-  .map(({ facets, sortText, strict, languages, fallback }) => {
+  .map(({ facets, sortText, strict, infixes, languages, fallback }) => {
     const types: [string, FieldType][] = [
       ["t", "string"],
       ["s", "string"],
@@ -86,8 +87,10 @@ const schema: fc.Arbitrary<Schema> = fc
     ];
     const fields: Field[] = types.map(([name, type], i) => ({ name, type, facet: facets[i]! }));
     fields[1]!.sort = sortText;
-    for (const [i, place] of [0, 1, 6].entries())
+    for (const [i, place] of [0, 1, 6].entries()) {
+      fields[place]!.infix = infixes[i]!;
       if (languages[i] !== undefined) fields[place]!.language = languages[i];
+    }
     if (strict) fields[5]!.optional = false;
     if (fallback === undefined) return { fields };
     return { fields, default_sorting_field: fallback };

@@ -1,5 +1,5 @@
 // Writes what an expansion found. The bytes are drawn in docs/FORMATS.md.
-import { PREFIX_TERMS_LISTED, WORD_EXACT, WORD_PREFIX } from "../layout";
+import { PREFIX_TERMS_LISTED, WORD_EXACT, WORD_INFIX, WORD_INSIDE, WORD_PREFIX } from "../layout";
 import { bitsCount } from "../memory/bitset";
 import {
   putResultBytes,
@@ -67,6 +67,7 @@ function writeWord(word: AskedWord, slotCount: u32): void {
     }
   }
   if (word.typos > 0) writeTypos(word.typoTerms);
+  if ((word.flags & (WORD_INFIX | WORD_INSIDE)) != 0) writeInfixes(word.infixTerms);
 }
 
 function writeTypos(terms: TermList): void {
@@ -77,6 +78,14 @@ function writeTypos(terms: TermList): void {
     putResultU8(entry.isPrefix);
     writeTerm(entry);
     putResultBytes(entry.frequencies(), (<usize>terms.slotCount) << 2);
+  }
+}
+
+function writeInfixes(terms: TermList): void {
+  putResultU32(terms.count);
+  for (let i: u32 = 0; i < terms.count; i++) {
+    writeTerm(terms.entry(i));
+    putResultBytes(terms.entry(i).frequencies(), (<usize>terms.slotCount) << 2);
   }
 }
 

@@ -3,7 +3,15 @@
 
 import { branchesOf } from "../columns/summaries";
 import { checkDeadline } from "../env";
-import { PREFIX_TERMS_LISTED, WORD_EXACT, WORD_PREFIX, WORD_TYPO_PREFIX } from "../layout";
+import {
+  INFIX_TERMS_LISTED,
+  PREFIX_TERMS_LISTED,
+  WORD_EXACT,
+  WORD_INFIX,
+  WORD_INSIDE,
+  WORD_PREFIX,
+  WORD_TYPO_PREFIX,
+} from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
@@ -11,6 +19,7 @@ import { Seg, Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { writeExpansion } from "./expand-result";
 import { AskedWord, beginExpansion, Expansion, Suspect } from "./expansion";
+import { InfixTerms } from "./infix-terms";
 import { TypoWalk } from "./levenshtein";
 import { TermList } from "./term-list";
 
@@ -30,6 +39,7 @@ function lookUp(expansion: Expansion, word: AskedWord): void {
   if ((word.flags & WORD_EXACT) != 0) findExact(expansion, word);
   if ((word.flags & WORD_PREFIX) != 0) findPrefix(expansion, word);
   if (word.typos > 0) findTypos(expansion, word);
+  if ((word.flags & (WORD_INFIX | WORD_INSIDE)) != 0) findInfixes(expansion, word);
 }
 
 function findExact(expansion: Expansion, word: AskedWord): void {
@@ -50,7 +60,7 @@ function findPrefix(expansion: Expansion, word: AskedWord): void {
   word.prefixTerms = TermList.begin(slotCount);
   const segments = Snap.count(expansion.snapshot);
   for (let i: u32 = 0; i < segments; i++) {
-    word.prefixTerms = TermList.merged(word.prefixTerms, prefixTermsOf(expansion, word, i));
+    word.prefixTerms = TermList.merged(word.prefixTerms, prefixTermsOf(expansion, word, i), false);
     word.prefixTerms.count = min(word.prefixTerms.count, <u32>PREFIX_TERMS_LISTED + 1);
   }
 }
@@ -84,7 +94,7 @@ function findTypos(expansion: Expansion, word: AskedWord): void {
   const segments = Snap.count(snapshot);
   for (let i: u32 = 0; i < segments; i++) {
     walk.beginSegment(Snap.segment(snapshot, i), branchesOf(Snap.summary(snapshot, i)));
-    word.typoTerms = TermList.merged(word.typoTerms, typosOf(expansion, walk, Snap.live(snapshot, i)));
+    word.typoTerms = TermList.merged(word.typoTerms, typosOf(expansion, walk, Snap.live(snapshot, i)), false);
   }
 }
 
@@ -97,6 +107,31 @@ function typosOf(expansion: Expansion, walk: TypoWalk, live: usize): TermList {
     if ((terms.count & TERMS_A_CHECK) == 0) checkDeadline();
     if (counts.count(walk.segment, walk.found, live))
       terms.add(walk.segment, walk.found, walk.distance, walk.isPrefix, counts.counts);
+  }
+  return terms;
+}
+
+function findInfixes(expansion: Expansion, word: AskedWord): void {
+  const snapshot = expansion.snapshot;
+  word.infixTerms = TermList.begin(expansion.slots.count);
+  const segments = Snap.count(snapshot);
+  for (let i: u32 = 0; i < segments && !failed(); i++) {
+    const found = infixesOf(expansion, word, Snap.segment(snapshot, i), Snap.live(snapshot, i));
+    word.infixTerms = TermList.merged(word.infixTerms, found, true);
+    word.infixTerms.count = min(word.infixTerms.count, <u32>INFIX_TERMS_LISTED);
+  }
+}
+
+/** The shortest terms of one segment that contain the word, as many as are ever listed. */
+function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: usize): TermList {
+  const counts = expansion.counts;
+  checkDeadline();
+  const found = InfixTerms.find(segment, word.term, word.length, (word.flags & WORD_INFIX) != 0);
+  const terms = TermList.begin(expansion.slots.count);
+  for (let i: u32 = 0; i < found.count && terms.count < <u32>INFIX_TERMS_LISTED && !failed(); i++) {
+    if ((i & TERMS_A_CHECK) == 0) checkDeadline();
+    const term = found.at(i);
+    if (counts.count(segment, term, live)) terms.add(segment, term, 0, false, counts.counts);
   }
   return terms;
 }

@@ -1,6 +1,13 @@
 // One expand program on one snapshot while the kernel runs. All that it knows lies in the `Expansion`, a struct in scratch;
 // nothing of it outlives the kernel call, and no module keeps anything of it.
-import { PROGRAM_EXPAND } from "../layout";
+import {
+  PROGRAM_EXPAND,
+  WORD_EXACT,
+  WORD_INFIX,
+  WORD_INSIDE,
+  WORD_PREFIX,
+  WORD_TYPO_PREFIX,
+} from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { ProgramReader, programBad } from "../program/program";
@@ -10,6 +17,7 @@ import { TermCounts } from "./term-counts";
 import { TermList } from "./term-list";
 
 const TYPOS_MAX: u32 = 4;
+const WORD_FLAGS: u32 = WORD_EXACT | WORD_PREFIX | WORD_TYPO_PREFIX | WORD_INFIX | WORD_INSIDE;
 const WORD_LEAST: usize = 4; // fewest bytes of a word in a program
 const SUSPECT_LEAST: usize = 15;
 
@@ -25,6 +33,7 @@ export class AskedWord {
   prefixSums: usize; // f64 by slot
   prefixTerms: TermList;
   typoTerms: TermList;
+  infixTerms: TermList; // by length
 }
 
 /** A word of which near terms are looked up, by what the snapshot holds for other words of the program. */
@@ -84,7 +93,7 @@ function readWord(reader: ProgramReader, word: AskedWord): void {
   word.typos = reader.u8();
   word.term = reader.term();
   word.length = reader.length;
-  if (word.typos > TYPOS_MAX) programBad();
+  if (word.typos > TYPOS_MAX || word.flags > WORD_FLAGS) programBad();
 }
 
 function readSuspect(reader: ProgramReader, suspect: Suspect, wordCount: u32): void {

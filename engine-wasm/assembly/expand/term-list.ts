@@ -1,5 +1,6 @@
 // Sorted lists of dictionary terms with their document frequencies: gathered segment by segment, then merged across the
-// segments of a snapshot. A list lies in scratch in one piece, its entries behind its head.
+// segments of a snapshot. A list lies in scratch in one piece, its entries behind its head. It is sorted by bytes, or by
+// length and then by bytes.
 //
 //   list:  | u32 slots, u32 bytes of an entry, u32 count, u32 0 | entry ... |
 //   entry: | u32 address, u32 length, u8 distance, u8 isPrefix, u16 0, u32 0 | u32 frequency by slot ... |
@@ -55,8 +56,8 @@ export class TermList {
     this.count++;
   }
 
-  /** The terms of both lists; the frequencies of a term that both have are added. */
-  static merged(a: TermList, b: TermList): TermList {
+  /** The terms of two lists of one order; the frequencies of a term that both have are added. */
+  static merged(a: TermList, b: TermList, byLength: bool): TermList {
     if (a.count == 0) return b;
     const list = TermList.begin(a.slotCount);
     scratch(<usize>(a.count + b.count) * <usize>a.entryBytes);
@@ -65,7 +66,7 @@ export class TermList {
     while (i < a.count || j < b.count) {
       const x = a.entry(i);
       const y = b.entry(j);
-      const order = i == a.count ? 1 : j == b.count ? -1 : compareBytes(x.at, x.length, y.at, y.length);
+      const order = i == a.count ? 1 : j == b.count ? -1 : compare(x, y, byLength);
       const entry = list.entry(list.count++);
       Mem.copy(changetype<usize>(entry), changetype<usize>(order <= 0 ? x : y), a.entryBytes);
       if (order == 0) addFrequencies(entry.frequencies(), y.frequencies(), a.slotCount);
@@ -74,6 +75,11 @@ export class TermList {
     }
     return list;
   }
+}
+
+function compare(x: TermEntry, y: TermEntry, byLength: bool): i32 {
+  if (byLength && x.length != y.length) return x.length < y.length ? -1 : 1;
+  return compareBytes(x.at, x.length, y.at, y.length);
 }
 
 function addFrequencies(to: usize, from: usize, slotCount: u32): void {

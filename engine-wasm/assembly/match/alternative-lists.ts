@@ -5,8 +5,8 @@ import { checkDeadline } from "../env";
 import { scratch, scratchRewind } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { termAt } from "../program/program-terms";
-import { Alternative } from "../program/search-program";
-import { NOT_QUERIED, Slots } from "../program/slots";
+import { Alternative, SearchProgram } from "../program/search-program";
+import { NOT_QUERIED } from "../program/slots";
 import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
 import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
 import { Seg } from "../segment/segment";
@@ -20,7 +20,7 @@ export function listAt(lists: usize, i: u32): Cursor {
 }
 
 /** Opens the lists of an alternative: by program term, dictionary term, slot. */
-export function openLists(segment: usize, slots: Slots, alternative: Alternative): void {
+export function openLists(segment: usize, program: SearchProgram, alternative: Alternative): void {
   alternative.lists = scratch(0);
   alternative.listCount = 0;
   for (let i: u32 = 0; i < alternative.termCount; i++) {
@@ -31,13 +31,13 @@ export function openLists(segment: usize, slots: Slots, alternative: Alternative
     else if (termIs(segment, first, term.at, term.length)) end = first + 1;
     for (let found = first; found < end && !failed(); found++) {
       if ((found & TERMS_A_CHECK) == 0) checkDeadline();
-      openTerm(segment, slots, alternative, found);
+      openTerm(segment, program, alternative, found);
     }
   }
 }
 
 /** Opens the lists of a term one behind the other, by slot; of two lists of a slot the last. */
-function openTerm(segment: usize, slots: Slots, alternative: Alternative, term: u32): void {
+function openTerm(segment: usize, program: SearchProgram, alternative: Alternative, term: u32): void {
   const rows = Seg.rows(segment);
   const end = Seg.listsAt(segment, term + 1);
   const before = alternative.listCount;
@@ -45,9 +45,10 @@ function openTerm(segment: usize, slots: Slots, alternative: Alternative, term: 
   while (at < end) {
     const cursor = changetype<Cursor>(scratch(CURSOR_BYTES));
     at = listOpen(cursor, at, end, rows);
-    cursor.slotIndex = at == 0 ? NOT_QUERIED : slots.indexOf(cursor.slot);
+    cursor.slotIndex = at == 0 ? NOT_QUERIED : program.slots.indexOf(cursor.slot);
     cursor.term = term;
-    if (cursor.slotIndex == NOT_QUERIED || !placeList(alternative, before, cursor)) {
+    const taken = cursor.slotIndex != NOT_QUERIED && program.takes(alternative, cursor.slotIndex);
+    if (!taken || !placeList(alternative, before, cursor)) {
       scratchRewind(changetype<usize>(cursor));
     }
     if (at == 0) return;

@@ -56,12 +56,13 @@ const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
  * An alternative of TIER_BEST that scores more than `behind` in every row where `behind` has none but its terms; `behind`
- * itself when there is none. A prefix has the terms of the word that it is the beginning of.
+ * itself when there is none. One that does not match in all slots is no such alternative. A prefix has the terms of the word that it is the beginning of.
  */
 function leaderOf(word: Word, behind: Alternative): Alternative {
   for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
     const one = alternativeAt(word, i);
-    if (one.tier != TIER_BEST || one.sequence != 0 || one.listCount > LEADER_LISTS_MAX) continue;
+    if (one.tier != TIER_BEST || one.sequence != 0 || one.infix != 0) continue;
+    if (one.listCount > LEADER_LISTS_MAX) continue;
     if (behind.boost < one.boost * SURELY_LESS) return one;
   }
   return behind;
@@ -263,7 +264,7 @@ export class Matches {
     word.cost = 0;
     for (let i: u32 = 0; i < word.alternativeCount && !failed(); i++) {
       const alternative = alternativeAt(word, i);
-      if (alternative.sequence == 0) openLists(this.segment, this.program.slots, alternative);
+      if (alternative.sequence == 0) openLists(this.segment, this.program, alternative);
       else alternative.listCount = 0;
       this.lists += alternative.listCount;
       for (let j: u32 = 0; j < alternative.listCount; j++) word.cost += listAt(alternative.lists, j).count;

@@ -2,13 +2,15 @@
 // failure every count, weight and address here can be trusted; the strings stay in the program's bytes.
 
 import {
-  ALT_SPLIT,
+  ALT_INFIX,
   ALTERNATIVE_EXACT,
+  ALTERNATIVE_INFIX,
   ALTERNATIVE_NEAR,
   ALTERNATIVE_SEQUENCE,
   FACET_SHARE,
   MATCH_ANY,
   PROGRAM_SEARCH,
+  SLOT_INFIX,
   SORT_CLASS,
   SORT_FIELD,
   TERM_PREFIX,
@@ -30,6 +32,7 @@ export class Alternative {
   exact: u32; // it has no typos and counts as the word as written
   near: u32; // its positions count for closeness
   sequence: u32; // its terms stand one behind the other
+  infix: u32; // it matches in slots with SLOT_INFIX only
   terms: usize;
   termCount: u32;
   lists: usize; // cursors in the segment at hand, in scoring order
@@ -107,11 +110,11 @@ const SLOT_BYTES: usize = 8 + (NORMS << 3);
 
 const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
 
-const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE;
+const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
 
 // Fewest bytes that one of them takes in a program.
-const SLOT_LEAST: usize = 18;
+const SLOT_LEAST: usize = 19;
 const WORD_LEAST: usize = 10;
 const ALTERNATIVE_LEAST: usize = 13;
 const PHRASE_LEAST: usize = 2;
@@ -167,12 +170,13 @@ function readAlternative(reader: ProgramReader, alternative: Alternative): void 
   alternative.near = flags & ALTERNATIVE_NEAR;
   alternative.exact = (flags & ALTERNATIVE_EXACT) != 0 && alternative.typos == 0 ? 1 : 0;
   alternative.sequence = flags & ALTERNATIVE_SEQUENCE;
+  alternative.infix = flags & ALTERNATIVE_INFIX;
   alternative.boost = reader.weight();
   alternative.termCount = reader.countWithin(reader.u16(), TERM_LEAST + 1);
   alternative.terms = scratch(<usize>alternative.termCount * TERM_BYTES);
   alternative.listCount = 0;
-  if (kind > <u32>ALT_SPLIT || flags > <u32>FLAGS_ALL) programBad();
-  if (alternative.sequence != 0 && alternative.termCount == 0) programBad();
+  if (kind > <u32>ALT_INFIX || flags > <u32>FLAGS_ALL) programBad();
+  if (alternative.sequence != 0 && (alternative.termCount == 0 || alternative.infix != 0)) programBad();
   for (let i: u32 = 0; i < alternative.termCount; i++) {
     const prefix = reader.u8();
     if (prefix > <u32>TERM_PREFIX || (prefix != 0 && alternative.sequence != 0)) programBad();
@@ -209,6 +213,7 @@ export class SearchProgram {
   facetCount: u32;
   mainFilter: Filter;
   slotTables: usize;
+  slotFlags: usize; // u8 by index: SLOT_*
   words: usize;
   phrases: usize;
   excludes: usize;
@@ -233,6 +238,11 @@ export class SearchProgram {
 
   facetAt(i: u32): Facet {
     return changetype<Facet>(this.facets + <usize>i * FACET_BYTES);
+  }
+
+  /** An alternative may match in the slot of that index. */
+  @inline takes(alternative: Alternative, index: u32): bool {
+    return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
   slotWeight(index: u32): f64 {
@@ -278,8 +288,12 @@ export class SearchProgram {
     this.slotCount = reader.countWithin(reader.u16(), SLOT_LEAST);
     this.slots = Slots.make(this.slotCount);
     this.slotTables = scratch(<usize>this.slotCount * SLOT_BYTES);
+    this.slotFlags = scratch(this.slotCount);
     for (let i: u32 = 0; i < this.slotCount; i++) {
       this.slots.put(i, reader.u16());
+      const flags = reader.u8();
+      if (flags > <u32>SLOT_INFIX) programBad();
+      Mem.putU8(this.slotFlags + <usize>i, flags);
       Mem.putF64(this.slotTables + <usize>i * SLOT_BYTES, reader.weight());
       const average = reader.weight();
       putDivisors(this.slotDivisors(i), lengthShare, average);

@@ -4,6 +4,8 @@ import {
   PROGRAM_EXPAND,
   PROGRAM_VERSION,
   WORD_EXACT,
+  WORD_INFIX,
+  WORD_INSIDE,
   WORD_PREFIX,
   WORD_TYPO_PREFIX,
 } from "../../assembly/layout.js";
@@ -24,6 +26,8 @@ export interface ExpandWord {
   readonly typoPrefix: boolean;
   /** 0 (no typo walk) to TYPOS_MAX. */
   readonly maxTypos: number;
+  /** Longer terms that contain the word: all of them, or those that do not start with it. None when left out. */
+  readonly infix?: "anywhere" | "inside";
 }
 
 /**
@@ -75,7 +79,9 @@ function putWord(out: ByteWriter, word: ExpandWord): void {
   out.u8(
     (word.exact ? WORD_EXACT : 0) |
       (word.prefix ? WORD_PREFIX : 0) |
-      (word.typoPrefix ? WORD_TYPO_PREFIX : 0),
+      (word.typoPrefix ? WORD_TYPO_PREFIX : 0) |
+      (word.infix === "anywhere" ? WORD_INFIX : 0) |
+      (word.infix === "inside" ? WORD_INSIDE : 0),
   );
   out.u8(word.maxTypos);
   out.string16(word.term);

@@ -32,11 +32,20 @@ export interface TypoExpansion {
   readonly frequencies: readonly number[];
 }
 
+/** A term that contains a word. */
+export interface InfixExpansion {
+  readonly term: string;
+  /** Per slot: live documents. */
+  readonly frequencies: readonly number[];
+}
+
 /** A part is null when the program did not ask for it. */
 export interface WordExpansion {
   readonly exact: readonly number[] | null;
   readonly prefix: PrefixExpansion | null;
   readonly typos: readonly TypoExpansion[] | null;
+  /** The INFIX_TERMS_LISTED shortest (in bytes), in this order, then in byte order. */
+  readonly infixes: readonly InfixExpansion[] | null;
 }
 
 /** Near terms of a suspect. */
@@ -65,6 +74,7 @@ export function decodeExpandResult(bytes: Uint8Array, program: ExpandProgram): E
     exact: word.exact ? program.slots.map(() => reader.u32()) : null,
     prefix: word.prefix ? decodePrefix(reader, program.slots.length) : null,
     typos: word.maxTypos > 0 ? decodeTypos(reader, program.slots.length) : null,
+    infixes: word.infix === undefined ? null : decodeInfixes(reader, program.slots.length),
   }));
   const suspects = (program.suspects ?? []).map(() => {
     const maxTypos = reader.u8();
@@ -92,4 +102,11 @@ function decodeTypos(reader: ByteReader, slotCount: number): TypoExpansion[] {
     typos.push({ term, distance, isPrefix, frequencies });
   }
   return typos;
+}
+
+function decodeInfixes(reader: ByteReader, slotCount: number): InfixExpansion[] {
+  return Array.from({ length: reader.u32() }, () => ({
+    term: reader.string16(),
+    frequencies: Array.from({ length: slotCount }, () => reader.u32()),
+  }));
 }

@@ -2,6 +2,7 @@
 // bytes and the scoring rule are in docs/FORMATS.md. Knows nothing about where words and filters come from.
 import {
   type ALT_EXACT,
+  type ALT_INFIX,
   type ALT_JOINED,
   type ALT_PREFIX,
   type ALT_SPLIT,
@@ -9,6 +10,7 @@ import {
   type ALT_SYNONYM,
   type ALT_TYPO,
   ALTERNATIVE_EXACT,
+  ALTERNATIVE_INFIX,
   ALTERNATIVE_NEAR,
   ALTERNATIVE_SEQUENCE,
   BONUS_TERMS_MAX,
@@ -31,6 +33,7 @@ import {
   RULE_HIDE,
   RULE_KEEP,
   RULES_MAX,
+  SLOT_INFIX,
   SORT_CLASS,
   SORT_FIELD,
   SORT_RELEVANCE,
@@ -49,6 +52,8 @@ export interface QueriedField {
   readonly weight: number;
   /** Tokens per document over the whole index; 0 when unknown. */
   readonly averageLength: number;
+  /** Words are also found inside of longer ones. */
+  readonly infix?: boolean;
 }
 
 export interface SearchTerm {
@@ -64,7 +69,8 @@ export type AlternativeKind =
   | typeof ALT_TYPO
   | typeof ALT_STEM
   | typeof ALT_JOINED
-  | typeof ALT_SPLIT;
+  | typeof ALT_SPLIT
+  | typeof ALT_INFIX;
 
 /** One way to match a word: any of its terms, or all of them in sequence. */
 export interface SearchAlternative {
@@ -77,6 +83,8 @@ export interface SearchAlternative {
   readonly sequence: boolean;
   /** Its positions count for closeness. Costly for a wide prefix. */
   readonly useForProximity: boolean;
+  /** It matches in the fields with `infix` only. */
+  readonly infixOnly?: boolean;
   /** Inverse document frequency times the factor of the kind. */
   readonly boost: number;
   readonly terms: readonly SearchTerm[];
@@ -219,8 +227,9 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
   out.f64(program.b);
   out.f64(program.proximityWeight);
   out.count16(program.slots.length, "slots");
-  for (const { slot, weight, averageLength } of program.slots) {
+  for (const { slot, weight, averageLength, infix } of program.slots) {
     out.u16(slot);
+    out.u8(infix === true ? SLOT_INFIX : 0);
     out.f64(weight);
     out.f64(averageLength);
   }
@@ -248,13 +257,23 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
 function encodeWord(out: ByteWriter, word: SearchWord): void {
   out.f64(word.weight);
   out.count16(word.alternatives.length, "alternatives");
-  for (const { kind, typos, useForProximity, exact, sequence, boost, terms } of word.alternatives) {
+  for (const {
+    kind,
+    typos,
+    useForProximity,
+    exact,
+    sequence,
+    infixOnly,
+    boost,
+    terms,
+  } of word.alternatives) {
     out.u8(kind);
     out.u8(typos);
     out.u8(
       (useForProximity ? ALTERNATIVE_NEAR : 0) |
         (exact ? ALTERNATIVE_EXACT : 0) |
-        (sequence ? ALTERNATIVE_SEQUENCE : 0),
+        (sequence ? ALTERNATIVE_SEQUENCE : 0) |
+        (infixOnly === true ? ALTERNATIVE_INFIX : 0),
     );
     out.f64(boost);
     out.count16(terms.length, "terms");

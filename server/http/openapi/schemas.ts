@@ -73,7 +73,7 @@ const explanation = object(
       object(
         {
           word: TEXT,
-          match: { enum: ["exact", "stem", "joined", "split", "synonym", "prefix", "typo", "none"] },
+          match: { enum: ["exact", "stem", "joined", "split", "synonym", "prefix", "infix", "typo", "none"] },
           typos: COUNT,
           points: NUMBER,
           found: array(object({ field: TEXT, term: TEXT, times: COUNT }, ["field", "term", "times"])),

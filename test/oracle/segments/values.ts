@@ -10,6 +10,7 @@ export interface Field {
   optional?: boolean;
   index?: boolean;
   sort?: boolean;
+  infix?: boolean;
   language?: string;
 }
 

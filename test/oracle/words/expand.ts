@@ -6,6 +6,8 @@ import { isMarker } from "./markers.js";
 
 /** Terms of a prefix that are listed one by one; more than these are only counted. */
 const PREFIX_TERMS_LISTED = 64;
+/** Of the terms that contain a word, so many are searched. */
+const INFIX_TERMS_LISTED = 256;
 
 export interface Typo {
   term: string;
@@ -79,6 +81,29 @@ export function typosOf(
     typos.push({ term, distance: isPrefix ? best : whole, isPrefix, frequencies });
   }
   return typos.sort((a, b) => compareBytes(a.term, b.term));
+}
+
+/** A term that contains a word. */
+export interface Infix {
+  term: string;
+  /** Documents per field. */
+  frequencies: number[];
+}
+
+/** The shortest terms that contain the word and are longer; `atStart`: also those that start with it. */
+export function infixesOf(
+  dictionary: Dictionary,
+  word: string,
+  fields: readonly number[],
+  atStart: boolean,
+): Infix[] {
+  return [...dictionary]
+    .filter(([term]) => !isMarker(term) && term !== word && term.includes(word))
+    .filter(([term]) => atStart || !term.startsWith(word))
+    .map(([term, frequencies]) => ({ term, frequencies: fields.map((field) => frequencies[field]!) }))
+    .filter(({ frequencies }) => frequencies.some((count) => count > 0))
+    .sort((a, b) => Buffer.byteLength(a.term) - Buffer.byteLength(b.term) || compareBytes(a.term, b.term))
+    .slice(0, INFIX_TERMS_LISTED);
 }
 
 /** Optimal string alignment distance of `word` to every prefix of `term`, in code points; the last is the whole. */

@@ -24,7 +24,7 @@ import {
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
 import { effort } from "../../../effort.js";
 import type { Row } from "../../../oracle/segments/rows.js";
-import { expandWord, makeDictionary, typosOf } from "../../../oracle/words/expand.js";
+import { expandWord, infixesOf, makeDictionary, typosOf } from "../../../oracle/words/expand.js";
 import { loadEngine } from "../load-engine.js";
 import {
   type Catalogue,
@@ -60,6 +60,10 @@ function twin(rows: Row[], program: ExpandProgram): ExpandResult {
       exact: word.exact ? exact : null,
       prefix: word.prefix ? { termCount, frequencies: prefixFrequencies, terms } : null,
       typos: word.maxTypos > 0 ? typosOf(dictionary, word.term, word.maxTypos, word.typoPrefix) : null,
+      infixes:
+        word.infix === undefined
+          ? null
+          : infixesOf(dictionary, word.term, [...names.keys()], word.infix === "anywhere"),
     };
   });
   const slots = names.map((name) => {
@@ -98,6 +102,7 @@ function randomWord(pick: Pick, terms: string[]): ExpandWord {
     prefix: pick([true, false]),
     typoPrefix: pick([true, false]),
     maxTypos: pick([0, 1, 1, 2, 2, 3, 4]),
+    ...pick([{}, { infix: "anywhere" as const }, { infix: "inside" as const }]),
   };
 }
 
@@ -162,6 +167,28 @@ test("prefixes around the listing limit, across segments", () => {
     const word = { term: "w", exact: true, prefix: true, typoPrefix: false, maxTypos: 0 };
     for (const term of ["w", "w1", "w12", "x"]) {
       const program = { slots: [0, 2], words: [{ ...word, term }] };
+      expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
+    }
+  }
+});
+
+test("of the terms that contain a word the shortest, across segments and not those of deleted rows", () => {
+  for (const total of [255, 256, 257, 900]) {
+    const documents = Array.from({ length: total + 1 }, (_, i) => ({
+      id: `${i}`,
+      title: `x${i}é zab${i}ab${i % 7} ab`,
+      brand: i % 5 === 0 ? "ab lab" : "",
+    }));
+    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [40, 7]), (i) => i % 11 === 3);
+    const word = { exact: false, prefix: false, typoPrefix: false, maxTypos: 0 };
+    for (const term of ["ab", "b1", "zab1", "x1e", "e", "nowhere", "zab11ab4"]) {
+      const program: ExpandProgram = {
+        slots: [2, 0],
+        words: [
+          { ...word, term, infix: "anywhere" },
+          { ...word, term, infix: "inside" },
+        ],
+      };
       expect(run(catalogue, program)).toEqual(twin(catalogue.rows, program));
     }
   }

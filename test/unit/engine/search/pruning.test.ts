@@ -55,12 +55,13 @@ function document(id: number, pick: Pick): Document {
 }
 
 function alternative(pick: Pick): SearchAlternative {
-  const kind = pick([L.ALT_EXACT, L.ALT_EXACT, L.ALT_STEM, L.ALT_PREFIX, L.ALT_TYPO] as const);
+  const kind = pick([L.ALT_EXACT, L.ALT_EXACT, L.ALT_STEM, L.ALT_PREFIX, L.ALT_TYPO, L.ALT_INFIX] as const);
   const prefix = kind === L.ALT_PREFIX;
   const term = pick(TERMS);
   return {
     kind,
-    typos: kind === L.ALT_TYPO ? pick([1, 2]) : 0,
+    typos: kind === L.ALT_TYPO || kind === L.ALT_INFIX ? pick([1, 2]) : 0,
+    infixOnly: kind === L.ALT_INFIX,
     exact: kind === L.ALT_EXACT,
     sequence: false,
     useForProximity: kind !== L.ALT_STEM,
@@ -94,7 +95,12 @@ function program(pick: Pick): SearchProgram {
     k1: K1,
     b: B,
     proximityWeight: PROXIMITY_WEIGHT,
-    slots: pick([[0], [0, 2], [2, 1, 0]]).map((slot) => ({ slot, weight: pick([1, 3]), averageLength: 2 })),
+    slots: pick([[0], [0, 2], [2, 1, 0]]).map((slot) => ({
+      slot,
+      weight: pick([1, 3]),
+      averageLength: 2,
+      infix: pick([true, false]),
+    })),
     words: Array.from({ length: pick([1, 1, 2, 3]) }, () => word(pick)),
     excludes: pick([[], [], [["of"]]]),
     filter: pick([

@@ -17,12 +17,13 @@ function fold(bench: Workbench, text: string): string {
 }
 
 export function randomWord(bench: Workbench, pick: Pick): SearchWord {
-  const kinds = [L.ALT_EXACT, L.ALT_PREFIX, L.ALT_TYPO, L.ALT_SYNONYM] as const;
-  const alternatives = kinds.slice(0, pick([1, 1, 2, 3, 4])).map((kind) => ({
+  const kinds = [L.ALT_EXACT, L.ALT_PREFIX, L.ALT_TYPO, L.ALT_SYNONYM, L.ALT_INFIX] as const;
+  const alternatives = kinds.slice(0, pick([1, 1, 2, 3, 4, 5])).map((kind) => ({
     kind,
-    typos: kind === L.ALT_TYPO ? pick([1, 2]) : 0,
+    typos: kind === L.ALT_TYPO || kind === L.ALT_INFIX ? pick([1, 2]) : 0,
     exact: kind === L.ALT_EXACT || kind === L.ALT_SYNONYM,
-    sequence: kind !== L.ALT_PREFIX && pick([true, false, false]),
+    infixOnly: kind === L.ALT_INFIX,
+    sequence: kind !== L.ALT_PREFIX && kind !== L.ALT_INFIX && pick([true, false, false]),
     useForProximity: pick([true, true, false]),
     boost: pick([0.25, 1, 2.75, 0.1]),
     terms: Array.from({ length: pick([1, 1, 2, 3]) }, () => {
@@ -99,7 +100,12 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
     k1: K1,
     b: B,
     proximityWeight: PROXIMITY_WEIGHT,
-    slots: slots.map((slot) => ({ slot, weight: pick([1, 2.5, 0.3]), averageLength: pick([0, 2.5, 4.75]) })),
+    slots: slots.map((slot) => ({
+      slot,
+      weight: pick([1, 2.5, 0.3]),
+      averageLength: pick([0, 2.5, 4.75]),
+      infix: pick([true, false]),
+    })),
     words: Array.from({ length: pick([0, 1, 1, 2, 3]) }, () => randomWord(bench, pick)),
     phrases: pick([true, false, false, false])
       ? [bench.analyse(`${pick(WORDS)} ${pick(WORDS)}`).map(({ term }) => term)]

@@ -98,8 +98,8 @@ function bonusOf(row: Row, program: SearchProgram, scoring: Program, score: numb
   }
   const sum = [...groups.values()].reduce((total, bonus) => total + bonus, 0);
   if (!isFull(score)) return sum;
-  const started = scoring.fields.filter(({ name }) =>
-    scoring.words.every((word, i) => positionsOf(row, name, word).includes(i)),
+  const started = scoring.fields.filter((field) =>
+    scoring.words.every((word, i) => positionsOf(row, field, word).includes(i)),
   );
   if (started.length === 0) return sum;
   const isExact = Math.floor(score / 2 ** 46) % 2 === 1;
@@ -127,10 +127,11 @@ function finalKey(row: { textMatch: number; bonus: number }, boosts: number, pro
 function toOracle(program: SearchProgram): Program {
   return {
     mode: program.mode,
-    fields: program.slots.map(({ slot, weight, averageLength }) => ({
+    fields: program.slots.map(({ slot, weight, averageLength, infix }) => ({
       name: FIELDS[slot]?.name ?? "",
       weight,
       averageLength,
+      infix: infix === true,
     })),
     words: program.words.map((word) => ({
       weight: word.weight,

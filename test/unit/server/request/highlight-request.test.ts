@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import {
   ALT_EXACT,
+  ALT_INFIX,
   ALT_JOINED,
   ALT_PREFIX,
   ALT_SPLIT,
@@ -40,7 +41,7 @@ function alternative(
 /** Of a query whose words were found only as they are. */
 function requested(q: string, words?: SearchWord[]) {
   const record = makeRecord({ sku_fields: ["brand"] }, [
-    field("title", "string", 0, { language: "de" }),
+    field("title", "string", 0, { language: "de", infix: true }),
     field("brand", "string", 1),
   ]);
   const index = queried(record);
@@ -59,14 +60,14 @@ function requested(q: string, words?: SearchWord[]) {
 }
 
 describe("highlight request", () => {
-  it("names fields with their language and whether they hold part numbers", () => {
-    const language = new IndexView(makeRecord({}, [field("title", "string", 0, { language: "de" })])).field(
-      "title",
-    )!.language;
+  it("names fields with their language and whether they hold part numbers or are searched inside of words", () => {
+    const language = new IndexView(
+      makeRecord({}, [field("title", "string", 0, { language: "de", infix: true })]),
+    ).field("title")!.language;
     expect(language).toBeGreaterThan(0);
     expect(requested("shoe").fields).toEqual([
-      { name: "title", language, sku: false },
-      { name: "brand", language: 0, sku: true },
+      { name: "title", language, sku: false, infix: true },
+      { name: "brand", language: 0, sku: true, infix: false },
     ]);
   });
 
@@ -77,9 +78,16 @@ describe("highlight request", () => {
       alternative(ALT_PREFIX, ["wifi"]),
       alternative(ALT_SPLIT, ["wi", "fi"], { sequence: true }),
       alternative(ALT_TYPO, ["wife", "\u0001!wife"], { typos: 1 }),
+      alternative(ALT_INFIX, ["ourwifi"], { typos: 1 }),
     ];
     expect(requested("wifi", [{ weight: 1, alternatives }]).words).toEqual([
-      { terms: ["wifi"], prefixes: ["wifi"], typos: ["wife", "\u0001!wife"], sequences: [["wi", "fi"]] },
+      {
+        terms: ["wifi"],
+        prefixes: ["wifi"],
+        typos: ["wife", "\u0001!wife"],
+        infixes: ["ourwifi"],
+        sequences: [["wi", "fi"]],
+      },
     ]);
   });
 

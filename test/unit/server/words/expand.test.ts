@@ -1,104 +1,43 @@
 // Choosing how words may match, from global counts only: sums over shards, suspicion of typos, weights.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../engine-wasm/assembly/layout.js";
-import type { ExpandProgram, ExpandSuspect } from "../../../../engine-wasm/host/programs/expand-program.js";
+import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult, TypoExpansion } from "../../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../../engine-wasm/host/programs/search-program.js";
-import { WordExpander } from "../../../../server/search/expand.js";
 import type { QueryPlan } from "../../../../server/search/plan.js";
 import { inverseFrequency, searchWords } from "../../../../server/words/alternatives.js";
-import { type KnownWords, limitTypos, rankTypos } from "../../../../server/words/ranked-typos.js";
+import { limitTypos, rankTypos } from "../../../../server/words/ranked-typos.js";
 import { sumExpansions } from "../../../../server/words/sum-expansions.js";
 import type { Variant } from "../../../../server/words/variants.js";
+import { expander, MadeDictionary, typo } from "./made-dictionary.js";
 
-const typo = (term: string, distance: number, df: number, isPrefix = false): TypoExpansion => ({
-  term,
-  distance,
-  isPrefix,
-  frequencies: [df],
-});
-
-/** A dictionary of one field: document frequencies by term, neighbours by word. */
-class Dictionary {
-  readonly asked: ExpandProgram[] = [];
-  constructor(
-    readonly documents: number,
-    readonly frequencies: Record<string, number>,
-    readonly neighbours: Record<string, TypoExpansion[]> = {},
-  ) {}
-
-  async lookUp(words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
-    const program = { ...words, suspects: suspects?.() ?? [] };
-    this.asked.push(program);
-    const answer: ExpandResult = {
-      liveRows: this.documents,
-      slots: program.slots.map(() => ({ totalLength: this.documents * 4, documents: this.documents })),
-      words: program.words.map((word) => ({
-        exact: word.exact ? [this.frequencies[word.term] ?? 0] : null,
-        prefix: null,
-        typos:
-          word.maxTypos > 0
-            ? (this.neighbours[word.term] ?? []).filter((one) => one.distance <= word.maxTypos)
-            : null,
-      })),
-      suspects: (program.suspects ?? []).map(() => ({ maxTypos: 0, typos: [] })),
-    };
-    return rankTypos(answer, program, 64);
-  }
-}
-
-function expander(
-  dictionary: Dictionary,
-  typoPolicy: QueryPlan["typoPolicy"],
-  ...terms: [term: string, typosMax: number, typosAtLast?: number][]
-): WordExpander {
-  const plan = {
-    text: {
-      words: terms.map(([term, typosMax, typosAtLast = typosMax]) => ({
-        terms: [term],
-        prefix: false,
-        typosMax,
-        typosAtLast,
-        quoted: false,
-        count: 1,
-      })),
-    },
-    variants: [],
-    languages: [],
-    slots: [0],
-    typoPolicy,
-    typosPerWordMax: 64,
-    scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
-  } as unknown as QueryPlan;
-  return new WordExpander(plan, dictionary);
-}
 const kinds = (words: {
   words: readonly { alternatives: readonly { kind: number; typos: number }[] }[];
 }): number[][] => words.words.map((word) => word.alternatives.map((one) => one.typos));
 
 describe("suspicion", () => {
   it("leaves a common word alone and asks for no typos", async () => {
-    const dictionary = new Dictionary(10_000, { shirts: 500 }, { shirts: [typo("skirts", 1, 9_000)] });
+    const dictionary = new MadeDictionary(10_000, { shirts: 500 }, { shirts: [typo("skirts", 1, 9_000)] });
     expect(kinds(await expander(dictionary, "auto", ["shirts", 1]).asWritten())).toEqual([[0]]);
     expect(dictionary.asked).toHaveLength(1);
   });
 
   it("takes all typos of a missing word", async () => {
-    const dictionary = new Dictionary(100, {}, { iphnoe: [typo("iphone", 1, 3), typo("ihone", 2, 1)] });
+    const dictionary = new MadeDictionary(100, {}, { iphnoe: [typo("iphone", 1, 3), typo("ihone", 2, 1)] });
     const words = await expander(dictionary, "auto", ["iphnoe", 2]).asWritten();
     expect(kinds(words)).toEqual([[1, 2]]);
     expect(words.exhausted).toBe(true);
   });
 
   it("suspects a rare word only beside a far more frequent neighbour", async () => {
-    const near = new Dictionary(
+    const near = new MadeDictionary(
       100_000,
       { recieve: 10 },
       { recieve: [typo("receive", 1, 500), typo("retrieve", 2, 9)] },
     );
     expect(kinds(await expander(near, "auto", ["recieve", 2]).asWritten())).toEqual([[0, 1, 2]]);
     expect(near.asked).toHaveLength(3);
-    const far = new Dictionary(100_000, { recieve: 10 }, { recieve: [typo("receive", 1, 499)] });
+    const far = new MadeDictionary(100_000, { recieve: 10 }, { recieve: [typo("receive", 1, 499)] });
     const words = await expander(far, "auto", ["recieve", 2]).asWritten();
     expect(kinds(words)).toEqual([[0]]);
     expect(words.exhausted).toBe(false);
@@ -113,7 +52,7 @@ describe("suspicion", () => {
     const answer = (typos: TypoExpansion[] | null): ExpandResult => ({
       liveRows: 1_000,
       slots: [{ totalLength: 1_000, documents: 1_000 }],
-      words: [{ exact: null, prefix: null, typos }],
+      words: [{ exact: null, prefix: null, typos, infixes: null }],
       suspects: [],
     });
     const [known] = rankTypos(answer(near), program(1), 2).words;
@@ -127,8 +66,8 @@ describe("suspicion", () => {
   });
 
   it("follows the policy", async () => {
-    const make = (): Dictionary =>
-      new Dictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
+    const make = (): MadeDictionary =>
+      new MadeDictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
     expect(kinds(await expander(make(), "always", ["a", 1], ["c", 1]).asWritten())).toEqual([[0, 1], [1]]);
     expect(kinds(await expander(make(), "missing", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
     expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
@@ -139,7 +78,7 @@ describe("suspicion", () => {
 
 describe("suspects", () => {
   const asked = async (policy: QueryPlan["typoPolicy"]) => {
-    const dictionary = new Dictionary(10_000, { shirts: 500, red: 900 });
+    const dictionary = new MadeDictionary(10_000, { shirts: 500, red: 900 });
     await expander(dictionary, policy, ["shirts", 2], ["red", 0]).asWritten();
     return dictionary.asked[0];
   };
@@ -175,22 +114,22 @@ describe("a word that is found in no form", () => {
   const far = { exelent: [typo("excellent", 2, 3)] };
   it("may have more typos, under every policy", async () => {
     for (const policy of ["auto", "missing", "always"] as const) {
-      const dictionary = new Dictionary(100, {}, far);
+      const dictionary = new MadeDictionary(100, {}, far);
       expect(kinds(await expander(dictionary, policy, ["exelent", 1, 2]).asWritten())).toEqual([[2]]);
       expect(dictionary.asked.map(({ words }) => words[0]?.maxTypos)).toEqual([0, 1, 2]);
     }
-    expect(kinds(await expander(new Dictionary(100, {}, far), "auto", ["exelent", 1]).asWritten())).toEqual([
-      [],
-    ]);
+    expect(
+      kinds(await expander(new MadeDictionary(100, {}, far), "auto", ["exelent", 1]).asWritten()),
+    ).toEqual([[]]);
   });
 
   it("asks no more for a word that is found, or has a typo that is", async () => {
-    const near = new Dictionary(100, {}, { exelent: [...far.exelent, typo("exelents", 1, 1)] });
+    const near = new MadeDictionary(100, {}, { exelent: [...far.exelent, typo("exelents", 1, 1)] });
     const words = await expander(near, "auto", ["exelent", 1, 2]).asWritten();
     expect(words.words[0]?.alternatives.flatMap(({ terms }) => terms.map(({ term }) => term))).toEqual([
       "exelents",
     ]);
-    const known = new Dictionary(100, { exelent: 1 }, far);
+    const known = new MadeDictionary(100, { exelent: 1 }, far);
     expect(kinds(await expander(known, "always", ["exelent", 1, 2]).asWritten())).toEqual([[0]]);
     expect(known.asked).toHaveLength(2);
   });
@@ -205,6 +144,7 @@ describe("alternatives", () => {
       literal: 40,
       prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
       typos: limitTypos("shoe", true, typos, 64),
+      infixes: [],
     };
     const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
     expect(
@@ -234,6 +174,7 @@ describe("alternatives", () => {
       literal: 0,
       prefix: { termCount: 0, frequencies: [0], terms: [] },
       typos: [],
+      infixes: [],
     };
     expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
   });
@@ -256,7 +197,7 @@ describe("alternatives", () => {
       quoted: false,
       count: 1,
     }));
-    const findings = { exact: 0, literal: 0, prefix: null, typos: [] };
+    const findings = { exact: 0, literal: 0, prefix: null, typos: [], infixes: [] };
     const [first, second] = searchWords(
       words,
       [findings, findings],
@@ -302,7 +243,7 @@ describe("alternatives", () => {
 
   it("gives a rare term that is less likely no more weight than the likelier ones", () => {
     const typos = limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64);
-    const findings = { exact: 1, literal: 1, prefix: null, typos };
+    const findings = { exact: 1, literal: 1, prefix: null, typos, infixes: [] };
     const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
     const [, first, second] = found.alternatives.map((one) => one.boost) as [number, number, number];
     expect(found.alternatives[1]?.terms).toEqual([{ term: "shirt", prefix: false }]);
@@ -315,7 +256,14 @@ describe("sums over shards", () => {
     const shard = (terms: string[] | null, df: number, typos: TypoExpansion[]): ExpandResult => ({
       liveRows: 10,
       slots: [{ totalLength: 40, documents: 8 }],
-      words: [{ exact: [df], prefix: { termCount: terms?.length ?? 65, frequencies: [df], terms }, typos }],
+      words: [
+        {
+          exact: [df],
+          prefix: { termCount: terms?.length ?? 65, frequencies: [df], terms },
+          typos,
+          infixes: null,
+        },
+      ],
       suspects: [],
     });
     const sum = sumExpansions([
@@ -330,6 +278,7 @@ describe("sums over shards", () => {
           exact: [3],
           prefix: { termCount: 3, frequencies: [3], terms: ["a", "b", "c"] },
           typos: [typo("x", 1, 5), typo("y", 2, 1)],
+          infixes: null,
         },
       ],
       suspects: [],

@@ -21,7 +21,7 @@ const program = (slots: number[], ...words: ExpandWord[]): ExpandProgram => ({ s
 const answer = (liveRows: number, ...frequencies: number[]): ToldWords => ({
   liveRows,
   slots: [{ totalLength: 10, documents: 5 }],
-  words: frequencies.map((frequency) => ({ exact: [frequency], prefix: null, typos: null })),
+  words: frequencies.map((frequency) => ({ exact: [frequency], prefix: null, typos: null, infixes: null })),
   suspects: [],
 });
 
@@ -80,7 +80,9 @@ it("keeps what is used and lets go of the rest", () => {
 it("knows that a word is nowhere", () => {
   const cache = new ExpansionCache(new CacheMeter());
   cache.put(1, program([1], word("a"), word("b")), answer(9, 0, 0));
-  expect(cache.get(1, program([1], word("b"))).words).toEqual([{ exact: [0], prefix: null, typos: null }]);
+  expect(cache.get(1, program([1], word("b"))).words).toEqual([
+    { exact: [0], prefix: null, typos: null, infixes: null },
+  ]);
 });
 
 const suspect = (term: string, few: number, ...witnesses: number[]): ExpandSuspect => ({

@@ -91,10 +91,10 @@ describe("reads", () => {
 
   test("FETCH and GET", () => {
     const highlight = {
-      fields: [{ name: "title", language: 1, sku: true }],
+      fields: [{ name: "title", language: 1, sku: true, infix: true }],
       words: [
-        { terms: ["a", "\u0001!a"], prefixes: ["b"], typos: ["c"], sequences: [["d", "e"]] },
-        { terms: [], prefixes: [], typos: [], sequences: [] },
+        { terms: ["a", "\u0001!a"], prefixes: ["b"], typos: ["c"], infixes: ["ba"], sequences: [["d", "e"]] },
+        { terms: [], prefixes: [], typos: [], infixes: [], sequences: [] },
       ],
       snippetTokens: 30,
       startTag: "<mark>",

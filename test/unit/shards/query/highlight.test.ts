@@ -40,6 +40,14 @@ describe("what is marked", () => {
     expect(marked("Клавиатура", [{ prefixes: ["клав"] }])).toBe("[Клав]иатура");
   });
 
+  test("a word that contains what was typed, in a field that is searched in this way", () => {
+    const words = [{ terms: ["phone"], infixes: ["smartphone", "wifi"] }];
+    expect(marked("Smartphone, phone", words, { infix: true })).toBe("[Smartphone], [phone]");
+    expect(matched("Smartphone", words, { infix: true })).toEqual(["Smartphone"]);
+    expect(marked("a Wi-Fi", words, { infix: true })).toBe("a [Wi-Fi]");
+    expect(marked("Smartphone, phone", words)).toBe("Smartphone, [phone]");
+  });
+
   test("letters that fold to several, or to none, are never cut", () => {
     expect(marked("brûlée", [{ prefixes: ["bru"] }])).toBe("[brû]lée");
     expect(marked("bru\u0302le\u0301e", [{ prefixes: ["bru"] }])).toBe("[bru\u0302]le\u0301e");

@@ -7,11 +7,11 @@ import { Highlighter } from "../../../../shards/query/highlight.js";
 export type Highlights = Record<string, { snippet: string; matched_tokens: string[] }>;
 
 export function word(stands: Partial<HighlightWord>): HighlightWord {
-  return { terms: [], prefixes: [], typos: [], sequences: [], ...stands };
+  return { terms: [], prefixes: [], typos: [], infixes: [], sequences: [], ...stands };
 }
 
-export function field(name: string, more: { language?: number; sku?: boolean } = {}) {
-  return { name, language: 0, sku: false, ...more };
+export function field(name: string, more: { language?: number; sku?: boolean; infix?: boolean } = {}) {
+  return { name, language: 0, sku: false, infix: false, ...more };
 }
 
 /** All fields of the document, unless others are asked for; everything is shown. */

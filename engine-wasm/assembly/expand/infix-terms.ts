@@ -1,0 +1,127 @@
+// The terms of one segment that contain a word. The dictionary keeps all terms in one piece of memory, one behind the
+// other, so the bytes of the word are looked for in that piece as a whole, 16 places at a time: its first and its last
+// byte have to be there. Which term a place belongs to is found out only for the few places that have all the bytes.
+import { SEG_TERM_BYTES, SEG_TERM_OFFSETS, TERM_BYTES_MAX, TERM_TEXT } from "../layout";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { termLowerBound } from "../segment/dictionary";
+import { Seg } from "../segment/segment";
+
+const TEXT_BEGINS: usize = memory.data<u8>([<u8>TERM_TEXT]); // least term that is no marker
+
+/** Term numbers in scratch: the shortest terms first, those of one length in byte order. */
+@unmanaged
+export class InfixTerms {
+  numbers: usize; // u32 ...
+  count: u32;
+
+  /**
+   * Finds the terms that are longer than the word and contain it, marker terms left out; those that start with it only
+   * when `atStart`. The word has at least one byte.
+   */
+  static find(segment: usize, word: usize, length: u32, atStart: bool): InfixTerms {
+    const found = changetype<InfixTerms>(scratchZeroed(offsetof<InfixTerms>()));
+    found.numbers = scratch(0);
+    const terms = Seg.terms(segment);
+    if (terms == 0) return found;
+    const offsets = Seg.at(segment, SEG_TERM_OFFSETS);
+    const bytes = Seg.at(segment, SEG_TERM_BYTES);
+    const end = bytes + <usize>offsetOf(offsets, terms);
+    let term = termLowerBound(segment, TEXT_BEGINS, 1);
+    let at = bytes + <usize>offsetOf(offsets, term);
+    while (true) {
+      at = nextPlace(at, end, word, length);
+      if (at == end) break;
+      term = termAround(offsets, term, terms, <u32>(at - bytes));
+      const start = bytes + <usize>offsetOf(offsets, term);
+      const termEnd = bytes + <usize>offsetOf(offsets, term + 1);
+      if (at + <usize>length > termEnd) {
+        at++; // the word would end in the next term
+        continue;
+      }
+      if (at > start || (atStart && start + <usize>length < termEnd)) found.add(term);
+      at = termEnd;
+    }
+    found.sortByLength(segment);
+    return found;
+  }
+
+  at(index: u32): u32 {
+    return Mem.u32At(this.numbers + ((<usize>index) << 2));
+  }
+
+  /** The numbers stay in one piece as long as nobody else takes scratch; they come four at a time. */
+  private add(term: u32): void {
+    const index = this.count++;
+    if ((index & 3) == 0) scratch(16);
+    Mem.putU32(this.numbers + ((<usize>index) << 2), term);
+  }
+
+  /** Counts the lengths, then puts every term where those of its length go. */
+  private sortByLength(segment: usize): void {
+    const places = scratchZeroed((<usize>TERM_BYTES_MAX + 2) << 2); // u32 by length: where its next term goes
+    const sorted = scratch((<usize>this.count) << 2);
+    for (let i: u32 = 0; i < this.count; i++) {
+      const next = places + ((<usize>Seg.termLength(segment, this.at(i)) + 1) << 2);
+      Mem.putU32(next, Mem.u32At(next) + 1);
+    }
+    for (let length: usize = 1; length <= <usize>TERM_BYTES_MAX; length++) {
+      const place = places + (length << 2);
+      Mem.putU32(place, Mem.u32At(place) + Mem.u32At(place - 4));
+    }
+    for (let i: u32 = 0; i < this.count; i++) {
+      const place = places + ((<usize>Seg.termLength(segment, this.at(i))) << 2);
+      const to = Mem.u32At(place);
+      Mem.putU32(place, to + 1);
+      Mem.putU32(sorted + ((<usize>to) << 2), this.at(i));
+    }
+    this.numbers = sorted;
+  }
+}
+
+function offsetOf(offsets: usize, term: u32): u32 {
+  return Mem.u32At(offsets + ((<usize>term) << 2));
+}
+
+/** The first place from `at` on where the bytes of the word stand, or `end`. */
+function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
+  const last = <usize>length - 1;
+  const firstByte = Mem.u8At(word);
+  const lastByte = Mem.u8At(word + last);
+  const firsts = i8x16.splat(<i8>firstByte);
+  const lasts = i8x16.splat(<i8>lastByte);
+  for (; at + last + 16 <= end; at += 16) {
+    const both = v128.and(i8x16.eq(Mem.v128At(at), firsts), i8x16.eq(Mem.v128At(at + last), lasts));
+    for (let places = i8x16.bitmask(both); places != 0; places &= places - 1) {
+      const place = at + <usize>ctz(places);
+      if (isAt(place, word, last)) return place;
+    }
+  }
+  for (; at + last < end; at++) {
+    if (Mem.u8At(at) == firstByte && Mem.u8At(at + last) == lastByte && isAt(at, word, last)) return at;
+  }
+  return end;
+}
+
+/** The first `length` bytes of the word stand at the place. */
+function isAt(place: usize, word: usize, length: usize): bool {
+  for (let i: usize = 1; i < length; i++) if (Mem.u8At(place + i) != Mem.u8At(word + i)) return false;
+  return true;
+}
+
+/** The term that has the byte at `offset`; no term before `from` has it. Mostly it is one of the next, so steps grow. */
+function termAround(offsets: usize, from: u32, terms: u32, offset: u32): u32 {
+  let low = from;
+  let step: u32 = 1;
+  while (low + step < terms && offsetOf(offsets, low + step) <= offset) {
+    low += step;
+    step <<= 1;
+  }
+  let high = min(low + step, terms);
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    if (offsetOf(offsets, middle) <= offset) low = middle;
+    else high = middle;
+  }
+  return low;
+}

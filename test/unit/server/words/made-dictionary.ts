@@ -1,0 +1,77 @@
+// A dictionary made of plain lists, and what asks it about the words of a query, for tests.
+import type { ExpandProgram, ExpandSuspect } from "../../../../engine-wasm/host/programs/expand-program.js";
+import type {
+  ExpandResult,
+  InfixExpansion,
+  TypoExpansion,
+} from "../../../../engine-wasm/host/programs/expand-result.js";
+import { WordExpander } from "../../../../server/search/expand.js";
+import type { QueryPlan } from "../../../../server/search/plan.js";
+import { type KnownWords, rankTypos } from "../../../../server/words/ranked-typos.js";
+
+export const infix = (term: string, df: number): InfixExpansion => ({ term, frequencies: [df] });
+export const typo = (term: string, distance: number, df: number, isPrefix = false): TypoExpansion => ({
+  term,
+  distance,
+  isPrefix,
+  frequencies: [df],
+});
+
+/** A dictionary of one field: document frequencies by term, neighbours by word. */
+export class MadeDictionary {
+  readonly asked: ExpandProgram[] = [];
+  constructor(
+    readonly documents: number,
+    readonly frequencies: Record<string, number>,
+    readonly neighbours: Record<string, TypoExpansion[]> = {},
+    readonly containing: Record<string, InfixExpansion[]> = {},
+  ) {}
+
+  async lookUp(words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
+    const program = { ...words, suspects: suspects?.() ?? [] };
+    this.asked.push(program);
+    const answer: ExpandResult = {
+      liveRows: this.documents,
+      slots: program.slots.map(() => ({ totalLength: this.documents * 4, documents: this.documents })),
+      words: program.words.map((word) => ({
+        exact: word.exact ? [this.frequencies[word.term] ?? 0] : null,
+        prefix: null,
+        typos:
+          word.maxTypos > 0
+            ? (this.neighbours[word.term] ?? []).filter((one) => one.distance <= word.maxTypos)
+            : null,
+        infixes: word.infix === undefined ? null : (this.containing[word.term] ?? []),
+      })),
+      suspects: (program.suspects ?? []).map(() => ({ maxTypos: 0, typos: [] })),
+    };
+    return rankTypos(answer, program, 64);
+  }
+}
+
+/** Of a query of these words. */
+export function expander(
+  dictionary: MadeDictionary,
+  typoPolicy: QueryPlan["typoPolicy"],
+  ...terms: [term: string, typosMax: number, typosAtLast?: number][]
+): WordExpander {
+  const plan = {
+    text: {
+      words: terms.map(([term, typosMax, typosAtLast = typosMax]) => ({
+        terms: [term],
+        prefix: false,
+        typosMax,
+        typosAtLast,
+        quoted: false,
+        count: 1,
+      })),
+    },
+    variants: [],
+    languages: [],
+    slots: [0],
+    infixSlots: Object.keys(dictionary.containing).length > 0 ? [0] : [],
+    typoPolicy,
+    typosPerWordMax: 64,
+    scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
+  } as unknown as QueryPlan;
+  return new WordExpander(plan, dictionary);
+}
