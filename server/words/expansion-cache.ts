@@ -27,6 +27,8 @@ type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
   readonly #statistics = new Map<string, Statistics>();
+  /** By the number of fields: one object for all words that none of them has. */
+  readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
   #old: Half = new Map();
   #youngWords = 0;
@@ -77,7 +79,7 @@ export class ExpansionCache {
     this.#statistics.set(prefix, { liveRows: answer.liveRows, slots: answer.slots });
     words.forEach((word, i) => {
       const expansion = answer.words[i] as KnownWord;
-      this.#keep(prefix, word, isAbsent(expansion) ? absent(slots.length) : expansion);
+      this.#keep(prefix, word, isAbsent(expansion) ? this.#absence(slots.length) : expansion);
     });
     suspects.forEach((suspect, i) => {
       const { maxTypos, typos } = answer.suspects[i] as KnownSuspect;
@@ -94,6 +96,16 @@ export class ExpansionCache {
       frequencies.some((witness) => witness !== null && documentsOf(witness) > suspect.few) ||
       [1, suspect.maxTypos].some((maxTypos) => this.#word(slots, typosOf(suspect, maxTypos)) !== null)
     );
+  }
+
+  #absence(slots: number): KnownWord {
+    this.#absent[slots] ??= {
+      exact: new Array<number>(slots).fill(0),
+      prefix: null,
+      typos: null,
+      infixes: null,
+    };
+    return this.#absent[slots];
   }
 
   #word(slots: string, word: ExpandWord): KnownWord | null {
@@ -173,12 +185,4 @@ function termsOf({ typos, prefix, infixes }: KnownWord): number {
 function isAbsent({ exact, prefix, typos, infixes }: KnownWord): boolean {
   const onlyExact = exact !== null && prefix === null && typos === null && infixes === null;
   return onlyExact && exact.every((frequency) => frequency === 0);
-}
-
-const absences: KnownWord[] = [];
-
-/** One object for all of them. */
-function absent(slots: number): KnownWord {
-  absences[slots] ??= { exact: new Array<number>(slots).fill(0), prefix: null, typos: null, infixes: null };
-  return absences[slots];
 }

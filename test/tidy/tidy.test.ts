@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { declaredNames, exportedNames, importedNames } from "./names.js";
+import { declaredNames, exportedNames, importedNames, moduleState } from "./names.js";
 import { everything, product, ROOT, type Source, tools } from "./tree.js";
 
 const LINES_MAX = 400;
@@ -244,7 +244,7 @@ describe("exports", () => {
   });
 });
 
-/** Module-level variables of the server that are no constants. Each is said to be harmless where it stands. */
+/** Module-level variables of the server that change, as `moduleState` finds them. Each is said to be harmless where it stands. */
 const KEPT_STATE = [
   "server/schema/index-view.ts views",
   "server/words/record-terms.ts known",
@@ -271,17 +271,37 @@ const MADE_BY_MAIN = [
 describe("state", () => {
   test("of the server lies in objects, not in modules", () => {
     const kept = new Set(KEPT_STATE);
-    const variable = /^(?:export )?(?:let (\w+)|const (\w+)(?!.*Readonly).*= new (?:Weak)?Map\b)/gm;
-    const wrong = product
-      .filter(({ path }) => path.startsWith("server/"))
-      .flatMap(({ path, text }) =>
-        [...text.matchAll(variable)].map(([, one, other]) => `${path} ${one ?? other}`),
-      )
-      .filter((name) => !kept.delete(name));
+    const server = product.filter(({ path }) => path.startsWith("server/"));
+    const wrong = moduleState(server).filter((name) => !kept.delete(name));
     expectNone(
       [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
       "Several servers, and several HTTP threads, run in one process; what they share by accident they share wrongly.",
     );
+  });
+
+  test("is seen whatever it looks like", () => {
+    const source = (path: string, text: string): Source => ({ path, text, imports: [], packages: [] });
+    const own = source(
+      "server/own.ts",
+      `let turns = 0; const queue: number[] = []; const seen = new Set<string>(); const jobs = new Jobs();
+       export const taken = { first: 0 }; const table = new Map([[1, 2]]); const sorted = [2, 1].sort(); const word = /x/;
+       const bytes = new Uint8Array(8); bytes[0] = 1; const counts = { all: 0 }; const kept = {}; const old = [1];
+       export function go() { queue.push(table.get(1)); seen.add(""); counts.all++; delete kept.one; old[0] ??= 2; const own = []; own.push(1); }`,
+    );
+    const other = source(
+      "server/other.ts",
+      `import { taken } from "./own.js"; export const first = () => (taken.first = 1);`,
+    );
+    expect(moduleState([own, other]).map((name) => name.replace("server/own.ts ", ""))).toEqual([
+      "turns",
+      "jobs",
+      "queue",
+      "seen",
+      "counts",
+      "kept",
+      "old",
+      "taken",
+    ]);
   });
 
   test("is made by main.ts alone", () => {
