@@ -215,9 +215,10 @@ export class Lifecycle {
     });
     fault("swap.after-catalog");
     if (!dropSource) return;
-    await this.#exclusively("drop what a swap displaced", displaced, async () => {
-      await this.uses.ended(displaced, this.#limits.searchMsMax);
-      await this.#drop(displaced);
+    const job = { name: "drop what a swap displaced", subject: indexSubject(displaced) };
+    await this.#jobs.start(job, async (signal) => {
+      await this.uses.ended(displaced, this.#limits.searchMsMax, signal);
+      if (!signal.aborted) await this.#drop(displaced); // after a stop the next start drops it
     });
   }
 
@@ -267,8 +268,12 @@ export class Lifecycle {
 
   /** Runs the work when all earlier work on the same index is done. */
   #exclusively<T>(name: string, uid: number, work: () => Promise<T>): Promise<T> {
-    return this.#jobs.run({ name, subject: `index ${uid}` }, work);
+    return this.#jobs.run({ name, subject: indexSubject(uid) }, work);
   }
+}
+
+function indexSubject(uid: number): string {
+  return `index ${uid}`;
 }
 
 /** The record as it is now. Throws SK-IX-404; SK-IX-409 when another index has its name since the request began. */

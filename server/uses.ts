@@ -15,15 +15,16 @@ export class Uses {
     };
   }
 
-  /** Resolves when nobody uses the number any more, at the latest after `msMax`. */
-  async ended(id: number, msMax: number): Promise<void> {
-    if (!this.#counts.has(id)) return;
+  /** Resolves when nobody uses the number any more, at the latest after `msMax` or when `signal` says so. */
+  async ended(id: number, msMax: number, signal?: AbortSignal): Promise<void> {
+    if (!this.#counts.has(id) || signal?.aborted) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, msMax);
       const done = (): void => {
         clearTimeout(timer);
         resolve();
       };
+      signal?.addEventListener("abort", done);
       this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), done]);
     });
   }

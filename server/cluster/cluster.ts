@@ -81,7 +81,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   return {
     indexes,
     reads: new Reads(indexes, calls, queries, limits),
-    writes: new Writes(indexes, calls, log),
+    writes: new Writes(indexes, calls, jobs, log),
     moments: new ShardMoments(calls, log),
     health: new ShardHealth(pool, calls, log),
     async stop() {

@@ -15,7 +15,7 @@ import type { Ask } from "../threads/shard-pool.js";
 import type { AnswerCache } from "./answer-cache.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
 import { IndexState } from "./index-state.js";
-import { followRebuild, repeatUntilDone } from "./rebuild.js";
+import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
 import { Residency } from "./residency.js";
 
 export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage"> {
@@ -186,7 +186,7 @@ export class OpenIndexes {
   async drop(uid: number): Promise<void> {
     this.#states.delete(uid);
     this.#residency.forget(uid);
-    for (const subject of [schemaOf(uid), rebuildOf(uid)]) this.#options.jobs.cancel(subject);
+    this.#options.jobs.cancel(rebuildSubject(uid));
     await this.#shards.drop(uid);
     this.#damage.delete(uid);
   }
@@ -199,19 +199,14 @@ export class OpenIndexes {
     const { uid } = record;
     this.state(uid).record = record; // whatever opens the index from now on opens it with the new schema
     const { state, end } = await this.use(uid);
+    this.#options.jobs.cancel(rebuildSubject(uid)); // what follows an older schema
     state.rebuilding = true;
-    const tell = async (): Promise<void> => {
-      await this.#tellSchema(record);
-      await this.#followRebuild(state);
-    };
+    const rebuild = this.#rebuild(state);
     try {
-      await tell();
+      await this.#tellSchema(record);
+      await followRebuild(state, rebuild);
     } catch (error) {
-      const wanted = (): boolean => state.record === record && this.#wanted(state);
-      const { jobs, log } = this.#options;
-      const job = { name: "tell a schema again", subject: schemaOf(uid) };
-      const work = (signal: AbortSignal): Promise<void> => repeatUntilDone(tell, wanted, log, signal);
-      void jobs.start(job, work).finally(this.#residency.keep(uid));
+      repeatSchema(state, rebuild, () => this.#tellSchema(record));
       throw error;
     } finally {
       end();
@@ -280,7 +275,7 @@ export class OpenIndexes {
       fault("open.after-shards");
       state.reopened(replies);
       state.failing = false;
-      if (state.rebuilding || staleSegments(replies) > 0) await this.#followRebuild(state);
+      if (state.rebuilding || staleSegments(replies) > 0) await followRebuild(state, this.#rebuild(state));
     } catch (error) {
       await this.#closeEverywhere(uid);
       this.#onNotOpened(state, error);
@@ -326,27 +321,17 @@ export class OpenIndexes {
     return this.#states.get(uid) === state && !this.#damage.has(uid);
   }
 
-  /** Sets `rebuilding` from the shards and keeps looking until nothing is stale. */
-  #followRebuild(state: IndexState): Promise<void> {
+  #rebuild(state: IndexState): Rebuild {
     const { uid } = state.record;
-    return followRebuild(state, {
-      subject: rebuildOf(uid),
+    const { jobs, log } = this.#options;
+    return {
       staleSegments: async () => sumStats(await this.#shards.stats(uid)).staleSegments,
       wanted: () => this.#wanted(state),
       keep: () => this.#residency.keep(uid),
-      jobs: this.#options.jobs,
-      log: this.#options.log,
-    });
+      jobs,
+      log,
+    };
   }
-}
-
-/** The subjects of an index's jobs here; dropping it cancels them. */
-function schemaOf(uid: number): string {
-  return `schema of index ${uid}`;
-}
-
-function rebuildOf(uid: number): string {
-  return `rebuild of index ${uid}`;
 }
 
 function staleSegments(standing: readonly OpenReply[]): number {

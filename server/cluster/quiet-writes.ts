@@ -2,6 +2,7 @@
 // After the last write of an index there may be neither for long; then a message of its own tells them.
 import { encodeInUse } from "../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { Logger } from "../log.js";
 import type { Message } from "../threads/shard-life.js";
 import type { Generations } from "./generations.js";
@@ -12,12 +13,12 @@ export interface QuietWritesOptions {
   /** Undefined for an index that is not open any more. */
   generations(uid: number): Generations | undefined;
   everywhere(encode: () => Message, decode: (reply: Uint8Array) => void): Promise<unknown>;
+  readonly jobs: Jobs;
   readonly log: Logger;
 }
 
 export class QuietWrites {
   readonly #options: QuietWritesOptions;
-  readonly #timers = new Map<number, NodeJS.Timeout>();
 
   constructor(options: QuietWritesOptions) {
     this.#options = options;
@@ -25,21 +26,21 @@ export class QuietWrites {
 
   /** A write was published. */
   written(uid: number): void {
-    const timer = this.#timers.get(uid);
-    if (timer === undefined) this.#timers.set(uid, setTimeout(() => this.#tell(uid), QUIET_MS).unref());
-    else timer.refresh();
+    const job = { name: "tell which generations are read", subject: `generations of index ${uid}` };
+    this.#options.jobs.after(QUIET_MS, job, () => this.#tell(uid));
   }
 
-  #tell(uid: number): void {
-    this.#timers.delete(uid);
+  async #tell(uid: number): Promise<void> {
     const { generations, everywhere, log } = this.#options;
     const found = generations(uid);
     if (found === undefined) return;
     const { oldest, published } = found;
     // a slow read still holds an older one: once more
     if (oldest < published) this.written(uid);
-    everywhere(() => encodeInUse(uid, oldest), decodeEmptyReply).catch((error: unknown) =>
-      log.debug({ err: error, uid }, "a shard could not be told which generations are read"),
-    );
+    try {
+      await everywhere(() => encodeInUse(uid, oldest), decodeEmptyReply);
+    } catch (error) {
+      log.debug({ err: error, uid }, "a shard could not be told which generations are read");
+    }
   }
 }

@@ -4,9 +4,7 @@ import type { Jobs } from "../jobs/jobs.js";
 import type { Logger } from "../log.js";
 import type { IndexState } from "./index-state.js";
 
-export interface Rebuilt {
-  /** Of the job that looks. */
-  readonly subject: string;
+export interface Rebuild {
   readonly staleSegments: () => Promise<number>;
   /** False once the index is gone or damaged. */
   readonly wanted: () => boolean;
@@ -19,46 +17,60 @@ export interface Rebuilt {
 const POLL_MS = 200;
 const REPEAT_MS = 1_000;
 
-/** Resolves when it is known whether there is anything to re-index; goes on looking in the background if there is. */
-export async function followRebuild(
-  state: IndexState,
-  { subject, staleSegments, wanted, keep, jobs, log }: Rebuilt,
-): Promise<void> {
-  const look = async (): Promise<void> => {
-    const { record } = state;
-    const rebuilding = (await staleSegments()) > 0;
-    if (state.record === record) state.rebuilding = rebuilding;
-  };
-  await look();
-  if (!state.rebuilding) return;
-  void jobs.start({ name: "follow a rebuild", subject }, poll).finally(keep());
+/** The subject of the jobs that bring an index to its schema. */
+export function rebuildSubject(uid: number): string {
+  return `schema of index ${uid}`;
+}
 
-  async function poll(signal: AbortSignal): Promise<void> {
-    while (state.rebuilding && wanted()) {
-      await sleep(POLL_MS, undefined, { ref: false, signal });
+/** Resolves when it is known whether there is anything to re-index; goes on looking in the background if there is. */
+export async function followRebuild(state: IndexState, rebuild: Rebuild): Promise<void> {
+  await look(state, rebuild);
+  if (state.rebuilding)
+    inBackground("follow a rebuild", state, rebuild, (signal) => poll(state, rebuild, signal));
+}
+
+/** In the background: tells the shards about the schema until they all have taken it, and follows the rebuild then. */
+export function repeatSchema(state: IndexState, rebuild: Rebuild, tell: () => Promise<void>): void {
+  inBackground("tell the shards a schema", state, rebuild, async (signal) => {
+    const { wanted, log } = rebuild;
+    for (let told = false; !told; ) {
+      await sleep(REPEAT_MS, undefined, { ref: false, signal });
+      if (!wanted()) return;
       try {
-        await look();
+        await tell();
+        await look(state, rebuild);
+        told = true;
       } catch (error) {
-        log.warn({ err: error, uid: state.record.uid }, "cannot tell how far re-indexing is; asking again");
+        log.warn({ err: error }, "a new schema is not in all shards yet; telling them again");
       }
+    }
+    await poll(state, rebuild, signal);
+  });
+}
+
+async function look(state: IndexState, { staleSegments }: Rebuild): Promise<void> {
+  const { record } = state;
+  const rebuilding = (await staleSegments()) > 0;
+  if (state.record === record) state.rebuilding = rebuilding;
+}
+
+async function poll(state: IndexState, rebuild: Rebuild, signal: AbortSignal): Promise<void> {
+  const { wanted, log } = rebuild;
+  while (state.rebuilding && wanted()) {
+    await sleep(POLL_MS, undefined, { ref: false, signal });
+    try {
+      await look(state, rebuild);
+    } catch (error) {
+      log.warn({ err: error, uid: state.record.uid }, "cannot tell how far re-indexing is; asking again");
     }
   }
 }
 
-/** Tells the shards about a new schema again until they all have taken it, or nobody wants it any more. Rejects at `signal`. */
-export async function repeatUntilDone(
-  tell: () => Promise<void>,
-  wanted: () => boolean,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    await sleep(REPEAT_MS, undefined, { ref: false, signal });
-    if (!wanted()) return;
-    try {
-      return await tell();
-    } catch (error) {
-      log.warn({ err: error }, "a new schema is not in all shards yet; telling them again");
-    }
-  }
+function inBackground(
+  name: string,
+  state: IndexState,
+  { jobs, keep }: Rebuild,
+  work: (signal: AbortSignal) => Promise<void>,
+): void {
+  void jobs.start({ name, subject: rebuildSubject(state.record.uid) }, work).finally(keep());
 }

@@ -4,6 +4,7 @@ import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../shards/protocol
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../shards/protocol/write.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { Logger } from "../log.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
@@ -25,12 +26,13 @@ export class Writes {
   readonly #gate = new WriteGate();
   readonly #quiet: QuietWrites;
 
-  constructor(indexes: OpenIndexes, calls: ShardCalls, log: Logger) {
+  constructor(indexes: OpenIndexes, calls: ShardCalls, jobs: Jobs, log: Logger) {
     this.#indexes = indexes;
     this.#calls = calls;
     this.#quiet = new QuietWrites({
       generations: (uid) => indexes.find(uid)?.generations,
       everywhere: (encode, decode) => calls.everywhere(encode, decode),
+      jobs,
       log,
     });
   }

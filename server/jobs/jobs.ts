@@ -1,5 +1,7 @@
 // Background work by name. Jobs of one subject run one after the other, in the order in which they were queued; those
-// of different subjects run at the same time. A job gets a signal and ends soon after it. Knows nothing of the work.
+// of different subjects run at the same time. A job may be cancelled, and the stop of the server cancels and waits for
+// all of them. Knows nothing of the work. A queue is as long as its callers make it: one that does not wait for its
+// jobs looks first (`has`), or cancels what is there.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 
@@ -10,103 +12,134 @@ export interface Job {
   readonly subject: string;
 }
 
+/** `signal` tells that the job is cancelled: the work ends soon after it and leaves nothing half done. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 interface Queued {
   readonly job: Job;
-  readonly end: AbortController;
-  /** Fulfilled when the job is over, however it ended. */
-  readonly over: Promise<void>;
+  readonly work: Work<unknown>;
+  readonly cancellation: AbortController;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 export class Jobs {
   readonly #log: Logger;
-  /** By subject: the one that runs, then those that wait. */
+  /** By subject: the job that runs, then those that wait. */
   readonly #queues = new Map<string, Queued[]>();
-  /** By subject: what starts its repeated jobs. */
-  readonly #timers = new Map<string, NodeJS.Timeout[]>();
-  #draining = false;
+  /** By subject, then by name: the jobs that begin later. */
+  readonly #timers = new Map<string, Map<string, NodeJS.Timeout>>();
+  /** The stop has begun; to be called when no job is left. */
+  #drained: (() => void) | null = null;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
   /**
-   * Runs the work when all earlier jobs of its subject are over, and settles as it does. Throws SK-SYS-503 for a job
-   * that is cancelled before it begins; one that has begun learns it from `signal`.
+   * For work that somebody waits for: runs it when all earlier jobs of its subject are over, and settles as it does.
+   * Throws SK-SYS-503 for a job that is cancelled before it begins.
    */
   async run<T>(job: Job, work: Work<T>): Promise<T> {
-    if (this.#draining) throw new Cancelled(job);
-    const end = new AbortController();
-    const queue = this.#queues.get(job.subject) ?? [];
-    const result = (queue.at(-1)?.over ?? Promise.resolve()).then(() => {
-      end.signal.throwIfAborted();
-      return work(end.signal);
+    if (this.#drained !== null) throw cancelled(job);
+    const result = new Promise<unknown>((resolve, reject) => {
+      const queued = { job, work, cancellation: new AbortController(), resolve, reject };
+      const queue = this.#queues.get(job.subject);
+      if (queue === undefined) void this.#workOff(job.subject, [queued]);
+      else queue.push(queued);
     });
-    const over = result.then(noted, noted).then(() => this.#remove(queued));
-    const queued: Queued = { job, end, over };
-    this.#queues.set(job.subject, [...queue, queued]);
-    return await result;
+    return (await result) as T;
   }
 
-  /** Runs the work in the same way when nobody wants its result. Fulfilled when it is over; a failure is logged. */
+  /** For work that nobody waits for: as `run`, and a failure is logged. Resolves when the job is over; never rejects. */
   async start(job: Job, work: Work<unknown>): Promise<void> {
-    try {
-      await this.run(job, work);
-    } catch (error) {
-      if (!isCancelled(error)) this.#log.error({ err: error, ...job }, "a background job failed");
-    }
+    const logged: Work<void> = async (signal) => {
+      try {
+        await work(signal);
+      } catch (error) {
+        const level = signal.aborted ? "debug" : "error";
+        this.#log[level]({ err: error, ...job }, "a background job failed");
+      }
+    };
+    await this.run(job, logged).catch(() => undefined); // it was cancelled before it began
   }
 
-  /** Starts the work every so often until the subject is cancelled. A turn is left out while the one before lasts. */
+  /** Starts the job again and again, `ms` apart. A time that finds the last one still running is left out. */
   every(ms: number, job: Job, work: Work<unknown>): void {
-    const turn = (): void => {
+    const begin = (): void => {
       if (!this.has(job)) void this.start(job, work);
     };
-    const timers = this.#timers.get(job.subject) ?? [];
-    this.#timers.set(job.subject, [...timers, setInterval(turn, ms).unref()]);
+    this.#schedule(job, () => setInterval(begin, ms));
   }
 
-  /** A job of this name runs or waits for the subject. */
+  /** Starts the job in `ms`. Another call before that begins the time anew. */
+  after(ms: number, job: Job, work: Work<unknown>): void {
+    const begin = (): void => {
+      this.#unschedule(job);
+      void this.start(job, work);
+    };
+    this.#schedule(job, () => setTimeout(begin, ms));
+  }
+
+  /** A job of this name runs or waits for its turn. */
   has({ name, subject }: Job): boolean {
     return this.#queues.get(subject)?.some(({ job }) => job.name === name) ?? false;
   }
 
-  /** Tells the subject's jobs to end; those that wait do not begin, those that repeat do not come again. */
+  /** Tells the subject's running job to end. Those that wait or are scheduled do not begin. */
   cancel(subject: string): void {
-    for (const timer of this.#timers.get(subject) ?? []) clearInterval(timer);
+    for (const timer of this.#timers.get(subject)?.values() ?? []) clearTimeout(timer);
     this.#timers.delete(subject);
-    for (const { job, end } of this.#queues.get(subject) ?? []) end.abort(new Cancelled(job));
+    const queue = this.#queues.get(subject) ?? [];
+    for (const { job, reject } of queue.splice(1)) reject(cancelled(job));
+    for (const { job, cancellation } of queue) cancellation.abort(cancelled(job));
   }
 
-  /** Cancels all jobs, takes no more, and resolves when the last one is over. */
+  /** Cancels all jobs and takes no more. Resolves when the last one is over. */
   async drain(): Promise<void> {
-    this.#draining = true;
-    const left = [...this.#queues.values()].flat();
-    for (const subject of [...this.#timers.keys(), ...this.#queues.keys()]) this.cancel(subject);
-    await Promise.all(left.map(({ over }) => over));
-  }
-
-  #remove(queued: Queued): void {
-    const { subject } = queued.job;
-    const left = this.#queues.get(subject)!.filter((other) => other !== queued);
-    if (left.length === 0) this.#queues.delete(subject);
-    else this.#queues.set(subject, left);
-  }
-}
-
-class Cancelled extends SkeinError {
-  constructor({ name, subject }: Job) {
-    super("SK-SYS-503", `The job "${name}" of ${subject} was cancelled; retry in a moment.`, {
-      retryAfter: 1,
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+      for (const subject of [...this.#timers.keys(), ...this.#queues.keys()]) this.cancel(subject);
+      if (this.#queues.size === 0) resolve();
     });
   }
+
+  /** Runs the jobs of a new queue, and those that join it, until none is left. */
+  async #workOff(subject: string, queue: Queued[]): Promise<void> {
+    this.#queues.set(subject, queue);
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      const { work, cancellation, resolve, reject } = first;
+      let settle: () => void;
+      try {
+        const result = await work(cancellation.signal);
+        settle = () => resolve(result);
+      } catch (error) {
+        settle = () => reject(error);
+      }
+      queue.shift();
+      if (queue.length === 0) this.#queues.delete(subject);
+      settle();
+    }
+    if (this.#queues.size === 0) this.#drained?.();
+  }
+
+  #schedule(job: Job, begin: () => NodeJS.Timeout): void {
+    if (this.#drained !== null) return;
+    this.#unschedule(job);
+    const timers = this.#timers.get(job.subject) ?? new Map<string, NodeJS.Timeout>();
+    this.#timers.set(job.subject, timers.set(job.name, begin().unref()));
+  }
+
+  #unschedule({ name, subject }: Job): void {
+    const timers = this.#timers.get(subject);
+    clearTimeout(timers?.get(name));
+    timers?.delete(name);
+    if (timers?.size === 0) this.#timers.delete(subject);
+  }
 }
 
-/** Work that ends at its signal throws what the signal gave it, or the error that Node's own waits make of it. */
-function isCancelled(error: unknown): boolean {
-  return error instanceof Cancelled || (error instanceof Error && error.name === "AbortError");
+function cancelled({ name, subject }: Job): SkeinError {
+  return new SkeinError("SK-SYS-503", `"${name}" of ${subject} was cancelled; retry in a moment`, {
+    retryAfter: 1,
+  });
 }
-
-/** Whoever queued the job hears how it ended. */
-function noted(): void {}

@@ -239,4 +239,14 @@ describe("uses", () => {
     uses.begin(1);
     await uses.ended(1, 5);
   });
+
+  test("are not waited for when the signal says so, before or meanwhile", async () => {
+    const uses = new Uses();
+    uses.begin(1);
+    const stop = new AbortController();
+    const waiting = uses.ended(1, 60_000, stop.signal);
+    stop.abort();
+    await waiting;
+    await uses.ended(1, 60_000, stop.signal);
+  });
 });

@@ -108,6 +108,17 @@ test("cancelling tells the one that runs, keeps those that wait from beginning, 
   expect(await jobs.run(A, async () => "a new one")).toBe("a new one");
 });
 
+test("whoever waits behind a job hears at once of being cancelled, however long that job still takes", async () => {
+  const jobs = new Jobs(log);
+  const held = gate();
+  const stubborn = jobs.run(A, () => held.passed);
+  const waiting = jobs.run(A, async () => undefined);
+  jobs.cancel("a");
+  await expect(waiting).rejects.toMatchObject({ code: "SK-SYS-503" });
+  held.open();
+  await stubborn;
+});
+
 test("draining ends all jobs, waits for those that finish in spite of it, and takes no more", async () => {
   const jobs = new Jobs(log);
   const held = gate();
@@ -136,6 +147,35 @@ test("a job that nobody waits for has its failure logged, its cancelling not", a
   await Promise.all(cancelled);
   await jobs.start(B, async () => "fine");
   expect(logged.mock.calls).toEqual([[{ err: failure, ...A }, "a background job failed"]]);
+});
+
+test("what another part's signal aborted is a failure like every other", async () => {
+  const logged = vi.spyOn(log, "error");
+  const jobs = new Jobs(log);
+  const late = AbortSignal.abort();
+  await jobs.start(A, async () => late.throwIfAborted());
+  expect(logged).toHaveBeenCalledOnce();
+});
+
+test("a job for later begins once, its time counts from the last call, and it ends with its subject", async () => {
+  vi.useFakeTimers();
+  const jobs = new Jobs(log);
+  const begun: string[] = [];
+  const later = (what: string): void => jobs.after(1_000, A, async () => begun.push(what));
+  later("first");
+  await vi.advanceTimersByTimeAsync(999);
+  later("second");
+  await vi.advanceTimersByTimeAsync(999);
+  expect(begun).toEqual([]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(begun).toEqual(["second"]);
+  later("cancelled");
+  jobs.cancel("a");
+  later("at the stop");
+  await jobs.drain();
+  later("after the stop");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(begun).toEqual(["second"]);
 });
 
 test("a repeated job comes again whether it failed or not, leaves out a turn that it missed, and ends with its subject", async () => {
