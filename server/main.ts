@@ -9,16 +9,19 @@ import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js"
 import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
+import { AnswerCache } from "./cluster/answer-cache.js";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
 import { takeFromOthers } from "./data-dir/private-files.js";
 import { fault } from "./fault.js";
+import { BodyMemory } from "./http/body-memory.js";
 import { listen } from "./http/listen.js";
 import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
+import type { Services } from "./http/services.js";
 import { UnsentBytes } from "./http/unsent.js";
 import { Intake } from "./ingest/intake-pool.js";
 import { Room } from "./ingest/room.js";
@@ -87,7 +90,9 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const workbench = engine.workbench();
   const analyserOf: AnalyserOf = (record) => textAnalyser(workbench, viewOf(record));
   const jobs = new Jobs(log);
-  const cluster = await startShards({ dataDir, shards, durability, engine, jobs, limits, log, recorder });
+  const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
+  const parts = { engine, jobs, answers, limits, log, recorder };
+  const cluster = await startShards({ dataDir, shards, durability, ...parts });
   undo.push(() => cluster.stop());
   const { indexes, health, reads, writes, moments } = cluster;
   const intake = new Intake({ shards, engine, workbench, limits, log });
@@ -108,36 +113,35 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     log,
   });
   await backups.clean();
-  const service = new HttpService(
-    {
-      config,
-      limits,
-      log,
-      recorder,
-      catalog,
-      indexes,
-      health,
-      reads,
-      writes,
-      workbench,
-      analyserOf,
-      intake,
-      room: new Room(dataDir, limits),
-      curation: new Curation(catalog, analyserOf, limits),
-      lifecycle,
-      doorkeeper: new Doorkeeper(adminKey.value),
-      usage,
-      throttle: new Throttle(limits.throttledAddressesMax),
-      backups,
-      documentQuotas: new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant)),
-      queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
-      slowQueries: new SlowQueryLog(config.slowQueryMs, recorder, log),
-      scrape,
-      unsent,
-    },
-    ROUTES,
-  );
-  const listener = await listenOrExplain(config, unsent, service, log);
+  const services: Services = {
+    config,
+    limits,
+    log,
+    recorder,
+    catalog,
+    indexes,
+    health,
+    reads,
+    writes,
+    workbench,
+    analyserOf,
+    intake,
+    room: new Room(dataDir, limits),
+    curation: new Curation(catalog, analyserOf, limits),
+    lifecycle,
+    doorkeeper: new Doorkeeper(adminKey.value),
+    usage,
+    throttle: new Throttle(limits.throttledAddressesMax),
+    backups,
+    documentQuotas: new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant)),
+    queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
+    slowQueries: new SlowQueryLog(config.slowQueryMs, recorder, log),
+    scrape,
+    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),
+    unsent,
+  };
+  const service = new HttpService(services, ROUTES);
+  const listener = await listenOrExplain(services, service);
   undo.push(() => listener.close());
   await lifecycle.begin();
   service.serve();
@@ -288,14 +292,9 @@ async function ensureDefaultTenant(catalog: Catalog): Promise<void> {
   }));
 }
 
-async function listenOrExplain(
-  config: Config,
-  unsent: UnsentBytes,
-  service: HttpService,
-  log: Logger,
-): Promise<HttpListener> {
+async function listenOrExplain(services: Services, service: HttpService): Promise<HttpListener> {
   try {
-    return await listen(config, unsent, service.handle, log);
+    return await listen(services, service.handle);
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

@@ -11,7 +11,7 @@ import type { Recorder } from "../metrics/recorder.js";
 import { QueryLoad } from "../threads/query-load.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { ShardPool } from "../threads/shard-pool.js";
-import { AnswerCache } from "./answer-cache.js";
+import type { AnswerCache } from "./answer-cache.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { Reads } from "./reads.js";
 import { ShardHealth } from "./shard-health.js";
@@ -24,6 +24,7 @@ export interface ClusterOptions {
   readonly durability: "fsync" | "os";
   readonly engine: EngineModule;
   readonly jobs: Jobs;
+  readonly answers: AnswerCache;
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
@@ -41,7 +42,7 @@ export interface Cluster {
 
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { dataDir, shards, durability, engine, jobs, limits, log, recorder } = options;
+  const { dataDir, shards, durability, engine, jobs, answers, limits, log, recorder } = options;
   const queries = new QueryLoad();
   const pool: ShardPool = new ShardPool({
     shards,
@@ -61,7 +62,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     log,
     recover: (shard, ask) => indexes.recover(shard, ask),
   });
-  const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
   const indexes = new OpenIndexes({
     shards,
     ask: (shard, request) => pool.ask(shard, request),

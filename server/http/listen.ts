@@ -1,22 +1,16 @@
 // Chooses the HTTP front-end: uWebSockets.js, or node:http where it cannot be loaded, with one log line.
-import type { Config } from "../config.js";
-import type { Logger } from "../log.js";
 import { listenUws, loadUws } from "./app.js";
-import { BodyMemory } from "./body-memory.js";
 import { listenNode } from "./node-app.js";
 import type { HttpHandler, HttpListener } from "./port.js";
-import type { UnsentBytes } from "./unsent.js";
+import type { Services } from "./services.js";
 
 /** Rejects when the address cannot be used, or when uWebSockets.js was asked for and does not load. */
 export async function listen(
-  config: Config,
-  unsent: UnsentBytes,
+  { config, bodies, unsent, log }: Pick<Services, "config" | "bodies" | "unsent" | "log">,
   handler: HttpHandler,
-  log: Logger,
 ): Promise<HttpListener> {
   const { host, port, limits } = config;
-  const memory = new BodyMemory(limits.bodiesInMemoryBytesMax);
-  const options = { host, port, limits, memory, unsent, handler };
+  const options = { host, port, limits, memory: bodies, unsent, handler };
   if (config.http === "node") {
     log.info("HTTP on node:http, as configured");
     return listenNode(options);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { type Cluster, startCluster } from "../../../../server/cluster/cluster.js";
 import { importDocuments } from "../../../../server/ingest/import-stream.js";
 import { Intake } from "../../../../server/ingest/intake-pool.js";
@@ -37,6 +38,7 @@ describe("import of lines without documents", () => {
       durability: "os",
       engine,
       jobs: new Jobs(log),
+      answers: new AnswerCache(0, recorder.answerCache),
       limits,
       log,
       recorder,
