@@ -202,7 +202,7 @@ export class Backups {
       this.#unfinished.delete(id);
       log.info({ snapshot: id, bytes: bytesOf(manifest), documents: entry.documents }, "snapshot complete");
     } catch (error) {
-      if (signal.aborted) log.warn({ snapshot: id }, "a snapshot was given up: the server is stopping");
+      if (signal.aborted) log.warn({ snapshot: id }, "a snapshot was given up: it was cancelled");
       else log.error({ err: error, snapshot: id }, "a snapshot could not be written");
       const reason = error instanceof Error ? error.message : String(error);
       this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
@@ -210,7 +210,9 @@ export class Backups {
       await rm(partial, { recursive: true, force: true }).catch(() => undefined);
     } finally {
       signal.removeEventListener("abort", giveUp);
-      await catalog.close();
+      await catalog
+        .close()
+        .catch((error: unknown) => log.error({ err: error, snapshot: id }, "a view was not closed"));
     }
   }
 
