@@ -309,6 +309,14 @@ describe("state", () => {
     ]);
   });
 
+  test("changes again and again only in jobs, and in the watch over threads, which outlives them", () => {
+    const wrong = product
+      .filter(({ path }) => path.startsWith("server/") && path !== "server/jobs/jobs.ts")
+      .filter(({ path }) => path !== "server/threads/shard-pool.ts")
+      .flatMap((source) => linesMatching(source, /\bsetInterval\(/));
+    expectNone(wrong, "Nobody would stop it, wait for it or log its failure.");
+  });
+
   test("is made by main.ts alone", () => {
     const making = new RegExp(`\\bnew (${MADE_BY_MAIN.join("|")})\\(`);
     const wrong = product
