@@ -95,7 +95,7 @@ export class Jobs {
     for (const { job, cancellation } of queue) cancellation.abort(cancelled(job));
   }
 
-  /** Cancels all jobs and takes no more. Resolves when the last one is over. */
+  /** Called once, at the stop: cancels all jobs, takes no more, and resolves when the last one is over. */
   async drain(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#drained = resolve;
