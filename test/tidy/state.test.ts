@@ -1,0 +1,87 @@
+// Where the server may keep what changes: in objects that main.ts makes, and time in jobs.
+import { describe, expect, test } from "vitest";
+import { moduleState } from "./module-state.js";
+import { product, type Source } from "./tree.js";
+import { expectNone, linesMatching } from "./violations.js";
+
+/** Module-level variables of the server that change, as `moduleState` finds them. Each is said to be harmless where it stands. */
+const KEPT_STATE = [
+  "server/schema/index-view.ts views",
+  "server/words/record-terms.ts known",
+  "server/words/word-cuts.ts segmenter",
+  "server/curation.ts knownBytes",
+  "server/ingest/intake-worker.ts workbench",
+  ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),
+];
+
+/** Parts of which main.ts makes one and hands it down. */
+const MADE_BY_MAIN = [
+  "Lifecycle",
+  "Intake",
+  "Room",
+  "QueriedIndexes",
+  "Throttle",
+  "Recorder",
+  "AnswerCache",
+  "BodyMemory",
+  "UnsentBytes",
+  "DocumentQuotas",
+  "SlowQueryLog",
+  "Jobs",
+  "Usage",
+  "Scrape",
+  "Backups",
+];
+
+describe("state", () => {
+  test("of the server lies in objects, not in modules", () => {
+    const kept = new Set(KEPT_STATE);
+    const server = product.filter(({ path }) => path.startsWith("server/"));
+    const wrong = moduleState(server).filter((name) => !kept.delete(name));
+    expectNone(
+      [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
+      "Several servers, and several HTTP threads, run in one process; what they share by accident they share wrongly.",
+    );
+  });
+
+  test("is seen whatever it looks like", () => {
+    const source = (path: string, text: string): Source => ({ path, text, imports: [], packages: [] });
+    const own = source(
+      "server/own.ts",
+      `let turns = 0; const queue: number[] = []; const seen = new Set<string>(); const jobs = new Jobs();
+       export const taken = { first: 0 }; const table = new Map([[1, 2]]); const sorted = [2, 1].sort(); const word = /x/;
+       const bytes = new Uint8Array(8); bytes[0] = 1; const counts = { all: 0 }; const kept = {}; const old = [1];
+       export function go() { queue.push(table.get(1)); seen.add(""); counts.all++; delete kept.one; old[0] ??= 2; const own = []; own.push(1); }`,
+    );
+    const other = source(
+      "server/other.ts",
+      `import { taken } from "./own.js"; export const first = () => (taken.first = 1);`,
+    );
+    expect(moduleState([own, other]).map((name) => name.replace("server/own.ts ", ""))).toEqual([
+      "turns",
+      "jobs",
+      "queue",
+      "seen",
+      "counts",
+      "kept",
+      "old",
+      "taken",
+    ]);
+  });
+
+  test("changes again and again only in jobs, and in the watch over threads, which outlives them", () => {
+    const wrong = product
+      .filter(({ path }) => path.startsWith("server/") && path !== "server/jobs/jobs.ts")
+      .filter(({ path }) => path !== "server/threads/shard-pool.ts")
+      .flatMap((source) => linesMatching(source, /\bsetInterval\(/));
+    expectNone(wrong, "Nobody would stop it, wait for it or log its failure.");
+  });
+
+  test("is made by main.ts alone", () => {
+    const making = new RegExp(`\\bnew (${MADE_BY_MAIN.join("|")})\\(`);
+    const wrong = product
+      .filter(({ path }) => path.startsWith("server/") && path !== "server/main.ts")
+      .flatMap((source) => linesMatching(source, making));
+    expectNone(wrong, "A second one beside the first would count and remember something else.");
+  });
+});
