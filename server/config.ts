@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "./input/json-value.js";
 import { defaultsTo, object, optional } from "./input/object-reader.js";
 import { anything, flag, type InputRules, integer, list, texts } from "./input/readers.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
-import { LOG_LEVELS, type LogLevel } from "./log.js";
+import { LOG_LEVELS, type LogLevel } from "./log-levels.js";
 import { ADMIN_KEY_TEXT } from "./tenants/admin-key.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "./tenants/plans.js";
 

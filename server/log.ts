@@ -2,11 +2,9 @@
 // ends. The only file that knows pino.
 import { writeSync } from "node:fs";
 import { type Logger, pino } from "pino";
+import type { LogLevel } from "./log-levels.js";
 
 export type { Logger } from "pino";
-
-export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const STANDARD_OUTPUT = 1;
 const FULL_PIPE_WAIT_MS = 10;
