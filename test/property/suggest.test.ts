@@ -8,7 +8,7 @@ import type { Document, Schema } from "../oracle/segments/values.js";
 import type { SuggestInput } from "../oracle/suggest.js";
 import { Fleet } from "./fleet.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(12, 200));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(6, 200));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 const timeout = process.env.SKEIN_PROPERTY_RUNS === undefined ? 300_000 : 86_400_000;
 
