@@ -165,6 +165,7 @@ export const SORT_CLASS = 3;
 export const STATUS_OK = 0;
 export const STATUS_BAD_PROGRAM = 1;
 export const STATUS_DAMAGED = 2; // segment bytes that do not hold together
+export const STATUS_UNKNOWN_TYPE = 3; // a part of the engine does not know the type of a field
 
 // --- Status codes of one document.
 export const DOC_OK = 0;

@@ -1,5 +1,5 @@
 // The one error that the engine's host binding throws. Match on `code`.
-import { STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../assembly/layout.js";
+import { STATUS_BAD_PROGRAM, STATUS_DAMAGED, STATUS_UNKNOWN_TYPE } from "../assembly/layout.js";
 
 /**
  * `trap`: the instance ran into an unreachable state and must not be used again · `unusable`: it did so earlier ·
@@ -44,6 +44,8 @@ export function statusError(answer: number): EngineError {
       return new EngineError("program", "The query program is malformed");
     case STATUS_DAMAGED:
       return new EngineError("damaged", "The stored bytes are damaged: their parts do not hold together");
+    case STATUS_UNKNOWN_TYPE:
+      return new EngineError("mismatch", "A part of the engine does not know the type of a field");
     default:
       return new EngineError("mismatch", `A kernel answered with the unknown status ${answer}`);
   }

@@ -39,13 +39,16 @@ import {
   FLAG_REQUIRED,
   ID_BYTES_MAX,
   TYPE_BOOL,
+  TYPE_FLOAT,
+  TYPE_FLOATS,
   TYPE_INT32,
   TYPE_INT32S,
+  TYPE_INT64,
   TYPE_STRING,
   TYPE_STRINGS,
 } from "../layout";
 import { Mem } from "../memory/mem";
-import { isArrayType, isFloatType } from "../segment/segment";
+import { isArrayType, unknownType } from "../segment/segment";
 import {
   Column,
   cellsNeed,
@@ -129,15 +132,27 @@ let parsed: u64 = 0;
 
 /** Parses a number into `parsed`. Returns DOC_OK, DOC_WRONG_TYPE (not whole) or DOC_OUT_OF_RANGE. */
 function parseNumberAs(type: u32, start: usize, end: usize): i32 {
-  if (isFloatType(type)) {
-    const value = parseFloat64(start, end);
-    if (!isFinite(value)) return DOC_OUT_OF_RANGE;
-    parsed = value == 0 ? 0 : reinterpret<u64>(value); // -0 is 0
-    return DOC_OK;
+  let narrow = false;
+  switch (type) {
+    case TYPE_FLOAT:
+    case TYPE_FLOATS: {
+      const value = parseFloat64(start, end);
+      if (!isFinite(value)) return DOC_OUT_OF_RANGE;
+      parsed = value == 0 ? 0 : reinterpret<u64>(value); // -0 is 0
+      return DOC_OK;
+    }
+    case TYPE_INT32:
+    case TYPE_INT32S:
+      narrow = true;
+      break;
+    case TYPE_INT64:
+      break;
+    default:
+      unknownType();
+      return DOC_WRONG_TYPE;
   }
   const status = parseInteger(start, end);
   if (status == INTEGER_FRACTION) return DOC_WRONG_TYPE;
-  const narrow = type == TYPE_INT32 || type == TYPE_INT32S;
   if (status != INTEGER_OK || (narrow && integerValue != <i64>(<i32>integerValue))) return DOC_OUT_OF_RANGE;
   parsed = <u64>integerValue;
   return DOC_OK;

@@ -4,11 +4,11 @@
 //
 //   program: | u16 fields | per field: u16 slot, u8 type, u8 flags, u8 language, u16 name bytes, name |
 
-import { LANGUAGE_NUMBER_MAX, TYPE_FLOATS } from "../layout";
+import { LANGUAGE_NUMBER_MAX } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDictionary } from "../segment/field-sections";
-import { isArrayType, isStringType } from "../segment/segment";
+import { isArrayType, isKnownType, isStringType } from "../segment/segment";
 import { ENTRY_HEADER, KeyTable, tableCreate, tableEnter, tableFind } from "./key-table";
 
 @unmanaged
@@ -132,7 +132,7 @@ export function readSchema(p: usize, rows: u32): bool {
   p += 2;
   for (let i: u32 = 0; i < fields; i++) {
     const nameBytes = Mem.u16At(p + 5);
-    if (Mem.u8At(p + 2) > <u32>TYPE_FLOATS || Mem.u8At(p + 4) > <u32>LANGUAGE_NUMBER_MAX) return false;
+    if (!isKnownType(Mem.u8At(p + 2)) || Mem.u8At(p + 4) > <u32>LANGUAGE_NUMBER_MAX) return false;
     const column = createColumn(p, rows);
     if (!insertBySlot(column) || !putName(p + FIELD_HEAD, nameBytes, column)) return false;
     p += FIELD_HEAD + nameBytes;

@@ -26,6 +26,7 @@ import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
 import { NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, sortRecords } from "../memory/order";
 import { hasDictionary } from "../segment/field-sections";
+import { failed, status, statusReset } from "../status";
 import { DICTIONARY_WRITER_BYTES, DictionaryWriter } from "../write/dictionary-writer";
 import {
   SINK_BYTES,
@@ -176,6 +177,7 @@ function result(): usize {
 
 /** Begins to build from the input, which stays in scratch. Returns 0, or -STATUS_BAD_PROGRAM when it is malformed. */
 export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
+  statusReset();
   end = inputAt + inputBytes;
   stage = STAGE_DONE;
   poolReset();
@@ -209,7 +211,7 @@ function enter(following: u32): void {
 
 /**
  * Goes on for a step. Returns 0 while the build is not complete, then the result in scratch; -STATUS_BAD_PROGRAM when
- * the input is malformed (not: a document of it) or no build is under way.
+ * the input is malformed (not: a document of it) or no build is under way; -STATUS_UNKNOWN_TYPE.
  */
 export function buildStep(): i32 {
   switch (stage) {
@@ -245,6 +247,10 @@ export function buildStep(): i32 {
       break;
     default:
       return -STATUS_BAD_PROGRAM;
+  }
+  if (failed()) {
+    stage = STAGE_DONE;
+    return -status();
   }
   return stage == STAGE_DONE ? <i32>result() : 0;
 }

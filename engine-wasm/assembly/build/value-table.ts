@@ -5,17 +5,8 @@
 import { FIELD_DICTIONARY, FIELD_ORDINALS, NO_ORDINAL } from "../layout";
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
-import {
-  floatKey,
-  intKey,
-  NO_SPAN,
-  RECORD_BYTES,
-  RECORD_ENTRY,
-  RECORD_KEY,
-  sortRecords,
-  spanKey,
-} from "../memory/order";
-import { isArrayType, isFloatType } from "../segment/segment";
+import { NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, sortRecords, spanKey } from "../memory/order";
+import { dictionaryKey, isArrayType } from "../segment/segment";
 import {
   DictionaryWriter,
   numbersBegin,
@@ -74,10 +65,6 @@ function isPresent(column: Column, i: u32): bool {
   return isArrayType(column.type) || ((Mem.u8At(column.present + (i >> 3)) >> (i & 7)) & 1) != 0;
 }
 
-function orderKey(column: Column, cell: u64): u64 {
-  return isFloatType(column.type) ? floatKey(cell) : intKey(<i64>cell);
-}
-
 /** Sorts the column's distinct numbers. Returns records whose entries are the addresses of their cells. */
 function orderNumbers(column: Column): usize {
   const records = scratch(<usize>column.elements * RECORD_BYTES);
@@ -85,7 +72,7 @@ function orderNumbers(column: Column): usize {
   for (let i: u32 = 0; i < column.elements; i++) {
     if (!isPresent(column, i)) continue;
     const cell = column.cells + ((<usize>i) << 3);
-    Mem.putU64(at + RECORD_KEY, orderKey(column, Mem.u64At(cell)));
+    Mem.putU64(at + RECORD_KEY, dictionaryKey(column.type, Mem.u64At(cell)));
     Mem.putU64(at + RECORD_ENTRY, cell);
     at += RECORD_BYTES;
   }
@@ -121,7 +108,7 @@ function placeOf(records: usize, count: u32, key: u64): u32 {
 
 function ordinalOf(column: Column, records: usize, cell: u64): u32 {
   if (keepsValues(column)) return Mem.u32At(<usize>cell + VALUE_ORDINAL);
-  return placeOf(records, column.valueCount, orderKey(column, cell));
+  return placeOf(records, column.valueCount, dictionaryKey(column.type, cell));
 }
 
 /** Writes ordinals and dictionary for the records that `orderValues` made; `entry` as for putColumn. */

@@ -7,12 +7,12 @@
 //   ranges: { u64 least, u64 largest } by code, of the rows that have a value
 //   bounds: u64 by code: the least key that gets it, but for the first
 
-import { TYPE_BOOL, TYPE_INT32 } from "../layout";
+import { TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT64, TYPE_STRING } from "../layout";
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { floatKey, intKey, NO_SPAN, RECORD_BYTES, RECORD_KEY, sortRecords } from "../memory/order";
-import { Field, isArrayType, isFloatType, isStringType } from "../segment/segment";
+import { Field, isArrayType, isStringType, unknownType } from "../segment/segment";
 
 const ZONE_SHIFT: u32 = 7;
 const ZONE_ROWS: u32 = 1 << ZONE_SHIFT;
@@ -40,10 +40,18 @@ export const CODE_BOUNDS_BYTES: usize = (<usize>CODES) << 3;
 
 /** The value of a row that has one, as a key. */
 function columnKey(type: u32, column: usize, row: u32): u64 {
-  if (isStringType(type)) return <u64>Mem.u32At(column + ((<usize>row) << 2));
-  if (isFloatType(type)) return floatValueKey(Mem.f64At(column + ((<usize>row) << 3)));
-  if (type == TYPE_INT32) return intKey(<i64>Mem.i32At(column + ((<usize>row) << 2)));
-  return intKey(Mem.i64At(column + ((<usize>row) << 3)));
+  switch (type) {
+    case TYPE_STRING:
+      return <u64>Mem.u32At(column + ((<usize>row) << 2));
+    case TYPE_FLOAT:
+      return floatValueKey(Mem.f64At(column + ((<usize>row) << 3)));
+    case TYPE_INT32:
+      return intKey(<i64>Mem.i32At(column + ((<usize>row) << 2)));
+    case TYPE_INT64:
+      return intKey(Mem.i64At(column + ((<usize>row) << 3)));
+    default:
+      return unknownType();
+  }
 }
 
 /** -0 is 0. */

@@ -21,6 +21,7 @@ import { bitsAll } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { Dict } from "../segment/dictionary";
 import { Field, isArrayType, Seg } from "../segment/segment";
+import { failed, status, statusReset } from "../status";
 import { branchesAdd } from "./branches";
 import {
   CODE_BOUNDS_BYTES,
@@ -83,9 +84,18 @@ export function summarise(segment: usize): usize {
   return region;
 }
 
-/** Does the step with this number, 0, 1, 2 ..., each one a small part of the work; 0 after the last. Ends all scratch. */
+/**
+ * Does the step with this number, 0, 1, 2 ..., each one a small part of the work; 0 after the last. -STATUS_UNKNOWN_TYPE
+ * when it cannot be done. Ends all scratch.
+ */
 export function summariseStep(segment: usize, region: usize, step: u32): i32 {
   scratchReset(0);
+  statusReset();
+  const more = stepOf(segment, region, step);
+  return failed() ? -status() : more;
+}
+
+function stepOf(segment: usize, region: usize, step: u32): i32 {
   const rows = Seg.rows(segment);
   const stepsOfField: u32 = (rows + STEP_ROWS - 1) / STEP_ROWS + 1;
   const ofFields = stepsOfField * Mem.u32At(region);

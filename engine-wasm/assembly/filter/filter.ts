@@ -20,6 +20,7 @@ import {
   TYPE_BOOL,
   TYPE_INT32,
   TYPE_INT32S,
+  TYPE_INT64,
   TYPE_STRINGS,
 } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -30,7 +31,15 @@ import { intKey } from "../memory/order";
 import { Filter, Operation, operationAt } from "../program/filter-program";
 import { foldedBound } from "../segment/dictionary";
 import { idFirst } from "../segment/lookup";
-import { Field, findField, isArrayType, isFloatType, isStringType, Seg } from "../segment/segment";
+import {
+  Field,
+  findField,
+  isArrayType,
+  isFloatType,
+  isStringType,
+  Seg,
+  unknownType,
+} from "../segment/segment";
 import { fail, failed } from "../status";
 import { PhraseReader } from "./phrase";
 
@@ -160,23 +169,27 @@ export class Filters {
     const low = operation.lowInt;
     const high = operation.highInt;
     if (low > high) return;
-    if (type == TYPE_BOOL) {
-      scanBool(values, this.rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
-      return this.onlyPresent(to);
+    const least = <i32>min<i64>(max<i64>(low, i32.MIN_VALUE), i32.MAX_VALUE);
+    const most = <i32>max<i64>(min<i64>(high, i32.MAX_VALUE), i32.MIN_VALUE);
+    const noneIs32 = low > i32.MAX_VALUE || high < i32.MIN_VALUE;
+    switch (type) {
+      case TYPE_BOOL:
+        scanBool(values, this.rows, low <= 0 && high >= 0, low <= 1 && high >= 1, to);
+        return this.onlyPresent(to);
+      case TYPE_INT64:
+        if (this.scanSummary(type, intKey(low), intKey(high), to)) return;
+        scanInt64(values, this.rows, low, high, to);
+        return this.onlyPresent(to);
+      case TYPE_INT32:
+        if (noneIs32 || this.scanSummary(type, intKey(low), intKey(high), to)) return;
+        scanInt32(values, this.rows, least, most, to);
+        return this.onlyPresent(to);
+      case TYPE_INT32S:
+        if (!noneIs32) this.elements(to).scanInt32(values, least, most);
+        return;
+      default:
+        unknownType();
     }
-    if (!isArrayType(type) && this.scanSummary(type, intKey(low), intKey(high), to)) return;
-    if (type != TYPE_INT32 && type != TYPE_INT32S) {
-      scanInt64(values, this.rows, low, high, to);
-      return this.onlyPresent(to);
-    }
-    if (low > i32.MAX_VALUE || high < i32.MIN_VALUE) return;
-    const least = <i32>max<i64>(low, i32.MIN_VALUE);
-    const most = <i32>min<i64>(high, i32.MAX_VALUE);
-    if (type == TYPE_INT32) {
-      scanInt32(values, this.rows, least, most, to);
-      return this.onlyPresent(to);
-    }
-    this.elements(to).scanInt32(values, least, most);
   }
 
   private addFloatRange(operation: Operation, type: u32, to: usize): void {

@@ -10,8 +10,8 @@ import {
 } from "../layout";
 import { reserve } from "../memory/arena";
 import { Mem } from "../memory/mem";
-import { compareBytes, floatKey, intKey, prefixKey } from "../memory/order";
-import { Field, isFloatType, isStringType } from "../segment/segment";
+import { compareBytes, prefixKey } from "../memory/order";
+import { dictionaryKey, Field, isStringType } from "../segment/segment";
 import { numbersBegin, numbersPut, stringsBegin, stringsPut } from "../write/dictionary-writer";
 import { inputAt, Merge, MergeInput, outputField } from "./merge-state";
 
@@ -67,8 +67,7 @@ function nextValue(input: MergeInput, type: u32): void {
     const start = stringStart(dictionary, DICT_FOLDED_OFFSETS, input.cursor);
     input.key = prefixKey(dictionary + start, stringLength(dictionary, DICT_FOLDED_OFFSETS, input.cursor));
   } else {
-    const value = numberAt(dictionary, input.cursor);
-    input.key = isFloatType(type) ? floatKey(value) : intKey(<i64>value);
+    input.key = dictionaryKey(type, numberAt(dictionary, input.cursor));
   }
 }
 

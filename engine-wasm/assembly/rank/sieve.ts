@@ -11,7 +11,7 @@ import {
   RowOrder,
 } from "../columns/column-order";
 import { codeOf, zoneLargest, zoneLeast } from "../columns/column-summary";
-import { SORT_CLASS, SORT_FIELD, SORT_SEQ, TYPE_BOOL, TYPE_INT32 } from "../layout";
+import { SORT_CLASS, SORT_FIELD, SORT_SEQ, TYPE_BOOL, TYPE_FLOAT, TYPE_INT32, TYPE_INT64 } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 
 import { Bits } from "../memory/bitset";
@@ -19,8 +19,8 @@ import { Mem } from "../memory/mem";
 import { RankProgram } from "../program/rank-program";
 import { SearchProgram, SortKey } from "../program/search-program";
 import { foldedBound } from "../segment/dictionary";
-import { Seg } from "../segment/segment";
-import { KIND_FLOAT, KIND_STRING, numberKey, numberOfKey } from "./sort-keys";
+import { Seg, unknownType } from "../segment/segment";
+import { KIND_STRING, numberKey, numberOfKey } from "./sort-keys";
 import { TopK } from "./topk";
 
 const COMPARED_SINGLY: u64 = 6; // up to so many rows of 64, each is looked at
@@ -192,13 +192,19 @@ export class Sieve {
       );
     }
     const value = numberOfKey(key, this.top.worstKey(number));
-    if (key.kind == KIND_FLOAT) {
-      return orderFloat(key.values + ((<usize>from) << 3), reinterpret<f64>(value), descending, this.order);
+    const longs = key.values + ((<usize>from) << 3);
+    switch (key.type) {
+      case TYPE_FLOAT:
+        return orderFloat(longs, reinterpret<f64>(value), descending, this.order);
+      case TYPE_BOOL:
+        return orderBool(key.values + from, value != 0, descending, this.order);
+      case TYPE_INT32:
+        return orderInt32(key.values + ((<usize>from) << 2), <i32>value, descending, this.order);
+      case TYPE_INT64:
+        return orderInt64(longs, <i64>value, descending, this.order);
+      default:
+        unknownType();
     }
-    if (key.type == TYPE_BOOL) return orderBool(key.values + from, value != 0, descending, this.order);
-    if (key.type == TYPE_INT32)
-      return orderInt32(key.values + ((<usize>from) << 2), <i32>value, descending, this.order);
-    orderInt64(key.values + ((<usize>from) << 3), <i64>value, descending, this.order);
   }
 
   /** No row of `among` can be better than the worst one kept by the first key that decides. */

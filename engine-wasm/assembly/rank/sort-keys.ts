@@ -8,23 +8,28 @@ import {
   summaryOfSlot,
   summaryTable,
 } from "../columns/summaries";
-import { NO_ORDINAL, SORT_FIELD, SORT_RELEVANCE, SORT_SEQ, STATUS_DAMAGED } from "../layout";
+import {
+  NO_ORDINAL,
+  SORT_FIELD,
+  SORT_RELEVANCE,
+  SORT_SEQ,
+  STATUS_DAMAGED,
+  TYPE_BOOL,
+  TYPE_FLOAT,
+  TYPE_FLOATS,
+  TYPE_INT32,
+  TYPE_INT32S,
+  TYPE_INT64,
+  TYPE_STRING,
+  TYPE_STRINGS,
+} from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { compareBytes, floatKey, intKey } from "../memory/order";
 import { SearchProgram, SortKey } from "../program/search-program";
 import { Dict } from "../segment/dictionary";
-import {
-  Field,
-  findField,
-  isArrayType,
-  isFloatType,
-  isStringType,
-  Seg,
-  Snap,
-  valueBytes,
-} from "../segment/segment";
+import { Field, findField, isArrayType, Seg, Snap, unknownType } from "../segment/segment";
 import { fail } from "../status";
 import { finalKey } from "./final-key";
 import { Rules } from "./rules";
@@ -35,6 +40,24 @@ const KIND_INT: u32 = 1;
 export const KIND_FLOAT: u32 = 2;
 export const KIND_STRING: u32 = 3;
 
+function kindOfType(type: u32): u32 {
+  switch (type) {
+    case TYPE_STRING:
+    case TYPE_STRINGS:
+      return KIND_STRING;
+    case TYPE_FLOAT:
+    case TYPE_FLOATS:
+      return KIND_FLOAT;
+    case TYPE_BOOL:
+    case TYPE_INT32:
+    case TYPE_INT32S:
+    case TYPE_INT64:
+      return KIND_INT;
+    default:
+      return unknownType();
+  }
+}
+
 function kindOf(snapshot: usize, slot: u32): u32 {
   let kind = KIND_UNKNOWN;
   const segments = Snap.count(snapshot);
@@ -42,23 +65,29 @@ function kindOf(snapshot: usize, slot: u32): u32 {
     const field = findField(Snap.segment(snapshot, i), slot);
     if (field == 0) continue;
     const type = Field.type(field);
-    const here = isStringType(type) ? KIND_STRING : isFloatType(type) ? KIND_FLOAT : KIND_INT;
+    const here = kindOfType(type);
     if (kind != KIND_UNKNOWN && kind != here) fail(STATUS_DAMAGED);
     kind = here;
   }
   return kind;
 }
 
-/** The number of a row that has one, as u64 in its order. */
+/** The number of a row that has one, as u64 in its order; only of fields with single values. */
 export function numberKey(key: SortKey, row: u32): u64 {
-  if (key.kind == KIND_FLOAT) {
-    const value = Mem.f64At(key.values + ((<usize>row) << 3));
-    return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); // -0 is 0
+  switch (key.type) {
+    case TYPE_FLOAT: {
+      const value = Mem.f64At(key.values + ((<usize>row) << 3));
+      return floatKey(value == 0 ? 0 : reinterpret<u64>(value)); // -0 is 0
+    }
+    case TYPE_INT64:
+      return intKey(Mem.i64At(key.values + ((<usize>row) << 3)));
+    case TYPE_INT32:
+      return intKey(<i64>Mem.i32At(key.values + ((<usize>row) << 2)));
+    case TYPE_BOOL:
+      return intKey(Mem.u8At(key.values + row) != 0 ? 1 : 0);
+    default:
+      return unknownType();
   }
-  const bytes = valueBytes(key.type);
-  if (bytes == 8) return intKey(Mem.i64At(key.values + ((<usize>row) << 3)));
-  if (bytes == 4) return intKey(<i64>Mem.i32At(key.values + ((<usize>row) << 2)));
-  return intKey(Mem.u8At(key.values + row) != 0 ? 1 : 0);
 }
 
 /** The number behind a key of a field: bits of an i64 or an f64. */

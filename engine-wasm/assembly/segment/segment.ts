@@ -25,15 +25,19 @@ import {
   SNAP_COUNT,
   SNAP_ENTRIES,
   SNAP_ENTRY_BYTES,
+  STATUS_UNKNOWN_TYPE,
   TYPE_BOOL,
   TYPE_FLOAT,
   TYPE_FLOATS,
   TYPE_INT32,
   TYPE_INT32S,
+  TYPE_INT64,
   TYPE_STRING,
   TYPE_STRINGS,
 } from "../layout";
 import { Mem } from "../memory/mem";
+import { floatKey, intKey } from "../memory/order";
+import { fail } from "../status";
 
 export abstract class Seg {
   @inline static at(segment: usize, section: usize): usize {
@@ -134,7 +138,7 @@ export function isStringType(type: u32): bool {
   return type == TYPE_STRING || type == TYPE_STRINGS;
 }
 export function isArrayType(type: u32): bool {
-  return type >= <u32>TYPE_STRINGS;
+  return type == TYPE_STRINGS || type == TYPE_INT32S || type == TYPE_FLOATS;
 }
 export function isFloatType(type: u32): bool {
   return type == TYPE_FLOAT || type == TYPE_FLOATS;
@@ -143,10 +147,46 @@ export function isKnownType(type: u32): bool {
   return type <= <u32>TYPE_FLOATS;
 }
 
-/** Bytes of one number in the values section. */
+/** Where a switch over types ends that does not know one: the kernel answers with the status, no value is read as another's. */
+export function unknownType(): u32 {
+  fail(STATUS_UNKNOWN_TYPE);
+  return 0;
+}
+
+/** Bytes of one number in the values section; strings have none there. */
 export function valueBytes(type: u32): u32 {
-  if (type == TYPE_BOOL) return 1;
-  return type == TYPE_INT32 || type == TYPE_INT32S ? 4 : 8;
+  switch (type) {
+    case TYPE_STRING:
+    case TYPE_STRINGS:
+      return 0;
+    case TYPE_BOOL:
+      return 1;
+    case TYPE_INT32:
+    case TYPE_INT32S:
+      return 4;
+    case TYPE_INT64:
+    case TYPE_FLOAT:
+    case TYPE_FLOATS:
+      return 8;
+    default:
+      return unknownType();
+  }
+}
+
+/** A number of a dictionary, the bits of an i64 or an f64, as u64 in its order. */
+export function dictionaryKey(type: u32, bits: u64): u64 {
+  switch (type) {
+    case TYPE_FLOAT:
+    case TYPE_FLOATS:
+      return floatKey(bits);
+    case TYPE_BOOL:
+    case TYPE_INT32:
+    case TYPE_INT32S:
+    case TYPE_INT64:
+      return intKey(<i64>bits);
+    default:
+      return unknownType();
+  }
 }
 
 /** The field entry of a slot, or 0: then no document of the segment has a value there. */

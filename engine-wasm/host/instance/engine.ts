@@ -154,7 +154,9 @@ export class Engine {
     let more = summary !== 0;
     try {
       for (let step = 0; more; step++) {
-        more = this.#instance.run((kernels) => kernels.summariseStep(segment, summary, step)) === 1;
+        const answer = this.#instance.run((kernels) => kernels.summariseStep(segment, summary, step));
+        if (answer < 0) throw statusError(answer);
+        more = answer === 1;
         if (more) yield;
       }
       this.#summaries.set(segment, summary);

@@ -1,0 +1,66 @@
+// Every part of the engine that tells types of fields apart knows all of them, and an unknown one ends with a status
+// instead of being read as another type.
+import { beforeAll, expect, test } from "vitest";
+import * as L from "../../../../engine-wasm/assembly/layout.js";
+import { statusError } from "../../../../engine-wasm/host/engine-error.js";
+import { FIELD_TYPES } from "../../../../server/field-types.js";
+import { compileParts, type Parts } from "./compile-parts.js";
+
+const SOURCE = `
+import { scratchZeroed } from "./memory/arena";
+import { SortKey } from "./program/search-program";
+import { numberKey } from "./rank/sort-keys";
+import { isArrayType, valueBytes as bytes } from "./segment/segment";
+import { status, statusReset } from "./status";
+
+export function valueBytes(type: u32): u32 { statusReset(); return bytes(type); }
+export function isArray(type: u32): u32 { return isArrayType(type) ? 1 : 0; }
+export function readNumber(type: u32): u64 {
+  statusReset();
+  const key = changetype<SortKey>(scratchZeroed(offsetof<SortKey>()));
+  key.type = type;
+  key.values = scratchZeroed(16);
+  return numberKey(key, 0);
+}
+export function outcome(): i32 { return status(); }
+`;
+const UNKNOWN = 99;
+const WIDTHS = new Map<number, number>([
+  [L.TYPE_STRING, 0],
+  [L.TYPE_STRINGS, 0],
+  [L.TYPE_BOOL, 1],
+  [L.TYPE_INT32, 4],
+  [L.TYPE_INT32S, 4],
+  [L.TYPE_INT64, 8],
+  [L.TYPE_FLOAT, 8],
+  [L.TYPE_FLOATS, 8],
+]);
+
+let parts: Parts["exports"];
+
+beforeAll(async () => {
+  parts = (await compileParts(SOURCE)).exports;
+});
+
+test("every type of the table has its width", () => {
+  for (const { code, array } of Object.values(FIELD_TYPES)) {
+    expect(parts.valueBytes!(code), `type ${code}`).toBe(WIDTHS.get(code));
+    expect(parts.isArray!(code), `type ${code}`).toBe(array ? 1 : 0);
+    expect(parts.outcome!()).toBe(L.STATUS_OK);
+  }
+});
+
+test("an unknown type has no width and no number", () => {
+  expect(parts.valueBytes!(UNKNOWN)).toBe(0);
+  expect(parts.outcome!()).toBe(L.STATUS_UNKNOWN_TYPE);
+  for (const type of [UNKNOWN, L.TYPE_STRING, L.TYPE_INT32S]) {
+    expect(parts.readNumber!(type)).toBe(0n);
+    expect(parts.outcome!(), `type ${type}`).toBe(L.STATUS_UNKNOWN_TYPE);
+  }
+  parts.readNumber!(L.TYPE_INT64);
+  expect(parts.outcome!()).toBe(L.STATUS_OK);
+});
+
+test("the host says so", () => {
+  expect(statusError(-L.STATUS_UNKNOWN_TYPE)).toMatchObject({ code: "mismatch", message: /type of a field/ });
+});
