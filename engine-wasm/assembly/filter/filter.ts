@@ -95,6 +95,7 @@ export class Filters {
         this.runLeaf(operation, top);
       }
     }
+    if (failed()) Mem.fill(stack, 0, Bits.bytes(this.rows)); // no operation may have been there before
     return stack;
   }
 
