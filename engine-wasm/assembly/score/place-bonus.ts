@@ -68,7 +68,7 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Rows of a word of a bitset that may get it; `starts` must know them. */
+  /** Rows of a word of a bitset that may get it; where `starts` knows them. */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }

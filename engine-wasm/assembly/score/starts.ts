@@ -100,9 +100,9 @@ export class Starts {
     return decodeNorm(norm) == this.program.wordCount;
   }
 
-  /** The rows of a word of a bitset in which it is; only where `isKnown`. */
+  /** The known rows of a word of a bitset in which it is. */
   among(word: u32): u64 {
-    return Bits.word(this.starts, word);
+    return this.known == 0 ? 0 : Bits.word(this.starts, word);
   }
 
   /** About how many postings `find` would read. */

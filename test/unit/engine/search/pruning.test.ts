@@ -141,3 +141,30 @@ test("rows of several ranges", () => {
   const made = catalogue(34_000, [33_500], pick);
   for (let i = 0; i < effort(4, 8); i++) check(made, program(pick));
 });
+
+test("rows that can get a bonus of terms, but none of place, are not looked up by place", () => {
+  const pick = picker(3);
+  const mistyped: SearchAlternative = {
+    kind: L.ALT_TYPO,
+    typos: 1,
+    exact: false,
+    sequence: false,
+    useForProximity: true,
+    boost: 1,
+    terms: [{ term: "lamp", prefix: false }],
+  };
+  check(catalogue(200, [150], pick), {
+    ...program(pick),
+    mode: "all",
+    k: 10,
+    words: [{ weight: 1, alternatives: [mistyped] }],
+    excludes: [],
+    filter: [],
+    sort: [RELEVANCE],
+    bonuses: {
+      whole: 2 ** 22,
+      starts: 0,
+      terms: [{ group: 0, slot: 2, term: { term: "oak", prefix: false }, bonus: 2 ** 20 }],
+    },
+  });
+});
