@@ -31,6 +31,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** auto: uWebSockets.js where it loads, else node:http. */
   readonly http: "auto" | "uws" | "node";
+  /** checked: with assertions, for tests and for looking into a fault. */
+  readonly engine: "release" | "checked";
   /** Origins that browsers may call from; "*" for all; null sends no CORS headers. */
   readonly cors: readonly string[] | null;
   /** Take the client's address from X-Forwarded-For. */
@@ -114,6 +116,12 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     description: "key that GET /metrics asks for (none: it is open)",
   },
   { name: "http", argument: "<auto|uws|node>", env: "SKEIN_HTTP", description: "HTTP front-end (auto)" },
+  {
+    name: "engine",
+    argument: "<release|checked>",
+    env: "SKEIN_ENGINE",
+    description: "checked: slower, ends a request at the first broken assertion (release)",
+  },
 ];
 
 const FILE_ONLY = ["cors", "trust_proxy", "plans", "limits"];
@@ -157,6 +165,7 @@ export function loadConfig(
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
     http: choice(given("http"), ["auto", "uws", "node"], "auto"),
+    engine: choice(given("engine"), ["release", "checked"], "release"),
     ...inFile(fileName, () => readFileOnly(file, fileName)),
     limits: { ...inFile(fileName, () => readLimits(file)), ...memoryLimit(given("memory_limit")) },
   };

@@ -86,7 +86,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   if (adminKey.createdIn !== null) {
     process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
   }
-  const engine = await loadEngine();
+  const engine = await loadEngine(config.engine);
   const workbench = engine.workbench();
   const analyserOf: AnalyserOf = (record) => textAnalyser(workbench, viewOf(record));
   const jobs = new Jobs(log);
@@ -255,7 +255,7 @@ async function startShards(options: ClusterOptions): Promise<Cluster> {
 
 /** The first start decides the number of shards; another number later moves the documents before the start goes on. */
 async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promise<number> {
-  const { dataDir, shards: wanted, limits } = config;
+  const { dataDir, shards: wanted, limits, engine } = config;
   const kept = catalog.state.shards;
   if (kept === null) {
     const shards = wanted ?? defaultShards();
@@ -269,7 +269,7 @@ async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promi
   }
   const indexes = [...catalog.state.indexes.values()];
   try {
-    await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, log });
+    await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, engine, log });
   } catch (error) {
     log.error({ err: error }, "the documents could not be redistributed");
     const reason = error instanceof Error ? error.message : String(error);

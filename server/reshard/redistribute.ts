@@ -21,7 +21,7 @@ import { shardOf } from "../ingest/prepare.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { viewOf } from "../schema/index-view.js";
-import { loadEngine } from "../threads/engine-files.js";
+import { type EngineKind, loadEngine } from "../threads/engine-files.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import { type Message, ShardPool } from "../threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";
@@ -38,6 +38,7 @@ export interface RedistributeOptions {
   readonly to: number;
   readonly indexes: readonly IndexRecord[];
   readonly limits: Limits;
+  readonly engine: EngineKind;
   readonly log: Logger;
 }
 
@@ -47,7 +48,7 @@ export async function redistribute(options: RedistributeOptions): Promise<void> 
   let plan = await beginPlan(dataDir, from, to);
   if (plan.complete) return;
   if (indexes.length > 0) checkSource(shardsInForce(dataDir), from);
-  const engine = await loadEngine();
+  const engine = await loadEngine(options.engine);
   const source = pool(options, engine, shardsInForce(dataDir), from);
   const target = pool(options, engine, newShards(dataDir), to);
   const pools = [source, target];

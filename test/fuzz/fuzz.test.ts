@@ -52,7 +52,7 @@ describe("the canary notices", () => {
   const bytes = Uint8Array.of(1, 2, 3);
 
   test("a write outside of the input", async () => {
-    const canary = new Canary(await loadEngine(), (place) => place(bytes));
+    const canary = new Canary(await loadEngine("checked"), (place) => place(bytes));
     const write = (): unknown =>
       canary.both("a kernel", (guarded) =>
         guarded.ask(() => {
@@ -64,7 +64,7 @@ describe("the canary notices", () => {
   });
 
   test("a read behind the input", async () => {
-    const canary = new Canary(await loadEngine(), () => undefined);
+    const canary = new Canary(await loadEngine("checked"), () => undefined);
     // a hash over one byte more than was given
     const read = (): unknown =>
       canary.ask("hash", (kernels, p, length) => (kernels.hash(p, length + 1) % 2n === 0n ? -1 : -2), bytes);
@@ -72,7 +72,7 @@ describe("the canary notices", () => {
   });
 
   test("an unknown status and a trap", async () => {
-    const canary = new Canary(await loadEngine(), () => undefined);
+    const canary = new Canary(await loadEngine("checked"), () => undefined);
     expect(() => canary.ask("a kernel", () => -200, bytes)).toThrow("unknown status");
     const trap = (): unknown => canary.ask("a kernel", (kernels) => kernels.checkSegment(-16, 64), bytes);
     expect(trap).toThrow("trap");

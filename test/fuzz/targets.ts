@@ -11,9 +11,9 @@ import { tokenTarget } from "./token-target.js";
 export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   filter: async () => filterTarget(),
   query: queryTarget,
-  batch: async () => batchTarget(await loadEngine()),
-  import: async () => importTarget(await loadEngine()),
-  program: async () => programTarget(await loadEngine()),
-  segment: async () => segmentTarget(await loadEngine()),
-  tokens: async () => tokenTarget(await loadEngine()),
+  batch: async () => batchTarget(await loadEngine("checked")),
+  import: async () => importTarget(await loadEngine("checked")),
+  program: async () => programTarget(await loadEngine("checked")),
+  segment: async () => segmentTarget(await loadEngine("checked")),
+  tokens: async () => tokenTarget(await loadEngine("checked")),
 };

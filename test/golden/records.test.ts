@@ -66,7 +66,7 @@ function catalogStore(change: (key: string, bytes: Buffer) => Buffer = (_, bytes
 }
 
 test("today's code writes the bytes of today's versions", async () => {
-  const bench = (await loadEngine()).workbench();
+  const bench = (await loadEngine("release")).workbench();
   for (const [file, encode] of Object.entries(FIXTURES)) {
     expect(Buffer.from(await encode(bench)).toString("hex"), file).toBe(readFixture(file).toString("hex"));
   }

@@ -30,7 +30,7 @@ let module: EngineModule;
 let bench: Workbench;
 
 beforeAll(async () => {
-  module = await loadEngine();
+  module = await loadEngine("release");
   bench = module.workbench();
 });
 

@@ -30,11 +30,14 @@ export class Fleet {
   private constructor(private readonly servers: TestServer[]) {}
 
   static async start(): Promise<Fleet> {
-    return new Fleet(await Promise.all(SHARD_COUNTS.map((shards) => TestServer.start({ shards }))));
+    const flags = ["--engine", "checked"];
+    return new Fleet(await Promise.all(SHARD_COUNTS.map((shards) => TestServer.start({ shards, flags }))));
   }
 
+  /** Fails when an assertion of the engine was broken, also in work that no answer depends on. */
   async close(): Promise<void> {
     await this.everywhere((server) => server.close());
+    expect(this.servers.flatMap((server) => server.brokenAssertions)).toEqual([]);
   }
 
   /** kill -9 for all, then a start on what is on disk. */

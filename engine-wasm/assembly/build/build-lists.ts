@@ -2,6 +2,7 @@
 
 import { SEG_LISTS } from "../layout";
 import { scratch } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import {
   compareSpans,
@@ -95,6 +96,13 @@ export function listsBegin(sink: Sink): void {
   previous = 0;
 }
 
+/** The entry is that of a greater term than the one written last, or of the same term in a later column. */
+function isNext(entry: usize): bool {
+  if (previous == 0) return true;
+  const order = compareSpans(previous, entry, ENTRY_KEY);
+  return order < 0 || (order == 0 && Mem.u32At(previous + ENTRY_TAG) < Mem.u32At(entry + ENTRY_TAG));
+}
+
 /** Writes the lists of so many more terms; behind the last one the terms. Returns true when all is written. */
 export function listsSlice(terms: KeyTable, sink: Sink, count: u32): bool {
   const end = min(terms.count, next + count);
@@ -102,6 +110,7 @@ export function listsSlice(terms: KeyTable, sink: Sink, count: u32): bool {
     const entry = <usize>Mem.u32At(records + <usize>next * RECORD_BYTES + RECORD_ENTRY);
     const term = <usize>Mem.u32At(entry + ENTRY_KEY);
     const length = Mem.u32At(entry + ENTRY_KEY + 4);
+    if (CHECKED) assert(isNext(entry), "terms are written in their order");
     if (previous == 0 || compareSpans(previous, entry, ENTRY_KEY) != 0) {
       termAdd(writer, term, length, sink.at - lists);
     }

@@ -5,6 +5,7 @@
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
 import { outOfMemory } from "../env";
+import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
 const HEADER: usize = 16; // u32 payload bytes, u32 1 = free; keeps payloads 16-aligned
@@ -16,6 +17,19 @@ let top: usize = (__heap_base + ALIGN) & ~ALIGN;
 let inside: usize = 0; // addresses that are known to be inside the memory
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
+
+/** Puts the end of scratch there; nothing beyond is read or written. */
+function scratchTo(end: usize): void {
+  scratchTop = end;
+  if (CHECKED) Mem.end = end;
+}
+
+/** The blocks lie one behind the other, from the first to `top`. */
+function blocksFill(): bool {
+  let block = START;
+  while (block < top) block += HEADER + <usize>Mem.u32At(block);
+  return block == top;
+}
 
 /** Ends the kernel before anything has changed here, so that the instance stays good for further calls. */
 function full(): void {
@@ -60,15 +74,17 @@ export function reserve(bytes: usize): usize {
   }
   if (top + HEADER + wanted < top) full(); // over 4 GiB
   if (top + HEADER + wanted > reached) reach(top + HEADER + wanted);
-  Mem.putU32(top, <u32>wanted);
-  Mem.putU32(top + 4, 0);
   top += HEADER + wanted;
-  scratchTop = top;
+  scratchTo(top);
+  Mem.putU32(block, <u32>wanted);
+  Mem.putU32(block + 4, 0);
+  if (CHECKED) assert(blocksFill(), "regions lie one behind the other");
   return block + HEADER;
 }
 
 /** Gives a region back. `at` must come from `reserve`. */
 export function release(at: usize): void {
+  if (CHECKED) assert(isReserved(at), "only a region that is reserved is given back");
   Mem.putU32(at - HEADER + 4, 1);
   let block = START;
   while (block < top) {
@@ -84,7 +100,15 @@ export function release(at: usize): void {
     }
     block += HEADER + size;
   }
-  scratchTop = top;
+  scratchTo(top);
+  if (CHECKED) assert(blocksFill(), "regions lie one behind the other");
+}
+
+/** A region of `reserve` begins there. */
+function isReserved(at: usize): bool {
+  let block = START;
+  while (block < top && block + HEADER != at) block += HEADER + <usize>Mem.u32At(block);
+  return block < top && Mem.u32At(block + 4) == 0;
 }
 
 /** Cuts a region to its first `bytes`; the rest becomes free. */
@@ -102,7 +126,7 @@ export function shrink(at: usize, bytes: usize): void {
 
 /** Forgets all scratch and returns room for a kernel's input of `bytes`. */
 export function scratchReset(bytes: usize): usize {
-  scratchTop = top;
+  scratchTo(top);
   return scratch(bytes);
 }
 
@@ -112,7 +136,7 @@ export function scratch(bytes: usize): usize {
   const end = at + ((bytes + ALIGN) & ~ALIGN);
   if (end < at || end - at < bytes) full(); // over 4 GiB
   if (end > reached) reach(end);
-  scratchTop = end;
+  scratchTo(end);
   return at;
 }
 
@@ -131,7 +155,8 @@ export function scratchMark(): usize {
   return scratchTop;
 }
 export function scratchRewind(mark: usize): void {
-  scratchTop = mark;
+  if (CHECKED) assert(mark >= top && mark <= scratchTop, "scratch is given back in the reverse order");
+  scratchTo(mark);
 }
 
 /** Bytes of a region, a few more than were asked for. */

@@ -1,6 +1,7 @@
 // Sets of rows, one bit each in u64 words. Bits at and beyond `rows` are always zero, so that counting and
 // walking need no mask. Scratch bitsets are padded to 16 bytes; bitsets inside a segment are not.
 import { scratch, scratchZeroed } from "./arena";
+import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
 export abstract class Bits {
@@ -42,6 +43,7 @@ export function bitsFill(to: usize, rows: u32): void {
   if (rows == 0) return;
   Mem.fill(to, 0xff, Bits.bytes(rows));
   Bits.putWord(to, Bits.words(rows) - 1, lastMask(rows));
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 export function bitsAll(rows: u32): usize {
@@ -52,6 +54,7 @@ export function bitsAll(rows: u32): usize {
 
 export function bitsCopy(to: usize, from: usize, rows: u32): void {
   Mem.copy(to, from, Bits.bytes(rows));
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 /** to = to AND with. */
@@ -60,6 +63,7 @@ export function bitsAnd(to: usize, other: usize, rows: u32): void {
   let i: usize = 0;
   for (; i + 16 <= bytes; i += 16) Mem.putV128(to + i, v128.and(Mem.v128At(to + i), Mem.v128At(other + i)));
   if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & Mem.u64At(other + i));
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 /** to = to OR with. */
@@ -68,6 +72,7 @@ export function bitsOr(to: usize, other: usize, rows: u32): void {
   let i: usize = 0;
   for (; i + 16 <= bytes; i += 16) Mem.putV128(to + i, v128.or(Mem.v128At(to + i), Mem.v128At(other + i)));
   if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) | Mem.u64At(other + i));
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 /** to = to AND NOT other. */
@@ -77,6 +82,7 @@ export function bitsRemove(to: usize, other: usize, rows: u32): void {
   for (; i + 16 <= bytes; i += 16)
     Mem.putV128(to + i, v128.andnot(Mem.v128At(to + i), Mem.v128At(other + i)));
   if (i < bytes) Mem.putU64(to + i, Mem.u64At(to + i) & ~Mem.u64At(other + i));
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 /** Moves the rows of `from` that are also in `a` and `b` to `to`, whatever it held. */
@@ -95,6 +101,7 @@ export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32):
     Mem.putU64(to + i, moved);
     Mem.putU64(from + i, all & ~moved);
   }
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 /** True when some row is in both. */
@@ -110,9 +117,11 @@ export function bitsNot(to: usize, rows: u32): void {
   const words = Bits.words(rows);
   for (let i: u32 = 0; i < words; i++) Bits.putWord(to, i, ~Bits.word(to, i));
   Bits.putWord(to, words - 1, Bits.word(to, words - 1) & lastMask(rows));
+  if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
 }
 
 export function bitsCount(bits: usize, rows: u32): u32 {
+  if (CHECKED) assert(bitsEndClean(bits, rows), "no bit at or beyond the rows is set");
   const words = Bits.words(rows);
   let count: u64 = 0;
   for (let i: u32 = 0; i < words; i++) count += popcnt(Bits.word(bits, i));

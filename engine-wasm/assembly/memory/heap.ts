@@ -1,5 +1,6 @@
 // A binary heap of addresses, the worst on top, and the sort that empties it. The order comes as a function,
 // so the heap knows nothing about what the addresses lead to.
+import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
 /**
@@ -43,12 +44,25 @@ export function heapSink(heap: usize, count: u32, before: Before, context: usize
   put(heap, i, held);
 }
 
+/** No address comes after the one above it. */
+function isHeap(heap: usize, count: u32, before: Before, context: usize): bool {
+  for (let i: u32 = 1; i < count; i++) if (before(at(heap, (i - 1) >> 1), at(heap, i), context)) return false;
+  return true;
+}
+
+function isSorted(heap: usize, count: u32, before: Before, context: usize): bool {
+  for (let i: u32 = 1; i < count; i++) if (before(at(heap, i), at(heap, i - 1), context)) return false;
+  return true;
+}
+
 /** Turns the heap into an array, best first. */
 export function heapSort(heap: usize, count: u32, before: Before, context: usize): void {
+  if (CHECKED) assert(isHeap(heap, count, before, context), "the worst address of a heap is on top");
   for (let left = count; left > 1; left--) {
     const worst = at(heap, 0);
     put(heap, 0, at(heap, left - 1));
     put(heap, left - 1, worst);
     heapSink(heap, left - 1, before, context);
   }
+  if (CHECKED) assert(isSorted(heap, count, before, context), "a sorted heap has the best address first");
 }

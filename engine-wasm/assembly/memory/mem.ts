@@ -1,53 +1,88 @@
 // The only raw loads and stores of the engine. Everything else goes through these names.
-// Addresses are absolute; nothing here is checked: callers own the bounds.
+// Addresses are absolute; nothing here is checked: callers own the bounds. Only the checked engine asserts that an address
+// lies in the static data or in what the arena has given out.
+
+import { CHECKED } from "./checked";
+
+const FIRST: usize = 1024; // where the compiler puts the static data
 
 export abstract class Mem {
+  /** The end of what the arena has given out. Only the checked engine keeps it. */
+  static end: usize = 0xffffffff;
+
+  /** Asserts that a value of so few bytes lies inside; what lies below the first address wraps around. */
+  @inline static check(p: usize, bytes: usize): void {
+    assert(p - FIRST <= Mem.end - FIRST - bytes, "an address lies inside what the arena has given out");
+  }
+
+  static checkAll(p: usize, bytes: usize): void {
+    const inside = p >= FIRST && p <= Mem.end && bytes <= Mem.end - p;
+    assert(inside || bytes == 0, "addresses lie inside what the arena has given out");
+  }
+
   @inline static u8At(p: usize): u32 {
+    if (CHECKED) Mem.check(p, 1);
     return load<u8>(p);
   }
   @inline static u16At(p: usize): u32 {
+    if (CHECKED) Mem.check(p, 2);
     return load<u16>(p);
   }
   @inline static u32At(p: usize): u32 {
+    if (CHECKED) Mem.check(p, 4);
     return load<u32>(p);
   }
   @inline static i32At(p: usize): i32 {
+    if (CHECKED) Mem.check(p, 4);
     return load<i32>(p);
   }
   @inline static u64At(p: usize): u64 {
+    if (CHECKED) Mem.check(p, 8);
     return load<u64>(p);
   }
   @inline static i64At(p: usize): i64 {
+    if (CHECKED) Mem.check(p, 8);
     return load<i64>(p);
   }
   @inline static f64At(p: usize): f64 {
+    if (CHECKED) Mem.check(p, 8);
     return load<f64>(p);
   }
   @inline static v128At(p: usize): v128 {
+    if (CHECKED) Mem.check(p, 16);
     return v128.load(p);
   }
   @inline static putU8(p: usize, x: u32): void {
+    if (CHECKED) Mem.check(p, 1);
     store<u8>(p, <u8>x);
   }
   @inline static putU16(p: usize, x: u32): void {
+    if (CHECKED) Mem.check(p, 2);
     store<u16>(p, <u16>x);
   }
   @inline static putU32(p: usize, x: u32): void {
+    if (CHECKED) Mem.check(p, 4);
     store<u32>(p, x);
   }
   @inline static putU64(p: usize, x: u64): void {
+    if (CHECKED) Mem.check(p, 8);
     store<u64>(p, x);
   }
   @inline static putF64(p: usize, x: f64): void {
+    if (CHECKED) Mem.check(p, 8);
     store<f64>(p, x);
   }
   @inline static putV128(p: usize, x: v128): void {
+    if (CHECKED) Mem.check(p, 16);
     v128.store(p, x);
   }
   @inline static copy(to: usize, from: usize, bytes: usize): void {
+    if (CHECKED) Mem.checkAll(to, bytes);
+    if (CHECKED) Mem.checkAll(from, bytes);
     memory.copy(to, from, bytes);
   }
   @inline static fill(p: usize, byte: u8, bytes: usize): void {
+    if (CHECKED) Mem.checkAll(p, bytes);
     memory.fill(p, byte, bytes);
   }
 }

@@ -4,6 +4,7 @@
 //   ranks: u32 by word of the range: rows of the set before the word
 import { scratch } from "./arena";
 import { Bits } from "./bitset";
+import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
 @unmanaged
@@ -44,6 +45,7 @@ export function numberedNew(): Numbered {
 
 /** Numbers the rows of `bits` in [from, to); `from` is a multiple of 64, `to` as well unless the segment ends there. */
 export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void {
+  if (CHECKED) assert((from & 63) == 0, "a range of numbered rows begins with a word");
   const first = from >> 6;
   const words = Bits.words(to) - first;
   if (words > set.ranksRoom) {
@@ -78,5 +80,6 @@ export function numberedRows(set: Numbered): usize {
     }
   }
   set.listed = 1;
+  if (CHECKED) assert(to == set.rows + ((<usize>set.count) << 2), "as many rows are listed as were counted");
   return set.rows;
 }

@@ -16,6 +16,7 @@ import {
   TERM_PREFIX,
 } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 import { failed } from "../status";
@@ -120,6 +121,7 @@ const ALTERNATIVE_LEAST: usize = 13;
 const PHRASE_LEAST: usize = 2;
 
 export function alternativeAt(word: Word, i: u32): Alternative {
+  if (CHECKED) assert(i < word.alternativeCount, "an alternative is one of its word's");
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
 }
 
@@ -221,6 +223,7 @@ export class SearchProgram {
   facets: usize;
 
   wordAt(i: u32): Word {
+    if (CHECKED) assert(i < this.wordCount, "a word is one of the query's");
     return changetype<Word>(this.words + <usize>i * WORD_BYTES);
   }
 
@@ -233,6 +236,7 @@ export class SearchProgram {
   }
 
   sortKeyAt(i: u32): SortKey {
+    if (CHECKED) assert(i < this.sortCount, "a sort key is one of the query's");
     return changetype<SortKey>(this.sortKeys + <usize>i * SORT_KEY_BYTES);
   }
 

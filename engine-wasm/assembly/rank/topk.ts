@@ -5,6 +5,7 @@
 
 import { SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { heapRise, heapSink, heapSort } from "../memory/heap";
 import { Mem } from "../memory/mem";
 
@@ -151,6 +152,7 @@ export class TopK {
   offer(row: u32, textMatch: f64, bonus: f64, flags: u32): void {
     if (this.isFull()) {
       if (!this.wouldEnter(row, textMatch, bonus)) return;
+      if (CHECKED) assert(!this.ordered, "of rows that come best first none displaces another");
       Mem.putU32(this.candidate + ROW_FLAGS, flags);
       const worst = <usize>Mem.u32At(this.heap);
       Mem.putU32(this.heap, <u32>this.candidate);
@@ -160,12 +162,20 @@ export class TopK {
     }
     this.fillCandidate(row, textMatch, bonus);
     Mem.putU32(this.candidate + ROW_FLAGS, flags);
+    if (CHECKED) assert(!this.ordered || this.comesLast(), "rows that come best first are in order");
     if (this.kept == this.capacity) this.growHeap();
     Mem.putU32(this.heap + ((<usize>this.kept) << 2), <u32>this.candidate);
     this.kept++;
     this.changes++;
     this.candidate = scratch(this.rowBytes);
     if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
+  }
+
+  /** The candidate is worse than all rows kept, the last of which is the worst. */
+  private comesLast(): bool {
+    return (
+      this.kept == 0 || before(this.rowAt(this.kept - 1), this.candidate, changetype<usize>(this.sortKeys))
+    );
   }
 
   private growHeap(): void {
@@ -181,6 +191,7 @@ export class TopK {
   }
 
   private rowAt(i: u32): usize {
+    if (CHECKED) assert(i < this.kept, "a row is one of those kept");
     return <usize>Mem.u32At(this.heap + ((<usize>i) << 2));
   }
 

@@ -3,6 +3,7 @@
 //
 //   entry: | f64 bound | u32 row | u32 number of the row where it was scored |
 import { scratch, scratchZeroed } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 
 const ENTRY_ROW: usize = 8;
@@ -82,8 +83,11 @@ export class BestFirst {
 
   /** Takes the first row out. */
   drop(): void {
+    const bound = CHECKED ? this.bound() : 0;
     this.held--;
     if (this.held > 0) this.sink(0, Mem.v128At(this.entries + <usize>this.held * ENTRY_BYTES));
+    if (CHECKED)
+      assert(this.held == 0 || this.bound() <= bound, "rows are taken out the most promising first");
   }
 
   /** Puts an entry in place of number i or below. */

@@ -4,6 +4,7 @@
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered } from "../memory/numbered";
 import { SearchProgram } from "../program/search-program";
@@ -154,13 +155,25 @@ export class Candidates {
         if (most == least && tied) ties |= picked & (~picked + 1);
         else this.add(row, number + i, most);
       }
-      if (ties != 0) ties = this.sieve.pass(ties, word << 6, top.tieKey);
+      const passed = ties == 0 ? 0 : this.sieve.pass(ties, word << 6, top.tieKey);
+      if (CHECKED)
+        assert(
+          this.noneEnters(ties & ~passed, word << 6, least),
+          "the sieve holds back no row that can enter",
+        );
+      ties = passed;
       for (; ties != 0; ties &= ties - 1) {
         const row = (word << 6) + <u32>ctz(ties);
         if (top.wouldEnter(row, least, 0)) this.add(row, number + rankOf(all, ctz(ties)), least);
       }
       number += count;
     }
+  }
+
+  /** None of `some`, bit i for row `from` + i, could enter with this sum. */
+  private noneEnters(some: u64, from: u32, sum: f64): bool {
+    for (; some != 0; some &= some - 1) if (this.top.wouldEnter(from + <u32>ctz(some), sum, 0)) return false;
+    return true;
   }
 
   add(row: u32, number: u32, bound: f64): void {
@@ -193,11 +206,14 @@ export class Candidates {
         if (bound < top.leastSum() || (top.tiesBySeq && !top.wouldEnter(row, bound, 0))) return;
       }
       queue.drop();
-      this.signals.offer(
-        row,
-        Mem.f64At(this.words.scores + (number << 3)),
-        states == 0 ? state : Mem.u32At(states + (number << 2)),
-      );
+      const score = Mem.f64At(this.words.scores + (number << 3));
+      const itsState = states == 0 ? state : Mem.u32At(states + (number << 2));
+      if (CHECKED)
+        assert(
+          bound >= this.signals.sumBound(row, score, itsState),
+          "a row is chosen by its bound or a larger one",
+        );
+      this.signals.offer(row, score, itsState);
     }
   }
 }

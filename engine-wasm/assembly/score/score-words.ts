@@ -7,6 +7,7 @@ import { STATUS_DAMAGED } from "../layout";
 import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows } from "../memory/numbered";
 import { Alternative, alternativeAt, SearchProgram, TIER_BEST, Word } from "../program/search-program";
@@ -101,10 +102,24 @@ export class WordScores {
         first = false;
       }
       if (!states && first) fill(this.best, NO_SCORE, count);
+      if (CHECKED) assert(this.bestAtMost(word.most, count), "no row scores more for a word than its bound");
       if (states) this.addWordWithState(count);
       else this.addWord(count, i == 0);
       if (bestOnly) this.addUpper(word, set, i == 0);
     }
+    if (CHECKED) assert(!bestOnly || this.uppersHold(count), "no row scores more than it can at most");
+  }
+
+  /** Rows without a score, which is no number, do not count. */
+  private bestAtMost(most: f64, count: u32): bool {
+    for (let i: usize = 0; i < <usize>count; i++) if (Mem.f64At(this.best + (i << 3)) > most) return false;
+    return true;
+  }
+
+  private uppersHold(count: u32): bool {
+    for (let i: usize = 0; i < <usize>count; i++)
+      if (Mem.f64At(this.uppers + (i << 3)) < Mem.f64At(this.scores + (i << 3))) return false;
+    return true;
   }
 
   private takeRoom(count: u32): void {

@@ -6,6 +6,7 @@ import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
 import { Numbered, numberedNew, numberRows } from "../memory/numbered";
 import { SearchProgram } from "../program/search-program";
 import { Sieve } from "../rank/sieve";
@@ -94,14 +95,23 @@ export class Scorer {
     const sieving = sieve.helps();
     for (let word = from >> 6; word < end; word++) {
       const among = Bits.word(matching, word);
-      if (among == 0) Bits.putWord(chosen, word, 0);
-      else
-        Bits.putWord(
-          chosen,
-          word,
-          this.enterers(sieving ? sieve.pass(among, word << 6, 0) : among, word << 6),
+      if (among == 0) {
+        Bits.putWord(chosen, word, 0);
+        continue;
+      }
+      const passed = sieving ? sieve.pass(among, word << 6, 0) : among;
+      if (CHECKED)
+        assert(
+          this.holdsBackLosers(among & ~passed, word << 6),
+          "the sieve holds back no row that can enter",
         );
+      Bits.putWord(chosen, word, this.enterers(passed, word << 6));
     }
+  }
+
+  /** None of `some` could enter, as far as the best of text matches and bonuses tells. */
+  private holdsBackLosers(some: u64, from: u32): bool {
+    return some == 0 || this.signals.lowerIsBetter || this.enterers(some, from) == 0;
   }
 
   /** Those of `among`, bit i for row `from` + i, that could enter with the best of text matches and bonuses. */

@@ -8,6 +8,8 @@
 
 import { ROW_MATCHED, SORT_RELEVANCE } from "../layout";
 import { scratchZeroed } from "../memory/arena";
+import { Bits } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows } from "../memory/numbered";
 import { SearchProgram } from "../program/search-program";
@@ -95,7 +97,7 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
 
-  /** Rows of a word of a bitset that may get a bonus; starts.ts must know them when there are bonuses of place. */
+  /** Rows of a word of a bitset that may get a bonus; those of place only where starts.ts knows them. */
   rowsWithBonus(word: u32): u64 {
     return this.place.rowsWith(word) | this.term.rowsIn(word);
   }
@@ -114,7 +116,10 @@ export class Signals {
     const closeness = this.closeness;
     if (!closeness.applies(state)) return top.offer(row, this.textMatch(score, state), 0, ROW_MATCHED);
     if (!this.lowerIsBetter && !top.wouldEnter(row, this.textMatch(score + closeness.most, state), 0)) return;
-    top.offer(row, this.textMatch(score + closeness.of(row), state), 0, ROW_MATCHED);
+    const text = this.textMatch(score + closeness.of(row), state);
+    if (CHECKED)
+      assert(this.boundsHold(row, score, state, text, 0), "no bound of a row lies below its value");
+    top.offer(row, text, 0, ROW_MATCHED);
   }
 
   /** `offer` when bonuses, rules or pins change the order of rows. */
@@ -125,6 +130,7 @@ export class Signals {
     const flags = this.rules.flagsOf(row);
     let bonus = this.term.of(row);
     if ((flags & ROW_MATCHED) == 0) return top.offer(row, 0, bonus, flags);
+    const words = score;
     const near = closeness.applies(state);
     const placed = place.applies(state);
     if (near || placed) {
@@ -134,7 +140,17 @@ export class Signals {
       if (near) score += closeness.of(row);
       if (most > 0) bonus += place.of(row, state);
     }
-    top.offer(row, this.textMatch(score, state), bonus, flags);
+    const text = this.textMatch(score, state);
+    if (CHECKED)
+      assert(this.boundsHold(row, words, state, text, bonus), "no bound of a row lies below its value");
+    top.offer(row, text, bonus, flags);
+  }
+
+  /** What rows are left out by is not below what this row is worth; `score`: of its words alone. */
+  private boundsHold(row: u32, score: f64, state: u32, text: f64, bonus: f64): bool {
+    if (text > this.mostText() || text + bonus > this.sumBound(row, score, state)) return false;
+    const isLifted = this.term.lifted != 0 && Bits.has(this.term.lifted, row);
+    return isLifted || text + bonus <= this.textMatch(this.mostScore, state) + this.bonusMost(state);
   }
 
   /** Offers all rows of a set that were scored with their states. */

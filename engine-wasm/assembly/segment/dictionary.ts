@@ -1,5 +1,6 @@
 // Look-ups in sorted tables: terms of a segment and values of a column's dictionary.
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
 import { Seg } from "./segment";
@@ -64,6 +65,7 @@ export abstract class Dict {
   }
 
   @inline static entry(dictionary: usize, table: usize, ordinal: u32): usize {
+    if (CHECKED) assert(ordinal < Dict.count(dictionary), "an ordinal is one of its dictionary's");
     return dictionary + <usize>Mem.u32At(dictionary + table) + ((<usize>ordinal) << 2);
   }
 }

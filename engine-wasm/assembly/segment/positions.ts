@@ -3,6 +3,7 @@
 
 import { STATUS_DAMAGED } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { fail } from "../status";
 import { Cursor } from "./postings";
@@ -101,6 +102,8 @@ export class Positions {
       to += 4;
     }
     this.used += tf;
+    if (CHECKED)
+      assert(to == this.at(this.used) && this.used <= this.capacity, "positions lie inside their buffer");
     return tf;
   }
 }

@@ -17,6 +17,7 @@ import {
 } from "../layout";
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { unpackFrequencies, unpackRows } from "../memory/unpack";
 import { fail } from "../status";
@@ -53,9 +54,11 @@ export class Cursor {
 
   /** Row of the current posting; the cursor must stand on one. */
   @inline row(): u32 {
+    if (CHECKED) assert(this.at < this.held, "a cursor that is asked for its row stands on a posting");
     return Mem.u32At(this.rowBuffer + ((<usize>this.at) << 2));
   }
   @inline tf(): u32 {
+    if (CHECKED) assert(this.at < this.held, "a cursor that is asked for its frequency stands on a posting");
     return Mem.u32At(this.tfBuffer + ((<usize>this.at) << 2));
   }
   @inline rowAt(i: u32): u32 {
@@ -221,6 +224,7 @@ function decodePacked(cursor: Cursor, block: u32, frequencies: bool): bool {
   if (rowBits > SAFE_ROW_BITS && !rowsAscend(cursor, before)) return damaged(cursor) != 0;
   cursor.held = BLOCK_ROWS;
   cursor.positionAt = cursor.positions + <usize>position;
+  if (CHECKED) assert(rowsAscend(cursor, before), "the rows of a decoded block ascend");
   return true;
 }
 
@@ -277,6 +281,7 @@ function decodeTail(cursor: Cursor): bool {
   }
   cursor.held = count;
   cursor.positionAt = cursor.tailPositions;
+  if (CHECKED) assert(at <= cursor.dataEnd, "the tail of a list ends with its data");
   return true;
 }
 
@@ -358,8 +363,15 @@ function seekInBlock(cursor: Cursor, target: u32): u32 {
     low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
     left -= half;
   }
+  if (CHECKED)
+    assert(isFirstFrom(cursor, low, target), "a seek ends on the first row that is not below its target");
   cursor.at = low;
   return low < cursor.held ? cursor.rowAt(low) : TERMINATED;
+}
+
+/** Posting `i` of the block is the first one, from the current one on, whose row is >= target. */
+function isFirstFrom(cursor: Cursor, i: u32, target: u32): bool {
+  return (i == cursor.at || cursor.rowAt(i - 1) < target) && (i == cursor.held || cursor.rowAt(i) >= target);
 }
 
 /** Adds every row of the list to `bits`. Leaves the cursor at the end. */

@@ -11,6 +11,7 @@ import {
   FIELD_SLOT,
   FIELD_TYPE,
   FIELD_VALUES,
+  SEG_BYTES,
   SEG_FIELD_TABLE,
   SEG_FIELDS,
   SEG_ID_HASHES,
@@ -35,6 +36,7 @@ import {
   TYPE_STRING,
   TYPE_STRINGS,
 } from "../layout";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { floatKey, intKey } from "../memory/order";
 import { fail } from "../status";
@@ -53,6 +55,7 @@ export abstract class Seg {
     return Seg.at(segment, SEG_SEQS);
   }
   @inline static seq(segment: usize, row: u32): u64 {
+    if (CHECKED) assert(row < Seg.rows(segment), "a row lies inside its segment");
     return Mem.u64At(Seg.seqs(segment) + ((<usize>row) << 3));
   }
   @inline static idHashes(segment: usize): usize {
@@ -63,17 +66,20 @@ export abstract class Seg {
   }
 
   @inline static termAt(segment: usize, term: u32): usize {
+    if (CHECKED) assert(term < Seg.terms(segment), "a term is one of its segment's");
     const offsets = Seg.at(segment, SEG_TERM_OFFSETS);
     return Seg.at(segment, SEG_TERM_BYTES) + <usize>Mem.u32At(offsets + ((<usize>term) << 2));
   }
 
   @inline static termLength(segment: usize, term: u32): u32 {
+    if (CHECKED) assert(term < Seg.terms(segment), "a term is one of its segment's");
     const offset = Seg.at(segment, SEG_TERM_OFFSETS) + ((<usize>term) << 2);
     return Mem.u32At(offset + 4) - Mem.u32At(offset);
   }
 
   /** First byte of the term's posting lists; those of term + 1 start where they end. */
   @inline static listsAt(segment: usize, term: u32): usize {
+    if (CHECKED) assert(term <= Seg.terms(segment), "lists are those of a term of the segment");
     const starts = Seg.at(segment, SEG_TERM_LISTS);
     return Seg.at(segment, SEG_LISTS) + <usize>Mem.u32At(starts + ((<usize>term) << 2));
   }
@@ -87,6 +93,7 @@ export abstract class Field {
   /** Address of a section (FIELD_*), 0 when the field has none. */
   @inline static section(segment: usize, field: usize, section: usize): usize {
     const offset = <usize>Mem.u32At(field + section);
+    if (CHECKED) assert(offset <= <usize>Mem.u32At(segment + SEG_BYTES), "a section lies inside its segment");
     return offset == 0 ? 0 : segment + offset;
   }
 

@@ -5,6 +5,7 @@
 //   numbers: | header 16 | 8 bytes a value |
 
 import { DICT_COUNT, DICT_FOLDED_OFFSETS, DICT_HEADER_BYTES, DICT_RAW_OFFSETS, DICT_VALUES } from "../layout";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Sink, sinkSection } from "./segment-sink";
 
@@ -61,6 +62,8 @@ export function stringsPut(
   foldedLength: u32,
 ): void {
   const dictionary = sink.base + writer.at;
+  if (CHECKED)
+    assert(writer.at + writer.folded + foldedLength <= sink.at, "a dictionary holds what was announced");
   Mem.copy(dictionary + writer.raw, raw, rawLength);
   Mem.copy(dictionary + writer.folded, folded, foldedLength);
   writer.raw += rawLength;

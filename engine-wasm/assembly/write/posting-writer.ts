@@ -14,6 +14,7 @@ import {
   BLOCK_TF_BITS,
   LIST_TAIL_BYTES,
 } from "../layout";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { bitsFor, packBlock } from "../memory/pack";
 import { putVarintU32, putVarintU64 } from "../memory/varint";
@@ -95,6 +96,7 @@ function endBlock(writer: ListWriter): void {
 
 /** Adds a posting; rows ascend. The caller then appends its positions at `positionsEnd` and moves that on. */
 export function listPosting(writer: ListWriter, row: u32, tf: u32): void {
+  if (CHECKED) assert(writer.count == 0 || row > writer.previousRow, "the rows of a posting list ascend");
   if (writer.pending == BLOCK_ROWS) endBlock(writer);
   const i = writer.pending;
   if (i == 0) writer.blockPositions = <u32>(writer.positionsEnd - writer.positions);
@@ -129,6 +131,9 @@ export function listEnd(writer: ListWriter, slot: u32, sink: Sink): bool {
   const tailData = <u32>(writer.dataEnd - writer.data);
   const tailPositions = writer.pending > 0 ? writer.blockPositions : <u32>positionBytes;
   writer.dataEnd = putTail(writer, writer.dataEnd);
+  if (CHECKED)
+    assert(writer.directoryEnd <= writer.data, "the block directory ends before the packed blocks");
+  if (CHECKED) assert(writer.dataEnd <= writer.positions, "the packed blocks end before the positions");
   const directoryBytes = writer.directoryEnd - writer.directory;
   const packedBytes = writer.dataEnd - writer.data;
   const blocks = directoryBytes > 0;

@@ -2,6 +2,7 @@
 // Offsets count from the segment's first byte and stay valid; addresses end with the next `sinkNeed`.
 
 import { release, reserve, scratch } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 
 @unmanaged
@@ -70,16 +71,19 @@ export function sinkEnd(sink: Sink): usize {
 /** Says that everything up to `end` is written. */
 export function sinkWritten(sink: Sink, end: usize): void {
   sink.at = <u32>(end - sink.base);
+  if (CHECKED) assert(sink.at <= sink.capacity, "what is written to a sink has room there");
 }
 
 /** Copies bytes in; room must be there. */
 export function sinkBytes(sink: Sink, from: usize, bytes: usize): void {
+  if (CHECKED) assert(bytes <= <usize>(sink.capacity - sink.at), "what is written to a sink has room there");
   Mem.copy(sinkEnd(sink), from, bytes);
   sink.at += <u32>bytes;
 }
 
 /** Appends zeros; room must be there. */
 export function sinkZeros(sink: Sink, bytes: usize): void {
+  if (CHECKED) assert(bytes <= <usize>(sink.capacity - sink.at), "what is written to a sink has room there");
   Mem.fill(sinkEnd(sink), 0, bytes);
   sink.at += <u32>bytes;
 }

@@ -12,8 +12,11 @@ import {
   SEG_VERSION,
   SEGMENT_MAGIC,
   SEGMENT_VERSION,
+  STATUS_OK,
 } from "../layout";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
+import { checkSegment } from "../segment/attach";
 import { storeLengths } from "../segment/statistics";
 import { Sink, sinkSection, sinkZeros } from "./segment-sink";
 
@@ -34,5 +37,7 @@ export function segmentEnd(sink: Sink): u32 {
   const bytes = sinkSection(sink, 0);
   Mem.putU32(sink.base + SEG_BYTES, bytes);
   storeLengths(sink.base);
+  if (CHECKED)
+    assert(checkSegment(sink.base, bytes) == STATUS_OK, "a segment that was written can be attached");
   return bytes;
 }

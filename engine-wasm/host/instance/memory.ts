@@ -6,6 +6,7 @@
 // so many new bytes as the whole of it has, which makes it mark and sweep the heap after every few batches of documents.
 import { EngineError, statusError } from "../engine-error.js";
 import { stem } from "../stemmer.js";
+import { brokenAssertion } from "./assertion.js";
 import { type Kernels, kernelsOf } from "./kernels.js";
 
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
@@ -46,6 +47,8 @@ export class EngineInstance {
         throw new EngineError("memory", "The engine's memory is full");
       },
       checkDeadline: (): undefined => this.#checkDeadline(),
+      abort: (text: number, file: number, line: number): undefined =>
+        brokenAssertion(this.view(), text >>> 0, file >>> 0, line),
     };
     this.#kernels = kernelsOf(new WebAssembly.Instance(module, { env: imports }).exports);
     this.#view = Buffer.from(this.#memory.buffer);

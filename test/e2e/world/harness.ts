@@ -50,6 +50,8 @@ export class TestServer {
   dataDir = "";
   /** Parsed log lines of all runs, oldest first. */
   readonly log: Record<string, unknown>[] = [];
+  /** What the checked engine has said of broken assertions in all runs. */
+  readonly brokenAssertions: string[] = [];
   url = "";
   private process: ChildProcess | undefined;
   private contract: OpenApiContract | undefined;
@@ -117,8 +119,9 @@ export class TestServer {
       const fail = (why: string): void => reject(new Error(`the server did not start (${why}):\n${output}`));
       const timer = setTimeout(() => fail(`no answer in ${START_MS_MAX} ms`), START_MS_MAX);
       child.once("exit", (code, signal) => fail(`exit ${code ?? signal}`));
-      child.stderr!.on("data", (chunk) => {
-        output += chunk;
+      onLines(child.stderr!, (line) => {
+        output += `${line}\n`;
+        if (line.includes("assertion failed")) this.brokenAssertions.push(line);
       });
       onLines(child.stdout!, (line) => {
         output += `${line}\n`;

@@ -1,8 +1,8 @@
-// The built engine for the unit tests of its kernels: compiled once per test file.
-import { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+// The built engines for the unit tests of their kernels: compiled once per test file.
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { type EngineKind, loadEngine as load } from "../../../server/threads/engine-files.js";
 
-/** The module of dist/engine; `npm run build` makes it. */
-export function loadEngine(): Promise<EngineModule> {
-  const folder = new URL("../../../dist/engine/", import.meta.url);
-  return EngineModule.fromFiles(new URL("engine.wasm", folder), new URL("fold.bin", folder));
+/** The module of dist/engine; `npm run build` makes it. Tests run the engine with assertions unless they are about the other one. */
+export function loadEngine(kind: EngineKind = "checked"): Promise<EngineModule> {
+  return load(kind);
 }

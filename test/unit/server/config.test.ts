@@ -36,6 +36,7 @@ describe("values", () => {
       durability: "fsync",
       logLevel: "info",
       http: "auto",
+      engine: "release",
       cors: null,
       trustProxy: false,
       plans: [expect.objectContaining({ name: "default", searches_per_month: null })],

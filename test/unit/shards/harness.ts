@@ -52,7 +52,7 @@ export function engineModule(): Promise<EngineModule> {
 
 async function load(): Promise<EngineModule> {
   const root = new URL("../../../", import.meta.url);
-  const wasm = await readFile(new URL("dist/engine/engine.wasm", root));
+  const wasm = await readFile(new URL("dist/engine/checked.wasm", root));
   const fold = await readFile(new URL("engine-wasm/unicode/fold.bin", root));
   return EngineModule.load(new Uint8Array(wasm), fold);
 }

@@ -2,6 +2,7 @@
 // are no kernels.
 import { readFile } from "node:fs/promises";
 import asc from "assemblyscript/asc";
+import { brokenAssertion } from "../../../../engine-wasm/host/instance/assertion.js";
 
 const FOLDER = new URL("../../../../engine-wasm/assembly/", import.meta.url);
 const ENTRY = "parts-entry.ts";
@@ -34,7 +35,8 @@ export async function compileParts(source: string): Promise<Parts> {
     env: {
       memory,
       parseNumber,
-      abort: (): undefined => undefined,
+      abort: (text: number, file: number, line: number): undefined =>
+        brokenAssertion(Buffer.from(memory.buffer), text, file, line),
       outOfMemory,
       checkDeadline: (): undefined => undefined,
     },

@@ -30,7 +30,7 @@ describe("import of lines without documents", () => {
     const log = createLogger("silent");
     const recorder = new Recorder();
     const limits = { ...DEFAULT_LIMITS, blankLinesMax: 1_000 };
-    const engine = await loadEngine();
+    const engine = await loadEngine("checked");
     const workbench = engine.workbench();
     cluster = await startCluster({
       dataDir,

@@ -1,0 +1,40 @@
+// A broken assertion of the checked engine ends its kernel as a trap that says what did not hold, and where. The released
+// engine has no assertion.
+import { readFile } from "node:fs/promises";
+import { expect, test, vi } from "vitest";
+import type { EngineInstance } from "../../../../engine-wasm/host/instance/memory.js";
+import { loadEngine } from "../load-engine.js";
+
+const TEXT = "only a region that is reserved is given back";
+const MESSAGE = /assertion failed: only a region that is reserved is given back \(.*memory\/arena\.ts:\d+\)/;
+
+function releaseTwice(instance: EngineInstance): void {
+  const region = instance.reserve(64);
+  instance.reserve(64);
+  instance.release(region);
+  instance.release(region);
+}
+
+test("a broken assertion ends the kernel with its text, file and line", async () => {
+  const instance = (await loadEngine("checked")).instantiate();
+  const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  try {
+    expect(() => releaseTwice(instance)).toThrow(
+      expect.objectContaining({ code: "trap", message: expect.stringMatching(MESSAGE) }),
+    );
+    expect(instance.usable).toBe(false);
+    expect(said.mock.calls.map(([text]) => text).join("")).toMatch(MESSAGE);
+  } finally {
+    said.mockRestore();
+  }
+});
+
+test("the released engine is compiled without assertions", async () => {
+  const holds = async (file: string) => {
+    const bytes = await readFile(new URL(`../../../../dist/engine/${file}`, import.meta.url));
+    return bytes.includes(Buffer.from(TEXT, "utf16le"));
+  };
+  expect(await holds("checked.wasm")).toBe(true);
+  expect(await holds("engine.wasm")).toBe(false);
+  releaseTwice((await loadEngine("release")).instantiate());
+});
