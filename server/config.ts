@@ -299,8 +299,9 @@ const LIMITS = object(
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 
 function readFileOnly(file: JsonObject, fileName: string): Pick<Config, "cors" | "trustProxy" | "plans"> {
-  const members = FILE_MEMBERS.read(file, "", RULES);
-  const plans = members.plans.map((plan, i) => readPlan(plan, `plans[${i}]`, RULES));
+  const rules: InputRules = { ...RULES, limits: readLimits(file) };
+  const members = FILE_MEMBERS.read(file, "", rules);
+  const plans = members.plans.map((plan, i) => readPlan(plan, `plans[${i}]`, rules));
   const names = plans.map((plan) => plan.name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new ConfigError(`${fileName}: plans names "${twice}" twice`);

@@ -21,6 +21,7 @@ export const DEFAULT_LIMITS = {
   blankLinesMax: 100_000,
   exportPageDocuments: 500,
   bodiesInMemoryBytesMax: 512 * 1024 * 1024,
+  waitingBatchesMax: 1_000,
 
   // catalog
   indexNameBytesMax: 128,
@@ -30,6 +31,8 @@ export const DEFAULT_LIMITS = {
   indexesPerTenantMax: 10_000,
   settingsListMax: 10_000,
   settingsWordBytesMax: 200,
+  settingsCharactersMax: 1_000,
+  highlightTagBytesMax: 200,
   extensionsBytesMax: 64 * 1024,
   rulesPerIndexMax: 2_000,
   ruleNameBytesMax: 200,
@@ -39,13 +42,17 @@ export const DEFAULT_LIMITS = {
   ruleDocumentsMax: 1_000,
   rulesBytesMax: 8 * 1024 * 1024,
   rulePinsMax: 100,
+  queryPinsMax: 250,
   synonymGroupsPerIndexMax: 20_000,
   synonymsPerGroupMax: 100,
   synonymBytesMax: 200,
   synonymsBytesMax: 8 * 1024 * 1024,
   keysPerTenantMax: 10_000,
   keyPatternsMax: 1_000,
+  keyNameBytesMax: 200,
   tenantsMax: 100_000,
+  tenantNameBytesMax: 128,
+  planNameBytesMax: 100,
 
   // query
   queryTextBytesMax: 4 * 1024,
@@ -69,6 +76,12 @@ export const DEFAULT_LIMITS = {
   suggestRowsMax: 1_000,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
+  // the log of slow queries
+  slowQueryLinesPerSecondMax: 10,
+
+  // backups: how long writes under way when one begins may take, while later ones wait
+  backupWaitMsMax: 10_000,
+
   // process: resident memory above which writes are refused with 503
   memoryBytesMax: Number.POSITIVE_INFINITY,
 
@@ -87,6 +100,9 @@ export const DEFAULT_LIMITS = {
   mergeSliceMsMax: 2,
   shardQueueRequestsMax: 10_000,
   shardHangMsMax: 15_000,
+  shardEndsPerReadMax: 2,
+  suspectReadsMax: 1_000,
+  suspectReadMsMax: 600_000,
   engineBytesMax: 4 * 1024 * 1024 * 1024,
 } as const satisfies Record<string, number>;
 

@@ -110,6 +110,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     writes,
     moments,
     jobs,
+    limits,
     log,
   });
   await backups.clean();
@@ -135,7 +136,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     backups,
     documentQuotas: new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant)),
     queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
-    slowQueries: new SlowQueryLog(config.slowQueryMs, recorder, log),
+    slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     scrape,
     bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),
     unsent,

@@ -14,6 +14,7 @@ import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import type { Jobs } from "../jobs/jobs.js";
+import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import {
   BackupError,
@@ -30,8 +31,6 @@ const ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 const UNFINISHED = ".partial";
 /** One at a time. */
 const JOB = { name: "write a backup", subject: "backups" } as const;
-/** Writes under way when a backup begins must end within this, while later ones wait. */
-const QUIET_MS_MAX = 10_000;
 
 export type BackupStatus = "running" | "complete" | "damaged" | "failed";
 
@@ -57,6 +56,7 @@ interface Services {
   readonly writes: Writes;
   readonly moments: ShardMoments;
   readonly jobs: Jobs;
+  readonly limits: Limits;
   readonly log: Logger;
 }
 
@@ -139,9 +139,9 @@ export class Backups {
   }
 
   async #take(id: string): Promise<{ entry: Omit<Backup, "path">; catalog: StoreView }> {
-    const { catalog, indexes: open, writes, moments } = this.#services;
+    const { catalog, indexes: open, writes, moments, limits } = this.#services;
     const pausedMs = performance.now();
-    const taken = await writes.between(QUIET_MS_MAX, () =>
+    const taken = await writes.between(limits.backupWaitMsMax, () =>
       catalog.frozen(async (state, view) => {
         await moments.take(id);
         fault("snapshot.after-take");

@@ -20,9 +20,7 @@ import type { Limits } from "../limits.js";
 import { indexRules, LANGUAGE } from "./schema.js";
 import type { FieldDefinition, IndexSettings } from "./types.js";
 
-const TAG_BYTES_MAX = 200;
 const WEIGHT_MAX = 1_000_000;
-const CHARACTERS_MAX = 1000;
 const CHARACTER_BYTES_MAX = 8;
 
 /** Single characters, each once. */
@@ -33,7 +31,7 @@ const CHARACTERS: ValueReader<readonly string[]> = once(
         ? null
         : `must be one character, not white space and no control character; it is ${describe(character)}`,
     ),
-    CHARACTERS_MAX,
+    "settingsCharactersMax",
     "an array of strings",
   ),
 );
@@ -42,8 +40,8 @@ const WORDS = texts("settingsListMax", "settingsWordBytesMax");
 const HIGHLIGHT = object(
   {
     snippet_tokens: defaultsTo(30, integer(1, 1000), "Tokens shown in a snippet of a long field."),
-    start_tag: defaultsTo("<mark>", text(TAG_BYTES_MAX)),
-    end_tag: defaultsTo("</mark>", text(TAG_BYTES_MAX)),
+    start_tag: defaultsTo("<mark>", text("highlightTagBytesMax")),
+    end_tag: defaultsTo("</mark>", text("highlightTagBytesMax")),
     escape_html: defaultsTo(false, flag()),
   },
   { unknown: "refused" },

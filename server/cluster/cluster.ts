@@ -71,7 +71,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     recorder,
     answers,
   });
-  const calls = new ShardCalls(pool, log, (shard, error) => indexes.onDamage(shard, error));
+  const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
   try {
     await pool.start();
   } catch (error) {

@@ -29,10 +29,13 @@ export interface CompiledRule {
 }
 
 const NONE_FIRED: FiredRules = { rules: [], pins: [] };
-const PINS_MAX = 250;
 
 /** `terms`: of the original query; empty when browsing, where only rules without a condition fire. */
-export function firedRulesOf(compiled: readonly CompiledRule[], terms: readonly string[]): FiredRules {
+export function firedRulesOf(
+  compiled: readonly CompiledRule[],
+  terms: readonly string[],
+  pinsMax: number,
+): FiredRules {
   if (compiled.length === 0) return NONE_FIRED;
   const stretches = new Stretches(terms);
   // An entry without any term can never be in a query.
@@ -43,7 +46,7 @@ export function firedRulesOf(compiled: readonly CompiledRule[], terms: readonly 
   const pins = fired.filter(({ rule }) => rule.type === "pin").flatMap(({ hashes }) => hashes);
   return {
     rules: fired.map((one) => searchRule(one, one.rule.type === "pin" ? "keep" : one.rule.type)),
-    pins: [...new Set(pins)].slice(0, PINS_MAX),
+    pins: [...new Set(pins)].slice(0, pinsMax),
   };
 }
 

@@ -15,7 +15,6 @@ import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 /** Above this the thread hop pays. */
 const LARGE_BYTES = 256 * 1024;
 const IDLE_MS_MAX = 10_000;
-const QUEUE_MAX = 1_000;
 /** A third of it is used at a time; the documents themselves are outside the heap. */
 const YOUNG_HEAP_MIB = 12;
 
@@ -52,7 +51,7 @@ export class Intake {
       limits: { documentBytesMax, batchDocumentsMax },
     };
     this.#pool ??= this.#start();
-    if (this.#pool.queueSize >= QUEUE_MAX) {
+    if (this.#pool.queueSize >= limits.waitingBatchesMax) {
       throw new SkeinError("SK-DOC-503", "Too many large batches are waiting; retry in a moment.", {
         retryAfter: 1,
       });

@@ -71,7 +71,7 @@ export function planQuery(
     (number) => number > 0,
   );
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
-  const curation = firedRulesOf(index.rules, text.terms);
+  const curation = firedRulesOf(index.rules, text.terms, limits.queryPinsMax);
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,

@@ -7,11 +7,11 @@ import type { Logger } from "../log.js";
 import { QUERY_PHASES, type QueryTrace } from "../metrics/query-trace.js";
 import type { Recorder } from "../metrics/recorder.js";
 
-const LINES_PER_SECOND_MAX = 10;
 const TEXT_LENGTH_MAX = 200;
 
 export class SlowQueryLog {
   readonly #slowMs: number;
+  readonly #linesPerSecondMax: number;
   readonly #recorder: Recorder;
   readonly #log: Logger;
   #secondStartedMs = Number.NEGATIVE_INFINITY;
@@ -19,8 +19,9 @@ export class SlowQueryLog {
   #skipped = 0;
 
   /** `slowMs` 0: nothing is slow. */
-  constructor(slowMs: number, recorder: Recorder, log: Logger) {
+  constructor(slowMs: number, linesPerSecondMax: number, recorder: Recorder, log: Logger) {
     this.#slowMs = slowMs;
+    this.#linesPerSecondMax = linesPerSecondMax;
     this.#recorder = recorder;
     this.#log = log;
   }
@@ -34,7 +35,7 @@ export class SlowQueryLog {
       this.#secondStartedMs = now;
       this.#lines = 0;
     }
-    if (this.#lines >= LINES_PER_SECOND_MAX) {
+    if (this.#lines >= this.#linesPerSecondMax) {
       this.#skipped++;
       return;
     }

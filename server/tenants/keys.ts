@@ -18,7 +18,6 @@ import type { Limits } from "../limits.js";
 import { anyPatternMatches, grantable } from "./scopes.js";
 
 const SHOWN_PREFIX_LENGTH = 10;
-const NAME_BYTES_MAX = 200;
 const RATE_MAX = 1_000_000;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
@@ -42,7 +41,7 @@ const TIME: ValueReader<string> = {
 export const KEY = object(
   {
     name: required(
-      checked(text(NAME_BYTES_MAX), (name) => (name.trim() === "" ? "must not be empty" : null), {
+      checked(text("keyNameBytesMax"), (name) => (name.trim() === "" ? "must not be empty" : null), {
         minLength: 1,
       }),
     ),

@@ -21,12 +21,11 @@ export const DEFAULT_PLAN: Plan = {
   requests_per_second_per_ip: null,
 };
 
-const NAME_BYTES_MAX = 100;
 const COUNT = defaultsTo(null, integer(0, Number.MAX_SAFE_INTEGER));
 
 const PLAN = object(
   {
-    name: required(text(NAME_BYTES_MAX)),
+    name: required(text("planNameBytesMax")),
     searches_per_month: COUNT,
     documents: COUNT,
     coach_per_month: COUNT,

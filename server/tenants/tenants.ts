@@ -8,20 +8,17 @@ import type { Plan } from "./plans.js";
 
 export type TenantDraft = Pick<TenantRecord, "name" | "plan">;
 
-const NAME_BYTES_MAX = 128;
-const PLAN_NAME_BYTES_MAX = 100;
-
 export const TENANT = object(
   {
     name: required(
       checked(
-        text(NAME_BYTES_MAX),
+        text("tenantNameBytesMax"),
         (name) =>
           /^[a-z0-9_-]+$/.test(name) ? null : `must consist of a-z, 0-9, "_" and "-", not ${describe(name)}`,
         { pattern: "^[a-z0-9_-]+$" },
       ),
     ),
-    plan: optional(text(PLAN_NAME_BYTES_MAX), "Name of a plan of the configuration; default: default."),
+    plan: optional(text("planNameBytesMax"), "Name of a plan of the configuration; default: default."),
   },
   { unknown: "refused" },
 );

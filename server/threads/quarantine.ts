@@ -4,6 +4,7 @@
 // reads by a hash of what they ask; one quarantine for each shard.
 import { createHash } from "node:crypto";
 import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { ShardEndedError } from "./shard-errors.js";
 
@@ -18,12 +19,9 @@ interface Suspect {
   readonly untilMs: number;
 }
 
-const ENDS_MAX = 2;
-const REMEMBERED_MS = 600_000;
-const SUSPECTS_MAX = 1_000;
-
 export class Quarantine {
   readonly #shard: number;
+  readonly #limits: Limits;
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
   readonly #suspects = new Map<string, Suspect>();
@@ -35,8 +33,9 @@ export class Quarantine {
   #trial: Promise<void> | null = null;
   #lane: Promise<void> = Promise.resolve();
 
-  constructor(shard: number, log: Logger) {
+  constructor(shard: number, limits: Limits, log: Logger) {
     this.#shard = shard;
+    this.#limits = limits;
     this.#log = log;
   }
 
@@ -114,12 +113,12 @@ export class Quarantine {
     if (known !== undefined && life !== null && known.life === life) return;
     const ends = (known?.ends ?? 0) + 1;
     this.#suspects.delete(print);
-    this.#suspects.set(print, { ends, life, untilMs: performance.now() + REMEMBERED_MS });
+    this.#suspects.set(print, { ends, life, untilMs: performance.now() + this.#limits.suspectReadMsMax });
     for (const oldest of this.#suspects.keys()) {
-      if (this.#suspects.size <= SUSPECTS_MAX) break;
+      if (this.#suspects.size <= this.#limits.suspectReadsMax) break;
       this.#suspects.delete(oldest);
     }
-    if (ends < ENDS_MAX) return;
+    if (ends < this.#limits.shardEndsPerReadMax) return;
     const asked = subject().slice(0, 1_000);
     this.#log.error({ shard: this.#shard, ends, asked }, "a query has ended the shard again; refusing it");
   }
@@ -132,7 +131,7 @@ export class Quarantine {
       this.#suspects.delete(known);
     }
     const suspect = this.#suspects.get(print);
-    if (suspect === undefined || suspect.ends < ENDS_MAX) return;
+    if (suspect === undefined || suspect.ends < this.#limits.shardEndsPerReadMax) return;
     throw new SkeinError(
       "SK-SE-503",
       "This query has stopped a part of the search engine twice and is refused.",

@@ -1,6 +1,7 @@
 // Requests to shards with their answers decoded: to one shard, to all of them, or as a read that the quarantine may
 // refuse. What a shard refuses becomes a SkeinError; damage that it met is reported.
 import type { ShardError } from "../../shards/protocol/errors.js";
+import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { Subject } from "./quarantine.js";
 import { decodeReply } from "./shard-errors.js";
@@ -14,9 +15,14 @@ export class ShardCalls {
   readonly #reads: ShardReads;
   readonly #onDamage: (shard: number, error: ShardError) => void;
 
-  constructor(pool: ShardPool, log: Logger, onDamage: (shard: number, error: ShardError) => void) {
+  constructor(
+    pool: ShardPool,
+    limits: Limits,
+    log: Logger,
+    onDamage: (shard: number, error: ShardError) => void,
+  ) {
     this.#pool = pool;
-    this.#reads = new ShardReads(pool, log);
+    this.#reads = new ShardReads(pool, limits, log);
     this.#onDamage = onDamage;
   }
 

@@ -9,9 +9,9 @@ export class ShardReads {
   /** By shard. */
   readonly #quarantines: readonly Quarantine[];
 
-  constructor(pool: ShardPool, log: Logger) {
+  constructor(pool: ShardPool, limits: Limits, log: Logger) {
     this.#pool = pool;
-    this.#quarantines = Array.from({ length: pool.count }, (_, shard) => new Quarantine(shard, log));
+    this.#quarantines = Array.from({ length: pool.count }, (_, shard) => new Quarantine(shard, limits, log));
   }
 
   /**

@@ -94,6 +94,7 @@ describe("a wrong value names its option and what was expected", () => {
     [{}, {}, { prot: 1 }, /"prot" in skein.config.json is unknown/],
     [{}, {}, { plans: [{ documents: 1 }] }, /^skein.config.json: plans\[0\].name is missing/],
     [{}, {}, { plans: [{ name: "a" }, { name: "a" }] }, /names "a" twice/],
+    [{}, {}, { plans: [{ name: "ab" }], limits: { planNameBytesMax: 1 } }, /name is longer than 1 bytes/],
     [{}, {}, { limits: { nothing: 1 } }, /limits.nothing is unknown/],
     [{}, {}, { limits: { documentBytesMax: -1 } }, /limits.documentBytesMax must be an integer/],
     [{}, {}, "{", /is not valid JSON/],

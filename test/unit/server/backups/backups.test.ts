@@ -29,7 +29,8 @@ beforeAll(async () => {
   const parts = { engine, jobs, answers, limits: DEFAULT_LIMITS, log, recorder };
   cluster = await startCluster({ dataDir, shards: 2, durability: "os", ...parts });
   const { indexes, writes, moments } = cluster;
-  backups = new Backups({ directory, catalog, indexes, writes, moments, jobs, log });
+  const limits = DEFAULT_LIMITS;
+  backups = new Backups({ directory, catalog, indexes, writes, moments, jobs, limits, log });
 });
 
 afterAll(async () => {

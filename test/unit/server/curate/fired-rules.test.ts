@@ -70,7 +70,9 @@ describe("rules and synonyms of an index", () => {
 
   test("fire and stand for each other", () => {
     const index = indexes.of({ record, rules, synonyms });
-    const pins = (q: string): number => firedRulesOf(index.rules, analyser.terms(q)).pins.length;
+    const { queryPinsMax } = DEFAULT_LIMITS;
+    const pins = (q: string): number =>
+      firedRulesOf(index.rules, analyser.terms(q), queryPinsMax).pins.length;
     expect(["a red shoe", "red blue shoe", "shoe red", "", "blue shoe"].map(pins)).toEqual([2, 2, 1, 1, 2]);
     expect(index.synonyms.matches(["tv"])).toEqual([{ first: 0, count: 1, others: [["television"]] }]);
   });

@@ -3,6 +3,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { SkeinError } from "../../../../server/errors.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { QueryTrace } from "../../../../server/metrics/query-trace.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { SlowQueryLog } from "../../../../server/search/slow-query-log.js";
@@ -18,7 +19,7 @@ function slowLog(slowMs: number): SlowQueryLog {
       done();
     },
   });
-  return new SlowQueryLog(slowMs, recorder, pino(sink));
+  return new SlowQueryLog(slowMs, DEFAULT_LIMITS.slowQueryLinesPerSecondMax, recorder, pino(sink));
 }
 
 let now = 0;

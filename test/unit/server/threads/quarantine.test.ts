@@ -1,6 +1,7 @@
 // Which reads are taken for the cause of a shard's end, which are refused, and when they are forgotten.
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { Quarantine, subjectOf } from "../../../../server/threads/quarantine.js";
 import { ShardEndedError } from "../../../../server/threads/shard-errors.js";
 
@@ -17,7 +18,7 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("quarantine", () => {
   it("clears what answers alone and refuses what ends the shard again", async () => {
-    const quarantine = new Quarantine(0, log);
+    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
     const both = [quarantine.run(read("a"), ended), quarantine.run(read("b"), ended)];
     for (const one of both) await expect(one).rejects.toThrow("ended");
     expect(await quarantine.run(read("c"), answer)).toBe(false);
@@ -28,7 +29,7 @@ describe("quarantine", () => {
   });
 
   it("tries a suspect with no other read inside", async () => {
-    const quarantine = new Quarantine(0, log);
+    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
     await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
     const sent: string[] = [];
     let leave = (): void => undefined;
@@ -52,7 +53,7 @@ describe("quarantine", () => {
   });
 
   it("does not refuse a suspect because another read ends the shard again", async () => {
-    const quarantine = new Quarantine(0, log);
+    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
     const first = [quarantine.run(read("killer"), ends(1)), quarantine.run(read("popular"), ends(1))];
     for (const one of first) await expect(one).rejects.toThrow("ended");
     let end = (): void => undefined;
@@ -71,7 +72,7 @@ describe("quarantine", () => {
   });
 
   it("counts one end once, however often the read was inside", async () => {
-    const quarantine = new Quarantine(0, log);
+    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
     const copies = Array.from({ length: 5 }, () => quarantine.run(read("a"), ends(1)));
     for (const copy of copies) await expect(copy).rejects.toThrow("ended");
     expect(await quarantine.run(read("a"), answer)).toBe(true);
@@ -79,7 +80,7 @@ describe("quarantine", () => {
   });
 
   it("counts every broken engine", async () => {
-    const quarantine = new Quarantine(0, log);
+    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
     const broken = (): Promise<never> =>
       Promise.reject(new ShardEndedError("broken", { life: null, cause: undefined }));
     for (let time = 0; time < 2; time++)
@@ -89,7 +90,7 @@ describe("quarantine", () => {
 
   it("forgets after ten minutes", async () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
-    const quarantine = new Quarantine(0, log);
+    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
     for (let time = 0; time < 2; time++)
       await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
     now.mockReturnValue(599_000);
