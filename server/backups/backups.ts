@@ -99,9 +99,12 @@ export class Backups {
     const unfinished = [...this.#unfinished.values()]; // first: one that is finished meanwhile is in the directory
     const ids = (await this.#names()).filter((name) => ID.test(name));
     const stored = await Promise.all(ids.map((id) => this.#read(id)));
+    // The one that is written has its directory a moment before its job ends; until then the next one is refused.
+    const running = new Set(unfinished.filter(({ status }) => status === "running").map(({ id }) => id));
     const known = new Set(ids);
-    const others = unfinished.filter(({ id }) => !known.has(id));
-    return [...stored, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const others = unfinished.filter(({ id }) => running.has(id) || !known.has(id));
+    const whole = stored.filter(({ id }) => !running.has(id));
+    return [...whole, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Throws SK-SYS-404. */
@@ -199,7 +202,6 @@ export class Backups {
       await syncDirectory(partial);
       await renameDurably(partial, entry.path);
       fault("snapshot.after-rename");
-      this.#unfinished.delete(id);
       log.info({ snapshot: id, bytes: bytesOf(manifest), documents: entry.documents }, "snapshot complete");
     } catch (error) {
       if (signal.aborted) log.warn({ snapshot: id }, "a snapshot was given up: it was cancelled");
@@ -213,6 +215,7 @@ export class Backups {
       await catalog
         .close()
         .catch((error: unknown) => log.error({ err: error, snapshot: id }, "a view was not closed"));
+      if (this.#unfinished.get(id)?.status === "running") this.#unfinished.delete(id);
     }
   }
 

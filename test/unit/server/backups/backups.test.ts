@@ -51,6 +51,14 @@ test("a second backup is refused while one is being written", async () => {
   expect(await backups.get(id)).toMatchObject({ id, status: "complete" });
 });
 
+test("the next backup can begin as soon as one is known to be complete", async () => {
+  const { id } = await backups.create();
+  while ((await backups.get(id)).status === "running");
+  const next = await backups.create();
+  await over();
+  expect(await backups.get(next.id)).toMatchObject({ status: "complete" });
+});
+
 test("a backup that is cancelled leaves nothing on the disk, and the next one is whole", async () => {
   const before = readdirSync(directory);
   const cancelled = await backups.create();
