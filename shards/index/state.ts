@@ -69,6 +69,8 @@ export class ShardIndexState {
   maxSeq: number;
   deleted: Map<number, DeletedRows>;
   closed = false;
+  /** The store refused a write, and has taken no new segment since: room is given back before anything else. */
+  short = false;
   #nextSegment: number;
 
   constructor(parts: IndexParts) {
@@ -134,9 +136,13 @@ export class ShardIndexState {
       segments,
     });
     const all = inTurn(ops, [{ type: "put", key: manifestKey(this.uid), value: manifest }]);
+    const known = new Set(this.entries.map(({ segment }) => segment));
+    const adds = next.segments.some((segment) => !known.has(segment));
     try {
-      await this.home.store.batch(all, { sync: this.home.sync });
+      await this.home.store.batch(all, { sync: this.home.sync, adds });
+      if (adds) this.short = false;
     } catch (cause) {
+      this.short = true;
       throw new ShardError(SHARD_STORAGE, `index ${this.uid}: the database refused a write`, { cause });
     }
   }

@@ -14,6 +14,8 @@ export interface DeadList {
 
 export class DeadDocuments {
   readonly #lists = new Map<number, number[]>();
+  /** How many documents were deleted from the database since their room was given back. */
+  released = 0;
 
   /** The store operations that record these lists; `add` makes them count once those are durable. */
   puts(uid: number, lists: readonly DeadList[]): StoreOp[] {
@@ -50,7 +52,10 @@ export class DeadDocuments {
   }
 
   forget(generations: readonly number[]): void {
-    for (const generation of generations) this.#lists.delete(generation);
+    for (const generation of generations) {
+      this.released += this.#lists.get(generation)?.length ?? 0;
+      this.#lists.delete(generation);
+    }
   }
 }
 

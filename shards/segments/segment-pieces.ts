@@ -75,7 +75,7 @@ export async function writePiecesAhead(
   await store.batch([{ type: "put", key: unfinishedKey(uid, segment), value }], { sync });
   for (let first = 0; first < pieces; first += PIECES_PER_BATCH) {
     const end = Math.min(pieces, first + PIECES_PER_BATCH);
-    await store.batch(putPieces(uid, segment, bytes, first, end), { sync });
+    await store.batch(putPieces(uid, segment, bytes, first, end), { sync, adds: true });
   }
 }
 

@@ -1,6 +1,7 @@
 // The store on LevelDB: the only file that knows classic-level. Compression is off: documents are read one by
 // one on the way to an answer (3 us against 9 us), and segments are packed already.
-import { statfs } from "node:fs/promises";
+import { readdirSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
@@ -26,8 +27,10 @@ const VIEW_BYTES_PER_READ = 256 * 1024;
 const PUT_SLICE_MS = 1;
 /** After a failed write the database is opened again no more often than this. */
 const RETRY_MS = 1_000;
-/** It is opened again only when the disk has room for what opening writes: the log as a table, a new log, a new manifest. */
-const REOPEN_BYTES_FREE = 16 * MIB;
+/** What opening writes beside the log's contents (a new log, a new list of tables), and the first writes after it. */
+const REOPEN_BYTES = 1 * MIB;
+/** The most that LevelDB writes before it deletes what this replaces: the log as a table, or one compaction. */
+const REWRITE_BYTES_MAX = 64 * MIB;
 
 /**
  * LevelDB maps every table that it has open, and what was read of a mapped file counts as the process's memory. So
@@ -228,6 +231,17 @@ export class LevelStore implements Store {
     return run;
   }
 
+  /**
+   * Refuses to add so many bytes when LevelDB would have no room left to rewrite its files: without it no deletion
+   * could give anything back. No database needs more than its own size. What is added stands in the log and in a
+   * table for a moment.
+   */
+  #leaveRoom(bytes: number): void {
+    const left = freeBytes(this.#location) - 2 * bytes;
+    if (left >= REWRITE_BYTES_MAX || left >= fileBytes(this.#location, /\.(log|ldb)$/) + REOPEN_BYTES) return;
+    throw new StoreWriteError(`the disk of ${this.#location} has only room for deletions`);
+  }
+
   /** A write of LevelDB's; when it fails these operations are undone as soon as that is possible. */
   async #guarded(ops: Iterable<StoreOp>, write: () => Promise<void>): Promise<void> {
     try {
@@ -248,7 +262,7 @@ export class LevelStore implements Store {
    */
   async #put(
     ops: Iterable<StoreOp>,
-    { sync }: BatchOptions,
+    { sync, adds }: BatchOptions,
     write: (work: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
     const batch = this.#db.batch();
@@ -268,6 +282,7 @@ export class LevelStore implements Store {
         bytes += op.value.length;
         batch.put(op.key, op.value);
       }
+      if (adds === true) this.#leaveRoom(bytes);
       await write(() => batch.write({ sync }));
     } finally {
       await batch.close();
@@ -287,15 +302,16 @@ export class LevelStore implements Store {
 
   /**
    * After a failed write LevelDB either takes no more or goes on behind a torn record, so it is opened again, as
-   * soon as there is room: without room it could not even be opened, and reads would end too. Reads wait meanwhile.
+   * soon as there is room for the table that it makes of its log: without room it could not even be opened, and reads
+   * would end too. Reads wait meanwhile.
    */
   async #recover(undo: readonly StoreOp[]): Promise<void> {
     const { location } = this.#db;
     if (Date.now() < this.#retryAtMs)
       throw new StoreWriteError(`the database at ${location} waits after a failure`);
     this.#retryAtMs = Date.now() + RETRY_MS;
-    const { bavail, bsize } = await statfs(location);
-    if (bavail * bsize < REOPEN_BYTES_FREE) throw new StoreWriteError(`the disk of ${location} is full`);
+    if (freeBytes(location) < fileBytes(location, /\.log$/) + REOPEN_BYTES)
+      throw new StoreWriteError(`the disk of ${location} is full`);
     const reopened = this.#reopen();
     this.#reopening = reopened.catch(() => undefined);
     try {
@@ -320,6 +336,18 @@ export class LevelStore implements Store {
     if (!hasCode(error, "LEVEL_CORRUPTION")) return error;
     return new StoreDamagedError(this.#location, describe(error), { cause: error });
   }
+}
+
+function freeBytes(location: string): number {
+  const { bavail, bsize } = statfsSync(location);
+  return bavail * bsize;
+}
+
+/** Of the files with such names. */
+function fileBytes(location: string, names: RegExp): number {
+  return readdirSync(location)
+    .filter((name) => names.test(name))
+    .reduce((sum, name) => sum + (statSync(join(location, name), { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 function describe(error: unknown): string {

@@ -12,6 +12,8 @@ export interface KeyRange {
 export interface BatchOptions {
   /** true: the batch and everything before it survives a power failure once the promise resolves. */
   sync: boolean;
+  /** The batch adds data: it is refused while the disk has only the room that deletions need. */
+  adds?: boolean;
 }
 
 /** Everything as of one moment, whatever is written later. Keeps old data on disk until it is closed. */

@@ -1,7 +1,9 @@
 // Background work of one index, one job at a time: merging neighbours, re-indexing segments of an older schema,
 // deleting documents nobody can see, giving memory and disk back. Decides what is next; the jobs themselves are in
 // merge-job, reindex-job, renewal-job and compaction-job. A job that fails is told to the owner and tried again after a while.
+
 import { chooseMerge, type MergeCandidate } from "../../segments/merge-policy.js";
+import { StoreWriteError } from "../../storage/store.js";
 import {
   IDLE_MS,
   MERGE_BUSY,
@@ -11,7 +13,7 @@ import {
   SEGMENTS_MANY,
   SEGMENTS_MAX,
 } from "../limits.js";
-import { compactionJob } from "./compaction-job.js";
+import { compactionJob, wholeCompactionJob } from "./compaction-job.js";
 import type { JobContext } from "./job-context.js";
 import { mergeJob } from "./merge-job.js";
 import { reindexJob } from "./reindex-job.js";
@@ -34,8 +36,8 @@ export class Maintenance {
   /** Memory that the last renewal could not give back. */
   #keptBytes = 0;
   #lastReadMs = Number.NEGATIVE_INFINITY;
-  /** Segments were replaced since the last compaction. */
-  #replaced = false;
+  /** Segments were replaced or documents deleted since the last compaction. */
+  #garbage = false;
   #pausedUntilMs = 0;
   #oldestGeneration = 0;
   readonly #timers = new Map<WakeReason, NodeJS.Timeout>();
@@ -144,6 +146,7 @@ export class Maintenance {
       }
     } catch (error) {
       if (this.#stopped) return;
+      if (error instanceof StoreWriteError) this.#context.state.short = true;
       this.#pausedUntilMs = performance.now() + PAUSE_AFTER_FAULT_MS;
       this.#wakeAfter("fault", PAUSE_AFTER_FAULT_MS);
       this.#onFault(error);
@@ -158,6 +161,8 @@ export class Maintenance {
     const stopped = (): boolean => this.#stopped || state.closed;
     const renewal = this.#renewal(stopped);
     if (renewal !== null) return renewal;
+    if (state.short && this.#purgeable()) return () => this.#purge();
+    if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     const candidates = state.entries.map(({ segment }): MergeCandidate => {
       const { bytes, rows } = segment.record;
       return { bytes, rows, deleted: state.deletedCount(segment), stale: state.isStale(segment) };
@@ -170,22 +175,25 @@ export class Maintenance {
       return this.#replacing(() => mergeJob(this.#context, merge, stopped));
     }
     if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
-    if (state.dead.releasable(this.#oldestGeneration).length > 0) return () => this.#purge();
+    if (this.#purgeable()) return () => this.#purge();
     if (quietInMs > 0) {
-      if (this.#replaced || chooseMerge(candidates, MERGE_IDLE) !== null) this.#wakeAfter("idle", quietInMs);
+      if (this.#garbage || chooseMerge(candidates, MERGE_IDLE) !== null) this.#wakeAfter("idle", quietInMs);
       return null;
     }
-    if (!this.#replaced) return null;
+    return this.#garbage ? this.#collecting(compactionJob) : null;
+  }
+
+  #collecting(compaction: (context: JobContext) => Promise<void>): Job {
     return () => {
-      this.#replaced = false;
-      return compactionJob(this.#context);
+      this.#garbage = false;
+      return compaction(this.#context);
     };
   }
 
   #replacing(job: Job): Job {
     return async () => {
       await job();
-      this.#replaced = true;
+      this.#garbage = true;
     };
   }
 
@@ -209,9 +217,14 @@ export class Maintenance {
     };
   }
 
+  #purgeable(): boolean {
+    return this.#context.state.dead.releasable(this.#oldestGeneration).length > 0;
+  }
+
   /** In the lane, so that no write works on the same lists. */
-  #purge(): Promise<void> {
+  async #purge(): Promise<void> {
     const { lane, state } = this.#context;
-    return lane.run(() => state.purge(this.#oldestGeneration));
+    await lane.run(() => state.purge(this.#oldestGeneration));
+    this.#garbage = true;
   }
 }

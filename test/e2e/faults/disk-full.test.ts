@@ -1,7 +1,7 @@
-// No room for documents: writes are refused with 503 and Retry-After, reads go on, nothing that was acknowledged
-// is lost, and writes are taken again by themselves. The full disk is a small tmpfs, which only root can mount.
+// No room for documents: writes are refused with 503 and Retry-After, reads and deletions go on, nothing that was
+// acknowledged is lost, and writes are taken again by themselves as soon as something has made room. The full disk is a small tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -135,11 +135,73 @@ describe("without room", () => {
     await eventually(async () => (await send(1)).status === 503, "the reserve is noticed");
     const before = await found();
     expectRefused(await send(2));
-    expectRefused(await server.delete("/v1/indexes/things/documents/b0-0"));
     expect(await found()).toBe(before);
+    expectStatus(await server.delete("/v1/indexes/things/documents/b0-0"), 200);
+    const ids = { action: "delete", documents: [{ id: "b0-1" }, { id: "b0-2" }] };
+    expect((await server.post("/v1/indexes/things/documents/batch", ids)).json.data.succeeded).toBe(2);
+    expect(await found()).toBe(before - 3);
     rmSync(ballast);
     await eventually(async () => (await send(2)).status === 200, "writes are taken again");
-    expect(await found()).toBeGreaterThanOrEqual(before);
+    expect(await found()).toBeGreaterThanOrEqual(before - 3);
+  });
+
+  test("after a refused deletion: deletions are taken again with a few MiB of room", async (context) => {
+    const disk = smallDisk("nearly", 32);
+    if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
+    mounted.push(disk);
+    const flags = ["--config", config({ diskFreeBytesMin: 1 })];
+    server = await TestServer.start({ dataDir: join(disk, "data"), shards: 1, flags });
+    await server.createIndex("things", SCHEMA);
+    expectStatus(await send(0), 200);
+    const ballast = join(disk, "ballast");
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    const ids = Array.from({ length: BATCH }, (_, i) => `b0-${i}`);
+    const remove = (id: string): Promise<Reply> => server!.delete(`/v1/indexes/things/documents/${id}`);
+    // the last page of the log has room for some deletions
+    await eventually(async () => {
+      const id = ids.pop()!;
+      const reply = await remove(id);
+      if (reply.status === 503) ids.push(id);
+      return reply.status === 503;
+    }, "a deletion is refused");
+    expect(await found()).toBe(ids.length);
+    truncateSync(ballast, statSync(ballast).size - 4 * MIB);
+    await eventually(async () => (await remove(ids.at(-1)!)).status === 200, "deletions are taken again");
+    expect(await found()).toBe(ids.length - 1);
+    await server.stop("SIGKILL");
+    await server.launch();
+    expect(await found()).toBe(ids.length - 1);
+  });
+
+  test.for([
+    ["documents", "/v1/indexes/things/documents?filter_by=title:thing"],
+    ["index", "/v1/indexes/things"],
+  ] as const)("on a disk full of documents: deleting the %s makes room", async ([what, path], context) => {
+    const disk = smallDisk(`full-of-${what}`, 48);
+    if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
+    mounted.push(disk);
+    const flags = ["--config", config({ diskFreeBytesMin: 1 })];
+    server = await TestServer.start({ dataDir: join(disk, "data"), flags });
+    await server.createIndex("things", SCHEMA);
+    let next = 0;
+    for (let refused = 0; refused < 3; next++) {
+      expect(next, "the disk fills up").toBeLessThan(400);
+      if ((await send(next)).status === 503) refused++;
+    }
+    const before = await found();
+    expect(before).toBeGreaterThan(0);
+    expectStatus(await server.delete(path), 200);
+    if (what === "index") await server.createIndex("things", SCHEMA);
+    expect(await found()).toBe(0);
+    await eventually(async () => {
+      const reply = await send(next++);
+      return reply.status === 200 && reply.json.data.failed === 0;
+    }, "writes are taken again");
+    const after = await found();
+    await server.stop("SIGKILL");
+    await server.launch();
+    expect(await found()).toBe(after);
   });
 
   test("in memory: writes are refused, reads go on", async () => {
