@@ -28,6 +28,9 @@ export interface LifecycleOptions {
   readonly log: Logger;
 }
 
+/** What could not be removed is tried again so soon. */
+const REPEAT_MS = 1_000;
+
 export class Lifecycle {
   readonly #catalog: Catalog;
   readonly #indexes: OpenIndexes;
@@ -252,17 +255,20 @@ export class Lifecycle {
     });
   }
 
-  /** A drop that fails stays on the list and is tried again at the next start. */
-  async #drop(uid: number): Promise<void> {
+  /** A drop that fails stays on the list and is tried again, at the next start at the latest. */
+  async #drop(uid: number, again = false): Promise<void> {
     try {
       await this.#indexes.drop(uid);
       fault("remove.after-shards");
       await this.#catalog.change(() => ({ type: "index.dropped", uid }));
+      if (again) this.#log.info({ uid }, "the data of a deleted index is dropped now");
     } catch (error) {
       this.#log.error(
         { err: error, uid },
-        "the data of a deleted index could not be dropped; the next start tries again",
+        "the data of a deleted index could not be dropped; trying again soon",
       );
+      const job = { name: "drop an index again", subject: indexSubject(uid) };
+      this.#jobs.after(REPEAT_MS, job, () => this.#drop(uid, true));
     }
   }
 
