@@ -6,7 +6,7 @@ import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } fro
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
 import { checkRuleFilter } from "./catalog/rules.js";
 import { type CatalogState, nameKey } from "./catalog/state.js";
-import type { IndexRecord, IndexStatus } from "./catalog/types.js";
+import { type IndexRecord, type IndexStatus, isMade } from "./catalog/types.js";
 import type { OpenIndexes } from "./cluster/open-indexes.js";
 import type { Writes } from "./cluster/writes.js";
 import { ruleTexts } from "./curation.js";
@@ -38,8 +38,6 @@ export class Lifecycle {
   readonly #analyserOf: AnalyserOf;
   readonly #limits: Limits;
   readonly #log: Logger;
-  /** Indexes that exist in the catalog but are not made in the shards yet; nobody sees them. */
-  readonly #making = new Set<number>();
   #begun = false;
   readonly #jobs: Jobs;
   /** Requests that read or write documents, by the uid they began with. */
@@ -55,10 +53,12 @@ export class Lifecycle {
     this.#log = log;
   }
 
-  /** Finishes interrupted deletions and learns where every index stands. None is opened. */
+  /** Takes interrupted creations back, finishes interrupted deletions and learns where every index stands. None is opened. */
   async begin(): Promise<void> {
+    const records = [...this.#catalog.state.indexes.values()];
+    for (const record of records) if (!isMade(record)) await this.#takeBack(record.uid);
     for (const uid of this.#catalog.state.toDrop) await this.#drop(uid);
-    await this.#indexes.adopt([...this.#catalog.state.indexes.values()]);
+    await this.#indexes.adopt(records.filter(isMade));
     this.#begun = true;
   }
 
@@ -75,7 +75,7 @@ export class Lifecycle {
   /** By name. */
   list(tenant: number): IndexRecord[] {
     return [...this.#catalog.state.indexes.values()]
-      .filter((record) => record.tenant === tenant && !this.#making.has(record.uid))
+      .filter((record) => record.tenant === tenant && isMade(record))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -134,21 +134,33 @@ export class Lifecycle {
         );
       }
       made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
-      this.#making.add(made.uid);
-      return { type: "index.put", record: made };
+      return { type: "index.put", record: { ...made, making: true } };
     });
     const record = made!;
     try {
       fault("create.after-catalog");
       await this.#indexes.create(record);
       fault("create.after-shards");
+      await this.#catalog.change(() => ({ type: "index.put", record }));
       return record;
     } catch (error) {
-      await this.#catalog.change(() => ({ type: "index.delete", uid: record.uid }));
-      await this.#drop(record.uid);
+      await this.#takeBack(record.uid);
       throw error;
-    } finally {
-      this.#making.delete(record.uid);
+    }
+  }
+
+  /** Removes an index whose creation has not come to its end, as soon as the catalog takes that. */
+  async #takeBack(uid: number): Promise<void> {
+    try {
+      await this.#catalog.change(() => ({ type: "index.delete", uid }));
+      await this.#drop(uid);
+    } catch (error) {
+      this.#log.error(
+        { err: error, uid },
+        "an index that was not made could not be removed; trying again soon",
+      );
+      const job = { name: "remove an index that was not made", subject: indexSubject(uid) };
+      this.#jobs.after(REPEAT_MS, job, () => this.#takeBack(uid));
     }
   }
 
@@ -236,7 +248,7 @@ export class Lifecycle {
 
   #find(state: CatalogState, tenant: number, name: string): IndexRecord | undefined {
     const record = state.indexByName.get(nameKey(tenant, name));
-    return record === undefined || this.#making.has(record.uid) ? undefined : record;
+    return record === undefined || !isMade(record) ? undefined : record;
   }
 
   #change(uid: number, decide: (current: IndexRecord) => IndexRecord): Promise<IndexRecord> {

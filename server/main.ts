@@ -9,6 +9,7 @@ import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js"
 import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
+import { isMade } from "./catalog/types.js";
 import { AnswerCache } from "./cluster/answer-cache.js";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
@@ -268,7 +269,7 @@ async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promi
     await discardNew(dataDir);
     return kept;
   }
-  const indexes = [...catalog.state.indexes.values()];
+  const indexes = [...catalog.state.indexes.values()].filter(isMade);
   try {
     await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, engine, log });
   } catch (error) {

@@ -6,6 +6,7 @@ import { MessageReader } from "./protocol/bytes.js";
 import {
   decodeInUse,
   decodeOpen,
+  decodeSchema,
   decodeStanding,
   decodeUid,
   encodeOpenReply,
@@ -157,7 +158,7 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
       return on(request.uid, (index) => encodeAllSeqsReply(index.allSeqs(request)));
     }
     case Op.SCHEMA: {
-      const { uid, schema } = decodeOpen(reader);
+      const { uid, schema } = decodeSchema(reader);
       return on(uid, async (index) => {
         await index.changeSchema(schema);
         return encodeEmptyReply();

@@ -101,10 +101,10 @@ export class Shard {
   }
 
   /** Opens the index unless it is open, and makes the schema its own if it is newer. */
-  openIndex({ uid, schema }: OpenRequest): Promise<OpenReply> {
+  openIndex({ uid, schema, made }: OpenRequest): Promise<OpenReply> {
     return this.#lane(uid).run(async () => {
       const known = this.#indexes.get(uid);
-      if (known === undefined) return (await this.#load(uid, schema)).status;
+      if (known === undefined) return (await this.#load(uid, schema, made)).status;
       await known.changeSchema(schema);
       return known.status;
     });
@@ -199,7 +199,7 @@ export class Shard {
     return lane;
   }
 
-  async #load(uid: number, schema: ShardSchema): Promise<IndexShard> {
+  async #load(uid: number, schema: ShardSchema, made: boolean): Promise<IndexShard> {
     if (this.#closed) throw new ShardError(SHARD_UNAVAILABLE, "the shard is closing");
     const { store, sync, documentBytesMax, engine, workbench } = this.#options;
     const options: IndexOptions = {
@@ -212,6 +212,7 @@ export class Shard {
         workbench: () => workbench,
       },
       engine: engine(),
+      made,
       turns: this.#turns,
       onFault: (error) => this.#onBackgroundFault(uid, index, error),
     };
@@ -239,7 +240,7 @@ export class Shard {
     this.#indexes.delete(uid);
     const reopened = this.#lane(uid).run(async () => {
       await index.close();
-      if (!this.#indexes.has(uid) && !this.#closed) await this.#load(uid, index.schema);
+      if (!this.#indexes.has(uid) && !this.#closed) await this.#load(uid, index.schema, true);
     });
     reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
   }

@@ -65,6 +65,12 @@ export interface IndexRecord {
   readonly settings: IndexSettings;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
+  /** Not all shards have the index yet, and nobody sees it. A start takes such a creation back. */
+  readonly making?: true;
+}
+
+export function isMade({ making }: IndexRecord): boolean {
+  return making !== true;
 }
 
 export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;

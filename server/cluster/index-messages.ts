@@ -15,7 +15,7 @@ import {
 import { isUnreadable, SHARD_NOT_OPEN, ShardError } from "../../shards/protocol/errors.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import { decodeTogetherReply, encodeTogether } from "../../shards/protocol/together.js";
-import type { IndexRecord } from "../catalog/types.js";
+import { type IndexRecord, isMade } from "../catalog/types.js";
 import { viewOf } from "../schema/index-view.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import type { Ask, Message } from "../threads/shard-pool.js";
@@ -79,7 +79,10 @@ export class IndexMessages {
     const told: (OpenReply | null)[] = [];
     for (let at = 0; at < records.length; at += INDEXES_PER_MESSAGE) {
       const some = records.slice(at, at + INDEXES_PER_MESSAGE);
-      const questions = some.map(({ uid, schemaVersion }) => encodeStanding({ uid, schemaVersion }));
+      const questions = some.map((record) => {
+        const { uid, schemaVersion } = record;
+        return encodeStanding({ uid, schemaVersion, made: isMade(record) });
+      });
       const reply = await ask(encodeTogether(questions));
       for (const part of decodeTogetherReply(reply)) told.push(this.#unlessDamaged(shard, part));
     }
@@ -116,7 +119,7 @@ export class IndexMessages {
 }
 
 function encodeOpenOf(record: IndexRecord): Message {
-  return encodeOpen({ uid: record.uid, schema: viewOf(record).shardSchema });
+  return encodeOpen({ uid: record.uid, schema: viewOf(record).shardSchema, made: isMade(record) });
 }
 
 /** Null where it is not open. */

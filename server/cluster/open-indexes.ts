@@ -171,9 +171,11 @@ export class OpenIndexes {
   /** Makes a new index in all shards. */
   async create(record: IndexRecord): Promise<void> {
     const standing = Array.from({ length: this.#options.shards }, () => NOTHING_STORED);
-    this.#states.set(record.uid, new IndexState(record, standing, this.#options));
+    const state = new IndexState({ ...record, making: true }, standing, this.#options);
+    this.#states.set(record.uid, state);
     try {
       const { end } = await this.use(record.uid);
+      state.record = record;
       end();
     } catch (error) {
       this.#states.delete(record.uid);

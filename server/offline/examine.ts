@@ -9,7 +9,7 @@ import { OtherVersionError } from "../../shards/storage/envelope.js";
 import { unfinishedRestore } from "../backups/restore.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { CatalogState } from "../catalog/state.js";
-import type { IndexRecord } from "../catalog/types.js";
+import { type IndexRecord, isMade } from "../catalog/types.js";
 import { lockDataDir } from "../data-dir/data-lock.js";
 import { unfinishedMove } from "../reshard/folders.js";
 import { viewOf } from "../schema/index-view.js";
@@ -23,7 +23,7 @@ export interface Examination {
 }
 
 export interface Findings {
-  /** What an unfinished restore or change of the number of shards has left; no damage. */
+  /** What an unfinished restore, change of the number of shards or creation of an index has left; no damage. */
   readonly unfinished: readonly string[];
   /** What is wrong with the catalog; when it cannot be read at all, nothing else was looked at. */
   readonly catalog: readonly string[];
@@ -47,7 +47,8 @@ export async function examine({ task, dataDir, index, dryRun }: Examination): Pr
     const { state, problems } = await readCatalog(dataDir);
     if (state === null)
       return { unfinished: restore, catalog: problems, shards: [], across: [], names: new Map() };
-    const unfinished = [...restore, ...(await unfinishedMove(dataDir, state.shards ?? 0))];
+    const move = await unfinishedMove(dataDir, state.shards ?? 0);
+    const unfinished = [...restore, ...move, ...unfinishedCreations(state)];
     const records = [...state.indexes.values()];
     const wanted = index === null ? null : uidsNamed(records, index);
     const names = new Map(records.map((record) => [record.uid, record.name]));
@@ -78,6 +79,12 @@ async function readCatalog(dataDir: string): Promise<{ state: CatalogState | nul
   return { state, problems: [...damage.found] };
 }
 
+function unfinishedCreations({ indexes }: CatalogState): string[] {
+  return [...indexes.values()]
+    .filter((record) => !isMade(record))
+    .map(({ name }) => `the creation of the index "${name}" was interrupted; the next start removes it`);
+}
+
 function uidsNamed(records: readonly IndexRecord[], name: string): number[] {
   const uids = records.filter((record) => record.name === name).map(({ uid }) => uid);
   if (uids.length === 0) throw new Error(`there is no index named "${name}"`);
@@ -89,11 +96,13 @@ function shardJob(
   records: readonly IndexRecord[],
   only: readonly number[] | null,
 ): Pick<OfflineJob, "shards" | "indexes" | "only" | "dropping"> {
+  const made = records.filter(isMade);
+  const making = records.filter((record) => !isMade(record)).map(({ uid }) => uid);
   return {
     shards: state.shards ?? 0,
-    indexes: records.map((record) => ({ uid: record.uid, schema: viewOf(record).shardSchema })),
+    indexes: made.map((record) => ({ uid: record.uid, schema: viewOf(record).shardSchema })),
     only: only === null ? null : [...only],
-    dropping: [...state.toDrop],
+    dropping: [...state.toDrop, ...making],
   };
 }
 

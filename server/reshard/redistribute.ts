@@ -128,7 +128,10 @@ async function moveIndex(
   };
   // An earlier start may have left a part of it.
   await everywhere(() => encodeDrop(uid), decodeEmptyReply);
-  await everywhere(() => encodeOpen({ uid, schema: viewOf(record).shardSchema }), decodeOpenReply);
+  await everywhere(
+    () => encodeOpen({ uid, schema: viewOf(record).shardSchema, made: false }),
+    decodeOpenReply,
+  );
   const stream = new DocumentStream(source, uid);
   const expected = await stream.open();
   const { generation, maxSeq } = stream;

@@ -23,6 +23,8 @@ export interface IndexOptions {
   home: IndexHome;
   /** A fresh instance of which the index becomes the only user. */
   engine: Engine;
+  /** The index was made before: it is not made anew when the database does not have it. */
+  made: boolean;
   turns: Turns;
   /** A background job failed; it will be tried again unless the index is closed. */
   onFault(error: unknown): void;
@@ -47,9 +49,9 @@ export class IndexShard {
     });
   }
 
-  /** Opens the index from the database or creates it. Throws the errors of openIndex. */
+  /** Opens the index from the database or makes it. Throws the errors of openIndex. */
   static async open(uid: number, schema: ShardSchema, options: IndexOptions): Promise<IndexShard> {
-    const state = await openIndex(options.home, options.engine, uid, schema);
+    const state = await openIndex(options, uid, schema);
     const index = new IndexShard(state, options);
     index.#maintenance.wake();
     return index;

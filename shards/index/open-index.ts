@@ -31,18 +31,18 @@ const TURN_BYTES_MIN = 8 * 1024 * 1024;
 const TURN_DOCUMENTS = 256;
 
 /**
- * The index as it was last committed, or a new one with this schema. The schema in force is the newer one of
- * the stored and the given. Throws the envelope's errors and EngineError("damaged").
+ * The index as it was last committed, or a new one with this schema unless it was `made` before. The schema in force is
+ * the newer one of the stored and the given. Throws the envelope's errors and EngineError("damaged").
  */
 export async function openIndex(
-  home: IndexHome,
-  engine: Engine,
+  { home, engine, made }: { home: IndexHome; engine: Engine; made: boolean },
   uid: number,
   schema: ShardSchema,
 ): Promise<ShardIndexState> {
   const { store } = home;
   const stored = await store.get(manifestKey(uid));
-  if (stored === undefined) return create(home, engine, uid, schema);
+  if (stored === undefined && !made) return create(home, engine, uid, schema);
+  if (stored === undefined) throw new DamagedBytesError(`index ${uid}, manifest: missing`);
   const manifest = decodeManifest(stored, `index ${uid}, manifest`);
   await deleteUnfinished(store, uid);
   await checkNewest(store, uid, manifest);

@@ -1,7 +1,7 @@
 // Control messages: op byte, then msgpack. Rare, so clarity goes before speed.
-//   OPEN {uid, schema} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
+//   OPEN {uid, schema, made} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
-//   STANDING {uid, schemaVersion} -> what OPEN would answer, without opening
+//   STANDING {uid, schemaVersion, made} -> what OPEN would answer, without opening
 import { pack, unpack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -27,15 +27,22 @@ export interface ShardSchema {
   analysis: { symbolsToIndex: string; tokenSeparators: string };
 }
 
-export interface OpenRequest {
+export interface SchemaRequest {
   uid: number;
   schema: ShardSchema;
+}
+
+export interface OpenRequest extends SchemaRequest {
+  /** Every shard has had the index, so a shard without it has lost it; else opening makes a new one. */
+  made: boolean;
 }
 
 export interface StandingRequest {
   uid: number;
   /** Of the schema that the index is to have. */
   schemaVersion: number;
+  /** As in OpenRequest. */
+  made: boolean;
 }
 
 export interface OpenReply {
@@ -133,13 +140,22 @@ export function encodeOpen(request: OpenRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.OPEN, request);
 }
 
-export function encodeSchema(request: OpenRequest): Uint8Array<ArrayBuffer> {
+export function encodeSchema(request: SchemaRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.SCHEMA, request);
 }
 
-/** Payload of OPEN or SCHEMA, after the op byte. */
+/** Payload of OPEN, after the op byte. */
 export function decodeOpen(reader: MessageReader): OpenRequest {
   const fields = readObject(reader);
+  return { ...schemaRequest(fields), made: fields.made === true };
+}
+
+/** Payload of SCHEMA, after the op byte. */
+export function decodeSchema(reader: MessageReader): SchemaRequest {
+  return schemaRequest(readObject(reader));
+}
+
+function schemaRequest(fields: Fields): SchemaRequest {
   return { uid: whole(fields, "uid"), schema: checkSchema(fields.schema) };
 }
 
@@ -162,7 +178,8 @@ export function encodeStanding(request: StandingRequest): Uint8Array<ArrayBuffer
 /** Payload of STANDING, after the op byte. */
 export function decodeStanding(reader: MessageReader): StandingRequest {
   const fields = readObject(reader);
-  return { uid: whole(fields, "uid"), schemaVersion: whole(fields, "schemaVersion") };
+  const [uid, schemaVersion] = [whole(fields, "uid"), whole(fields, "schemaVersion")];
+  return { uid, schemaVersion, made: fields.made === true };
 }
 
 /** Payload of CLOSE, DROP or STATS, after the op byte. */

@@ -17,7 +17,7 @@ export interface OfflineJob {
   indexes: OfflineIndex[];
   /** The indexes to work on; null for all. */
   only: number[] | null;
-  /** Indexes that are being dropped: the server's next start finishes that. */
+  /** Indexes that are being dropped, or were never made: the server's next start removes them. */
   dropping: number[];
   /** Repair: only say what would be done. */
   dryRun: boolean;

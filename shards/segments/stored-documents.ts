@@ -1,18 +1,17 @@
 // The live documents of an index straight from the database, without opening the index: a page at a time.
 import type { StoredPage, StoredRequest } from "../protocol/move.js";
+import { DamagedBytesError } from "../storage/envelope.js";
 import { deadDocumentsRange, documentRange, manifestKey, numberOfKey } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
 import { decodeDeadDocuments } from "./dead-documents.js";
 import { decodeDocument } from "./document-record.js";
 import { decodeManifest } from "./manifest.js";
 
-const NONE: StoredPage = { generation: 0, maxSeq: 0, liveDocs: 0, more: false, documents: [] };
-
 /** Requires that nobody writes to the index. Throws the envelope's errors. */
 export async function storedDocuments(store: Store, request: StoredRequest): Promise<StoredPage> {
   const { uid, afterSeq, bytesMax } = request;
   const stored = await store.get(manifestKey(uid));
-  if (stored === undefined) return NONE;
+  if (stored === undefined) throw new DamagedBytesError(`index ${uid}, manifest: missing`);
   const { generation, maxSeq, segments } = decodeManifest(stored, `index ${uid}, manifest`);
   const liveDocs = segments.reduce((sum, { rows, deleted }) => sum + rows - deleted, 0);
   const dead = new Set<number>();

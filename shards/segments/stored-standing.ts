@@ -1,15 +1,17 @@
 // Where an index stands in a shard, from its manifest alone: what opening it would tell, without its segments.
 import type { OpenReply, StandingRequest } from "../protocol/control.js";
+import { DamagedBytesError } from "../storage/envelope.js";
 import { manifestKey } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
 import { decodeManifest } from "./manifest.js";
 
-/** An index that was never made here stands at 0. Throws the envelope's errors. */
+/** An index that is not made yet stands at 0. Throws the envelope's errors. */
 export async function storedStanding(
   store: Store,
-  { uid, schemaVersion }: StandingRequest,
+  { uid, schemaVersion, made }: StandingRequest,
 ): Promise<OpenReply> {
   const stored = await store.get(manifestKey(uid));
+  if (stored === undefined && made) throw new DamagedBytesError(`index ${uid}, manifest: missing`);
   if (stored === undefined) return { liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 };
   const manifest = decodeManifest(stored, `index ${uid}, manifest`);
   const newest = Math.max(schemaVersion, manifest.schemaVersion);

@@ -94,7 +94,9 @@ export class TestShard {
       report: (message, error) => reports.push(`${message}: ${error}`),
     });
     const test = new TestShard(shard, workbench, reports);
-    const status = control.decodeOpenReply(await test.ask(control.encodeOpen({ uid: UID, schema })));
+    const status = control.decodeOpenReply(
+      await test.ask(control.encodeOpen({ uid: UID, schema, made: false })),
+    );
     test.generation = status.generation;
     test.nextSeq = status.maxSeq + 1;
     return test;

@@ -143,15 +143,17 @@ describe("control messages", () => {
       fields: [{ slot: 1, name: "title", type: 0, flags: 4, language: 3 }],
       analysis: { symbolsToIndex: "+", tokenSeparators: "-" },
     };
-    expect(control.decodeOpen(opened(control.encodeOpen({ uid: 9, schema }), Op.OPEN))).toEqual({
-      uid: 9,
-      schema,
-    });
+    for (const made of [true, false]) {
+      const open = { uid: 9, schema, made };
+      expect(control.decodeOpen(opened(control.encodeOpen(open), Op.OPEN))).toEqual(open);
+      const standing = { uid: 9, schemaVersion: 2, made };
+      expect(control.decodeStanding(opened(control.encodeStanding(standing), Op.STANDING))).toEqual(standing);
+    }
+    const change = { uid: 9, schema };
+    expect(control.decodeSchema(opened(control.encodeSchema(change), Op.SCHEMA))).toEqual(change);
     expect(control.decodeUid(opened(control.encodeDrop(9), Op.DROP))).toBe(9);
     const inUse = { uid: 9, oldestGeneration: 2 ** 40 };
     expect(control.decodeInUse(opened(control.encodeInUse(9, 2 ** 40), Op.IN_USE))).toEqual(inUse);
-    const asked = { uid: 9, schemaVersion: 2 };
-    expect(control.decodeStanding(opened(control.encodeStanding(asked), Op.STANDING))).toEqual(asked);
     const status = { liveDocs: 1, maxSeq: 2, generation: 3, staleSegments: 4 };
     expect(control.decodeOpenReply(control.encodeOpenReply(status))).toEqual(status);
     const broken = new MessageReader(Uint8Array.of(0xc1));

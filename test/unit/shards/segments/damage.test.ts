@@ -49,7 +49,7 @@ const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 /** A database with every kind of key: two segments with deleted rows, dead documents, a mark, a second index. */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
-  await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA }));
+  await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false }));
   shard.oldest = 0;
   await shard.write(Action.UPSERT, [
     ...["a", "b", "c", "d", "e", "f"].map((id, i) => body(id, i)),
