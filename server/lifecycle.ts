@@ -175,7 +175,7 @@ export class Lifecycle {
     return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits));
   }
 
-  /** When this resolves the record is gone for good and its data has been dropped, or will be at the next start. */
+  /** When this resolves the record is gone for good and its data has been dropped, or will be soon. */
   remove(record: IndexRecord): Promise<void> {
     return this.#exclusively("remove an index", record.uid, async () => {
       await this.#catalog.change((state) => {
