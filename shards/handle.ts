@@ -6,7 +6,7 @@ import { MessageReader } from "./protocol/bytes.js";
 import {
   decodeInUse,
   decodeOpen,
-  decodeSchema,
+  decodeSchemaRequest,
   decodeStanding,
   decodeUid,
   encodeOpenReply,
@@ -158,7 +158,7 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
       return on(request.uid, (index) => encodeAllSeqsReply(index.allSeqs(request)));
     }
     case Op.SCHEMA: {
-      const { uid, schema } = decodeSchema(reader);
+      const { uid, schema } = decodeSchemaRequest(reader);
       return on(uid, async (index) => {
         await index.changeSchema(schema);
         return encodeEmptyReply();

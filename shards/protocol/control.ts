@@ -151,7 +151,7 @@ export function decodeOpen(reader: MessageReader): OpenRequest {
 }
 
 /** Payload of SCHEMA, after the op byte. */
-export function decodeSchema(reader: MessageReader): SchemaRequest {
+export function decodeSchemaRequest(reader: MessageReader): SchemaRequest {
   return schemaRequest(readObject(reader));
 }
 

@@ -46,25 +46,25 @@ function expectRefused(reply: Reply): void {
   expect(Number(reply.headers["retry-after"])).toBeGreaterThan(0);
 }
 
-describe("without room", () => {
-  let server: TestServer | undefined;
-  const mounted: string[] = [];
+let server: TestServer | undefined;
+const mounted: string[] = [];
 
-  const send = (batch: number): Promise<Reply> =>
-    server!.post("/v1/indexes/things/documents/batch", { documents: documents(batch) });
-  const found = async (): Promise<number> => {
-    const reply = await server!.query("things", { q: "thing", per_page: 3 });
-    expectStatus(reply, 200);
-    return reply.json.found;
-  };
+const send = (batch: number): Promise<Reply> =>
+  server!.post("/v1/indexes/things/documents/batch", { documents: documents(batch) });
+const found = async (): Promise<number> => {
+  const reply = await server!.query("things", { q: "thing", per_page: 3 });
+  expectStatus(reply, 200);
+  return reply.json.found;
+};
 
-  afterEach(async () => {
-    await server?.close();
-    for (const directory of mounted.splice(0)) execFileSync("umount", [directory]);
-  });
+afterEach(async () => {
+  await server?.close();
+  for (const directory of mounted.splice(0)) execFileSync("umount", [directory]);
+});
 
-  afterAll(() => rmSync(place, { recursive: true, force: true }));
+afterAll(() => rmSync(place, { recursive: true, force: true }));
 
+describe("a full disk", () => {
   test("on the disk: reads go on, writes resume, no acknowledged document is lost", async (context) => {
     const disk = smallDisk("small", 120);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
@@ -144,7 +144,9 @@ describe("without room", () => {
     await eventually(async () => (await send(2)).status === 200, "writes are taken again");
     expect(await found()).toBeGreaterThanOrEqual(before - 3);
   });
+});
 
+describe("deletions on a full disk", () => {
   test("after a refused deletion: deletions are taken again with a few MiB of room", async (context) => {
     const disk = smallDisk("nearly", 32);
     if (disk === null) return context.skip("cannot mount a tmpfs here (root on Linux can)");
@@ -203,7 +205,9 @@ describe("without room", () => {
     await server.launch();
     expect(await found()).toBe(after);
   });
+});
 
+describe("a memory limit", () => {
   test("in memory: writes are refused, reads go on", async () => {
     server = await TestServer.start();
     await server.createIndex("things", SCHEMA, documents(0).slice(0, 5));

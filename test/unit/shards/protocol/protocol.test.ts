@@ -150,7 +150,7 @@ describe("control messages", () => {
       expect(control.decodeStanding(opened(control.encodeStanding(standing), Op.STANDING))).toEqual(standing);
     }
     const change = { uid: 9, schema };
-    expect(control.decodeSchema(opened(control.encodeSchema(change), Op.SCHEMA))).toEqual(change);
+    expect(control.decodeSchemaRequest(opened(control.encodeSchema(change), Op.SCHEMA))).toEqual(change);
     expect(control.decodeUid(opened(control.encodeDrop(9), Op.DROP))).toBe(9);
     const inUse = { uid: 9, oldestGeneration: 2 ** 40 };
     expect(control.decodeInUse(opened(control.encodeInUse(9, 2 ** 40), Op.IN_USE))).toEqual(inUse);
