@@ -196,6 +196,7 @@ const turns: Scenario = {
 };
 
 const snapshot: Scenario = {
+  before: ({ server }) => noneRunning(server!),
   act: (server) => server.raw("POST", "/v1/snapshots"),
   after: same,
 };
@@ -203,10 +204,7 @@ const snapshot: Scenario = {
 const snapshotRemoval: Scenario = {
   before: async ({ server }) => {
     expectStatus(await server!.post("/v1/snapshots"), 202);
-    await eventually(
-      async () => (await snapshots(server!)).every(({ status }) => status !== "running"),
-      "written",
-    );
+    await noneRunning(server!);
   },
   act: async (server) => {
     const [oldest] = await snapshots(server);
@@ -214,6 +212,13 @@ const snapshotRemoval: Scenario = {
   },
   after: same,
 };
+
+function noneRunning(server: TestServer): Promise<void> {
+  return eventually(
+    async () => (await snapshots(server)).every(({ status }) => status !== "running"),
+    "no snapshot is being written",
+  );
+}
 
 export async function snapshots(server: TestServer): Promise<{ id: string; status: string; path: string }[]> {
   return (await server.get("/v1/snapshots")).json.data as unknown as {
