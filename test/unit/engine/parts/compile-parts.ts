@@ -12,11 +12,14 @@ export interface Parts {
   exports: Record<string, (...numbers: (number | bigint)[]) => number & bigint>;
 }
 
-/** `source` may import from "./json/json" and so on. Nothing is optimised, which takes most of the compiler's time. Throws with the compiler's messages. */
+/**
+ * `source` may import from "./json/json" and so on. Nothing is optimised, which takes most of the compiler's time; the
+ * static data begins where an optimised engine has it. Throws with the compiler's messages.
+ */
 export async function compileParts(source: string): Promise<Parts> {
   let wasm: Uint8Array<ArrayBuffer> | null = null;
   const options =
-    "--runtime stub --importMemory --initialMemory 2 --maximumMemory 65536 --enable simd -o out.wasm";
+    "--runtime stub --memoryBase 1024 --importMemory --initialMemory 2 --maximumMemory 65536 --enable simd -o out.wasm";
   const { error, stderr } = await asc.main([ENTRY, ...options.split(" ")], {
     readFile: (name) => (name === ENTRY ? source : readEngineFile(name)),
     writeFile: (name, contents) => {
