@@ -70,7 +70,7 @@ export class Candidates {
     const words = this.words;
     const queue = this.queue;
     let least = this.leastSum(state);
-    this.findPlaces(words.scores, least, state);
+    this.findRowsWithBonus(words.scores, least, state);
     this.begin();
     let part = PART_FIRST;
     for (let to = scored.to; to > scored.from && !failed(); part *= PART_GROWTH) {
@@ -106,18 +106,18 @@ export class Candidates {
   /** The score that a row without a bonus must have to reach a sum. */
   private scoreCut(least: f64, state: u32): f64 {
     const signals = this.signals;
-    return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.closeness.most - SCORE_MARGIN;
+    return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.scoreMost() - SCORE_MARGIN;
   }
 
-  /** Finds out which rows of the range can get a bonus of place when many would ask. */
-  findPlaces(scores: usize, least: f64, state: u32): void {
+  /** Finds out which rows of the range can get a bonus when many would ask. */
+  findRowsWithBonus(scores: usize, least: f64, state: u32): void {
     const scored = this.scored;
     const signals = this.signals;
-    if (signals.place.most(state) == 0 || signals.place.starts.areKnown(scored.from, scored.to)) return;
+    if (signals.rowsWithBonusKnown(scored.from, scored.to, state)) return;
     const cut = this.scoreCut(least, state) - signals.bonusMost(state) / RELEVANCE_SCALE;
     const asked = countFrom(scores, scored.count, cut);
-    if (asked > ROWS_ASKED && signals.place.starts.postings(scored.from, scored.to) < asked * POSTINGS_A_ROW)
-      signals.place.starts.find(scored.from, scored.to);
+    if (asked > ROWS_ASKED && signals.postingsToFind(scored.from, scored.to) < asked * POSTINGS_A_ROW)
+      signals.findRowsWithBonus(scored.from, scored.to);
   }
 
   /**
@@ -130,8 +130,7 @@ export class Candidates {
     const signals = this.signals;
     const cut = this.scoreCut(least, state);
     const bonus = signals.bonusMost(state) / RELEVANCE_SCALE;
-    const asked =
-      bonus > 0 && (signals.place.most(state) == 0 || signals.place.starts.areKnown(scored.from, scored.to));
+    const asked = bonus > 0 && signals.rowsWithBonusKnown(scored.from, scored.to, state);
     const plainCut = asked ? cut : cut - bonus; // of rows without a bonus when it is known which have one
     const tied = top.isFull() && least == top.leastSum(); // the least sum is that of the worst row kept
     const end = Bits.words(to);

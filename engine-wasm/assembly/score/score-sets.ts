@@ -10,7 +10,6 @@ import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsCopy, bitsMove } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows, numberRows } from "../memory/numbered";
-import { RankProgram } from "../program/rank-program";
 import { SearchProgram } from "../program/search-program";
 import { RELEVANCE_SCALE } from "../rank/final-key";
 import { Sieve } from "../rank/sieve";
@@ -28,7 +27,6 @@ const PART_MOST: u32 = 256; // so many that may enter are offered at once
 @unmanaged
 export class SetVisitor {
   program: SearchProgram;
-  ranking: RankProgram;
   top: TopK;
   matches: Matches;
   signals: Signals;
@@ -52,7 +50,6 @@ export class SetVisitor {
     const made = changetype<SetVisitor>(scratchZeroed(offsetof<SetVisitor>()));
     const program = signals.program;
     made.program = program;
-    made.ranking = program.ranking;
     made.top = signals.top;
     made.matches = matches;
     made.signals = signals;
@@ -76,7 +73,7 @@ export class SetVisitor {
     this.rangeFirst = first;
     this.scored = numbered;
     this.candidates.beginSegment(numbered, some, count);
-    const lifted: usize = this.ranking.isPlain ? 0 : signals.term.lifted;
+    const lifted = signals.rowsLifted();
     if (lifted == 0 && matches.full == 0 && matches.best == 0 && matches.fewestTypos == 0) {
       this.visitFull(matching, signals.bestState, false);
       return;
@@ -174,7 +171,7 @@ export class SetVisitor {
     words.score(scored, false, bestOnly);
     if (bestOnly) {
       const least = this.candidates.leastSum(state);
-      this.candidates.findPlaces(words.uppers, least, state);
+      this.candidates.findRowsWithBonus(words.uppers, least, state);
       this.candidates.begin();
       this.candidates.addFull(words.uppers, least, state, scored.from, scored.to);
       const complete = this.candidates.allScored();
@@ -218,7 +215,7 @@ export class SetVisitor {
     const least = top.isFull()
       ? top.leastSum()
       : max(0, this.candidates.queue.kthLargest(sums, count, this.program.rowsWanted));
-    const cut = least - (signals.closeness.most * RELEVANCE_SCALE + 2) - bonus;
+    const cut = least - (signals.scoreMost() * RELEVANCE_SCALE + 2) - bonus;
     this.candidates.begin();
     const list = numberedRows(scored);
     for (let i: u32 = 0; i < count; i++) {
@@ -243,7 +240,7 @@ export class SetVisitor {
         most += word.most;
         if (best.rows == 0 || word.most > best.most) best = word;
       }
-      most += this.signals.closeness.most;
+      most += this.signals.scoreMost();
       if (best.rows == 0 || !this.canEnter(most, 0)) return;
       this.take(set, left, best.rows, 0);
       this.visitMixed(set, 0, most);

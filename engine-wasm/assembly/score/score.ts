@@ -119,13 +119,11 @@ export class Scorer {
     const signals = this.signals;
     const top = this.top;
     if (among == 0 || signals.lowerIsBetter || !top.isFull()) return among;
-    const isPlain = this.program.ranking.isPlain;
     const mostText = this.mostText;
     let could: u64 = 0;
     for (let rest = among; rest != 0; rest &= rest - 1) {
       const row = from + <u32>ctz(rest);
-      const bonus = isPlain ? 0 : signals.term.of(row) + signals.place.most(signals.bestState);
-      if (top.wouldEnter(row, mostText, bonus)) could |= (<u64>1) << (row & 63);
+      if (top.wouldEnter(row, mostText, signals.rowBonusMost(row))) could |= (<u64>1) << (row & 63);
     }
     return could;
   }

@@ -3,8 +3,9 @@
 //
 // Each signal is a class in a file of its own, with its value, its bounds and its explanation side by side: closeness.ts,
 // place-bonus.ts, term-bonus.ts; boosts, pins and burials, which rules make, are in rank/rules.ts. To add one: write such a
-// file, make it here, and count it in `offer` (its value), in `sumBound` and `bonusMost` or `mostScore` (its bounds: never
-// below a value that a row can get), and in search/explain.ts (its explanation). Nothing else has to know.
+// file, make it here, and count its value in `offer` and its bounds, never below a value that a row can get, in the methods
+// under "Bounds": those of the score for a signal within the text match, those of the bonus for one beside it, which also
+// clears `isPlain` (program/rank-program.ts). Whoever leaves rows out asks only these methods.
 
 import { ROW_MATCHED, SORT_RELEVANCE } from "../layout";
 import { scratchZeroed } from "../memory/arena";
@@ -87,6 +88,13 @@ export class Signals {
     return textMatchIn(score, state, this.program.wordCount);
   }
 
+  // Bounds.
+
+  /** The most that signals add to the score of a row's words. */
+  scoreMost(): f64 {
+    return this.closeness.most;
+  }
+
   /** The text match of a row in the best state that scores the most. */
   mostText(): f64 {
     return this.textMatch(this.mostScore, this.bestState);
@@ -97,7 +105,32 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.place.most(state) + this.term.most;
   }
 
-  /** Rows of a word of a bitset that may get a bonus; those of place only where starts.ts knows them. */
+  /** The most that the row gets as bonus in the best state. */
+  rowBonusMost(row: u32): f64 {
+    return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.most(this.bestState);
+  }
+
+  /** Rows that are lifted over everything, a bitset; 0 for none. */
+  rowsLifted(): usize {
+    return this.program.ranking.isPlain ? 0 : this.term.lifted;
+  }
+
+  /** `rowsWithBonus` can tell for rows from..to in this state. */
+  rowsWithBonusKnown(from: u32, to: u32, state: u32): bool {
+    return this.place.most(state) == 0 || this.place.starts.areKnown(from, to);
+  }
+
+  /** Postings that `findRowsWithBonus` reads. */
+  postingsToFind(from: u32, to: u32): u64 {
+    return this.place.starts.postings(from, to);
+  }
+
+  /** Finds out which rows from..to may get a bonus. */
+  findRowsWithBonus(from: u32, to: u32): void {
+    this.place.starts.find(from, to);
+  }
+
+  /** Rows of a word of a bitset that may get a bonus, where that is known. */
   rowsWithBonus(word: u32): u64 {
     return this.place.rowsWith(word) | this.term.rowsIn(word);
   }
@@ -108,6 +141,8 @@ export class Signals {
     if (this.program.ranking.isPlain) return bound;
     return bound + (this.term.of(row) + this.place.bound(row, state));
   }
+
+  // Values.
 
   /** Offers a row that may be asked about (near-lists.ts). */
   offer(row: u32, score: f64, state: u32): void {
