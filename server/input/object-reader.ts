@@ -76,7 +76,7 @@ export function object<M extends MemberTable>(
   const changeSchema: JsonSchema = {
     type: "object",
     properties,
-    ...(unknown === "refused" ? { additionalProperties: false } : {}),
+    ...(unknown === "ignored" ? {} : { additionalProperties: unknown === "kept" }),
   };
   const defaults = Object.fromEntries(entries.map(([name, { fallback }]) => [name, fallback])) as ValuesOf<M>;
   const required = names.filter((name) => members[name]?.required);

@@ -48,7 +48,7 @@ const indexPaths: Readonly<Record<string, PathItem>> = {
     }),
     delete: operation("indexes", "deleteIndex", "Delete an index with its documents.", {
       parameters: [INDEX],
-      replies: { 200: data("Deleted.", ref("Deleted")) },
+      replies: { 200: data("Deleted.", ref("DeletedIndex")) },
       also: [409],
     }),
   },
@@ -238,7 +238,7 @@ const snapshotPaths: Readonly<Record<string, PathItem>> = {
     }),
     delete: operation("snapshots", "deleteSnapshot", "Remove a snapshot. Bootstrap admin key only.", {
       parameters: [SNAPSHOT],
-      replies: { 200: data("Removed.", ref("DeletedSnapshot")) },
+      replies: { 200: data("Removed.", ref("Deleted")) },
       also: [409],
     }),
   },

@@ -41,6 +41,8 @@ const NUMBER: JsonSchema = { type: "number" };
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const NAME: JsonSchema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
+/** With members of the client's own. */
+const OPEN: JsonSchema = { additionalProperties: true };
 
 const snapshot = {
   id: TEXT,
@@ -91,7 +93,7 @@ const explanation = object(
 
 const hit = object(
   {
-    document: object({ id: TEXT }, ["id"]),
+    document: ref("Document"),
     highlight: {
       type: "object",
       additionalProperties: object({ snippet: TEXT, matched_tokens: TEXTS }, ["snippet", "matched_tokens"]),
@@ -119,7 +121,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     {
       id: COUNT,
       name: NAME,
-      schema: object({ fields: array(ref("Field")), default_sorting_field: TEXT }, ["fields"]),
+      schema: object({ fields: array(ref("Field")), default_sorting_field: TEXT }, ["fields"], OPEN),
       records_count: COUNT,
       status: { enum: ["active", "rebuilding", "error"] },
       created_at: TIME,
@@ -148,8 +150,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     },
     ["name", "status", "records_count", "shards", "segments", "segment_bytes", "memory_bytes"],
   ),
+  DeletedIndex: object({ id: COUNT, name: NAME, deleted: { const: true } }, ["id", "name", "deleted"]),
   Deleted: object({ id: { type: ["integer", "string"] }, deleted: { const: true } }, ["id", "deleted"]),
-  Document: object({ id: TEXT }, ["id"]),
+  Document: object({ id: TEXT }, ["id"], OPEN),
   DocumentChange: { type: "object" },
   Batch: object(
     {
@@ -270,6 +273,5 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   TenantInput: TENANT.schema,
   TenantChange: TENANT.changeSchema,
   Snapshot: object(snapshot, Object.keys(snapshot)),
-  DeletedSnapshot: object({ id: TEXT, deleted: FLAG }, ["id", "deleted"]),
   Health: object({ status: TEXT, failed: COUNT, unseen: COUNT }, ["status"]),
 };

@@ -1,12 +1,12 @@
-// Holds HTTP exchanges against an OpenAPI 3.1 document: the path and status must be described, the response
-// must fit its schema, and a request that the server accepted must fit the request schema.
+// Holds HTTP exchanges against an OpenAPI 3.1 document: path, status and content type must be described, a JSON reply
+// must fit its schema and have no member that the schema does not list, and a JSON request that the server accepted must
+// fit the request schema.
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { Reply } from "./reply.js";
 
 interface ContentHolder {
-  $ref?: string;
-  content?: Record<string, unknown>;
+  content: Record<string, unknown>;
 }
 
 interface Operation {
@@ -19,6 +19,12 @@ interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
 }
 
+/** The document as it is, or its copy in which objects are closed. */
+type Schemas = "described" | "closed";
+
+const JSON_TYPE = "application/json";
+const ERROR = "/components/schemas/Error";
+
 export class OpenApiContract {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
   private readonly compiled = new Map<string, ValidateFunction>();
@@ -26,86 +32,102 @@ export class OpenApiContract {
 
   constructor(private readonly document: OpenApiDocument) {
     formats.default(this.ajv);
-    this.ajv.addSchema(document, "openapi");
+    this.ajv.addSchema(document, "described" satisfies Schemas);
+    this.ajv.addSchema(closed(document) as object, "closed" satisfies Schemas);
     this.templates = Object.keys(document.paths)
       .sort((a, b) => a.split("{").length - b.split("{").length)
       .map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, "[^/]+")}$`) }));
   }
 
-  /** Throws when the exchange is not what the document promises. Unknown paths must be answered 404. */
-  check(method: string, path: string, body: unknown, reply: Reply): void {
-    const where = `${method} ${path} -> ${reply.status}`;
-    const route = path.split("?")[0]!;
-    const template = this.templates.find(({ pattern }) => pattern.test(route))?.template;
-    const operation =
-      template === undefined ? undefined : this.document.paths[template]![method.toLowerCase()];
-    if (template === undefined || operation === undefined) {
+  /** Throws when the server accepted a JSON request that the document does not describe. */
+  checkRequest(method: string, path: string, body: unknown, reply: Reply): void {
+    const { at, operation } = this.operation(method, path);
+    if (reply.status >= 300 || !isJsonBody(body) || operation?.requestBody === undefined) return;
+    const where = `${method} ${path}: request`;
+    this.checkContent(
+      where,
+      "described",
+      `${at}/requestBody`,
+      operation.requestBody,
+      JSON_TYPE,
+      asValue(body),
+    );
+  }
+
+  /**
+   * Throws when the reply is not what the document promises. A request of something that is not in the document must be
+   * refused with an error's body. OPTIONS is answered for every path and described for none.
+   */
+  checkReply(method: string, path: string, reply: Reply): void {
+    if (method === "OPTIONS") return;
+    const where = `${method} ${path} -> ${reply.status}: response`;
+    const value = method === "HEAD" ? undefined : reply.json;
+    const { at, operation } = this.operation(method === "HEAD" ? "GET" : method, path);
+    if (operation === undefined) {
       if (reply.status < 400) throw new Error(`${where}: answered, but not in /openapi.json`);
+      if (value !== undefined) this.checkValue(where, "closed", ERROR, value);
       return;
     }
-    const at = `/paths/${escapePointer(template)}/${method.toLowerCase()}`;
-    this.checkResponse(where, `${at}/responses`, operation, reply);
-    if (reply.status < 300 && isJsonBody(body) && operation.requestBody !== undefined) {
-      this.checkContent(
-        `${where}: request`,
-        `${at}/requestBody`,
-        operation.requestBody,
-        "application/json",
-        asValue(body),
-      );
-    }
+    const described = operation.responses[reply.status];
+    if (described === undefined) throw new Error(`${where}: the status is not in /openapi.json`);
+    const mediaType = reply.headers["content-type"]?.split(";")[0] ?? "none";
+    this.checkContent(where, "closed", `${at}/responses/${reply.status}`, described, mediaType, value);
   }
 
-  private checkResponse(where: string, at: string, operation: Operation, reply: Reply): void {
-    const key = [String(reply.status), `${String(reply.status)[0]}XX`, "default"].find(
-      (name) => operation.responses[name] !== undefined,
-    );
-    if (key === undefined) throw new Error(`${where}: the status is not in /openapi.json`);
-    if (!reply.isJson) return;
-    this.checkContent(
-      `${where}: response`,
-      `${at}/${key}`,
-      operation.responses[key]!,
-      "application/json",
-      reply.json,
-    );
+  private operation(method: string, path: string): { at: string; operation: Operation | undefined } {
+    const { paths } = this.document;
+    const route = path.split("?")[0]!;
+    const verb = method.toLowerCase();
+    const template =
+      this.templates.find(({ template, pattern }) => pattern.test(route) && verb in paths[template]!)
+        ?.template ?? "";
+    return { at: `/paths/${escapePointer(template)}/${verb}`, operation: paths[template]?.[verb] };
   }
 
+  /** `value` is undefined when the body is not there; the body of another type than JSON is not looked at. */
   private checkContent(
     where: string,
+    schemas: Schemas,
     at: string,
-    holder: ContentHolder,
+    { content }: ContentHolder,
     mediaType: string,
     value: unknown,
   ): void {
-    const pointer = holder.$ref === undefined ? at : holder.$ref.slice(1);
-    const resolved = holder.$ref === undefined ? holder : (this.resolve(pointer) as ContentHolder);
-    if (resolved.content?.[mediaType] === undefined)
-      throw new Error(`${where}: no ${mediaType} in /openapi.json`);
-    const validate = this.validator(`${pointer}/content/${escapePointer(mediaType)}/schema`);
-    if (!validate(value)) {
-      throw new Error(
-        `${where} does not fit /openapi.json: ${this.ajv.errorsText(validate.errors)}\n${preview(value)}`,
-      );
-    }
+    if (content[mediaType] === undefined)
+      throw new Error(`${where}: the content type ${mediaType} is not in /openapi.json`);
+    if (mediaType !== JSON_TYPE || value === undefined) return;
+    this.checkValue(where, schemas, `${at}/content/${escapePointer(mediaType)}/schema`, value);
   }
 
-  private validator(pointer: string): ValidateFunction {
-    let validate = this.compiled.get(pointer);
+  private checkValue(where: string, schemas: Schemas, pointer: string, value: unknown): void {
+    const validate = this.validator(`${schemas}#${encodePointer(pointer)}`);
+    if (validate(value)) return;
+    const why = validate.errors!.map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+    throw new Error(`${where} does not fit /openapi.json: ${why.join(", ")}\n${preview(value)}`);
+  }
+
+  private validator(reference: string): ValidateFunction {
+    let validate = this.compiled.get(reference);
     if (validate === undefined) {
-      validate = this.ajv.compile({ $ref: `openapi#${encodePointer(pointer)}` });
-      this.compiled.set(pointer, validate);
+      validate = this.ajv.compile({ $ref: reference });
+      this.compiled.set(reference, validate);
     }
     return validate;
   }
+}
 
-  private resolve(pointer: string): unknown {
-    return pointer
-      .split("/")
-      .slice(1)
-      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-      .reduce<unknown>((value, part) => (value as Record<string, unknown>)[part], this.document);
-  }
+/**
+ * A copy of the document in which an object has only the members that its schema lists. Objects stay open whose schema
+ * lists none, or says what other members may be: maps and documents of users.
+ */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== "object" || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closed(value)]));
+  const listsMembers = copy.type === "object" && "properties" in copy;
+  return listsMembers && !("additionalProperties" in copy) ? { ...copy, unevaluatedProperties: false } : copy;
 }
 
 function escapePointer(name: string): string {

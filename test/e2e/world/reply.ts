@@ -57,5 +57,4 @@ export interface Reply {
   text: string;
   /** The parsed body; an empty object when the reply is not JSON. */
   json: ReplyBody;
-  isJson: boolean;
 }
