@@ -1,27 +1,19 @@
-// Every limit of the service in one place, units last. The configuration file may override any of them
-// under "limits". Knows nothing of who enforces them.
+// Every limit of the service in one place, units last. Knows nothing of who enforces them.
 
-export const DEFAULT_LIMITS = {
+/** What clients send and get: beyond it a request is refused or its number clamped. docs/api.md lists these. */
+export const REQUEST_LIMITS = {
   // HTTP
   jsonBodyBytesMax: 1024 * 1024,
   headerBytesMax: 16 * 1024,
   jsonDepthMax: 64,
   bodyIdleMsMax: 30_000,
   bodyTotalMsMax: 300_000,
-  stopGraceMsMax: 10_000,
-  requestsInFlightMax: 20_000,
-  unsentBytesMax: 256 * 1024 * 1024,
-  importReplyHeldBytesMax: 8 * 1024 * 1024,
-  throttledAddressesMax: 100_000,
 
   // documents
   batchBodyBytesMax: 64 * 1024 * 1024,
   batchDocumentsMax: 10_000,
   documentBytesMax: 1024 * 1024,
   blankLinesMax: 100_000,
-  exportPageDocuments: 500,
-  bodiesInMemoryBytesMax: 512 * 1024 * 1024,
-  waitingBatchesMax: 1_000,
 
   // catalog
   indexNameBytesMax: 128,
@@ -74,6 +66,19 @@ export const DEFAULT_LIMITS = {
   suggestionsMax: 50,
   suggestionBytesMax: 1024,
   suggestRowsMax: 1_000,
+} as const satisfies Record<string, number>;
+
+/** What the server allows itself. docs/OPERATIONS.md names those that an operator may want to change. */
+const SERVER_LIMITS = {
+  // HTTP
+  stopGraceMsMax: 10_000,
+  requestsInFlightMax: 20_000,
+  unsentBytesMax: 256 * 1024 * 1024,
+  importReplyHeldBytesMax: 8 * 1024 * 1024,
+  throttledAddressesMax: 100_000,
+  bodiesInMemoryBytesMax: 512 * 1024 * 1024,
+  waitingBatchesMax: 1_000,
+  exportPageDocuments: 500,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
   // the log of slow queries
@@ -106,5 +111,31 @@ export const DEFAULT_LIMITS = {
   engineBytesMax: 4 * 1024 * 1024 * 1024,
 } as const satisfies Record<string, number>;
 
+/** The configuration file may override any of these under "limits". */
+export const DEFAULT_LIMITS = { ...REQUEST_LIMITS, ...SERVER_LIMITS };
+
 /** The limits in force. Bytes, milliseconds or counts, as the last word of each name says. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
+
+/** Bounds of single values that are the same on every server. docs/api.md lists these, too. */
+export const FIXED_LIMITS = {
+  // catalog
+  languageBytesMax: 20,
+  settingsCharacterBytesMax: 8,
+  minLenTypoLettersMax: 100,
+  dropTokensThresholdMax: 1_000_000,
+  snippetTokensMax: 1_000,
+  ruleWeightMax: 1_000_000,
+  rulePriorityMax: 1_000_000,
+  synonymsPerGroupMin: 2,
+  keyTimeBytesMax: 100,
+  requestsPerSecondMax: 1_000_000,
+
+  // query
+  fieldWeightMax: 1_000_000,
+  typosMax: 4,
+  filterValueWordsMax: 10_000,
+  filterNumberCharactersMax: 400,
+  /** Their count travels to the shards as u16. */
+  filterOperationsMax: 0xffff,
+} as const satisfies Record<string, number>;

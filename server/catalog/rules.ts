@@ -15,7 +15,7 @@ import {
   text,
   texts,
 } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { FIXED_LIMITS, type Limits } from "../limits.js";
 import {
   type RankingRule,
   RULE_TYPES,
@@ -25,8 +25,7 @@ import {
 } from "./types.js";
 
 const CODE = "SK-RR-400";
-const WEIGHT_MAX = 1_000_000;
-const PRIORITY_MAX = 1_000_000;
+const { ruleWeightMax: WEIGHT_MAX, rulePriorityMax: PRIORITY_MAX } = FIXED_LIMITS;
 
 const CONDITIONS = object(
   {

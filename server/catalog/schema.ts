@@ -15,11 +15,10 @@ import {
   text,
   type ValueReader,
 } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { FIXED_LIMITS, type Limits } from "../limits.js";
 import type { FieldDefinition } from "./types.js";
 
 const RESERVED_NAMES = ["id", "embedding"];
-const LANGUAGE_BYTES_MAX = 20;
 const NEVER_SORTED = typesThat(({ sortDefault }) => sortDefault === null);
 const SORTED = typesThat(({ sortDefault }) => sortDefault === true);
 
@@ -40,7 +39,7 @@ export const INDEX_NAME: ValueReader<string> = checked(
 );
 
 /** A language that has a stemmer. */
-export const LANGUAGE: ValueReader<string> = checked(text(LANGUAGE_BYTES_MAX), (language) => {
+export const LANGUAGE: ValueReader<string> = checked(text(FIXED_LIMITS.languageBytesMax), (language) => {
   const known = languageCodes();
   return known.includes(language) ? null : `must be one of ${known.join(", ")}, not ${describe(language)}`;
 });

@@ -16,17 +16,14 @@ import {
   texts,
   type ValueReader,
 } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { FIXED_LIMITS, type Limits } from "../limits.js";
 import { indexRules, LANGUAGE } from "./schema.js";
 import type { FieldDefinition, IndexSettings } from "./types.js";
-
-const WEIGHT_MAX = 1_000_000;
-const CHARACTER_BYTES_MAX = 8;
 
 /** Single characters, each once. */
 const CHARACTERS: ValueReader<readonly string[]> = once(
   list(
-    checked(text(CHARACTER_BYTES_MAX), (character) =>
+    checked(text(FIXED_LIMITS.settingsCharacterBytesMax), (character) =>
       [...character].length === 1 && !/[\s\p{Cc}]/u.test(character)
         ? null
         : `must be one character, not white space and no control character; it is ${describe(character)}`,
@@ -36,10 +33,15 @@ const CHARACTERS: ValueReader<readonly string[]> = once(
   ),
 );
 const WORDS = texts("settingsListMax", "settingsWordBytesMax");
+const WORD_LETTERS = integer(1, FIXED_LIMITS.minLenTypoLettersMax);
 
 const HIGHLIGHT = object(
   {
-    snippet_tokens: defaultsTo(30, integer(1, 1000), "Tokens shown in a snippet of a long field."),
+    snippet_tokens: defaultsTo(
+      30,
+      integer(1, FIXED_LIMITS.snippetTokensMax),
+      "Tokens shown in a snippet of a long field.",
+    ),
     start_tag: defaultsTo("<mark>", text("highlightTagBytesMax")),
     end_tag: defaultsTo("</mark>", text("highlightTagBytesMax")),
     escape_html: defaultsTo(false, flag()),
@@ -52,13 +54,13 @@ export const SETTINGS = object(
     searchable_attributes: defaultsTo(null, WORDS, "null: all string and string[] fields in schema order."),
     weights: defaultsTo(
       null,
-      list(numberAboveZero(WEIGHT_MAX), "fieldsPerIndexMax", "an array of numbers"),
+      list(numberAboveZero(FIXED_LIMITS.fieldWeightMax), "fieldsPerIndexMax", "an array of numbers"),
       "In the order of searchable_attributes; null: descending by that order.",
     ),
-    num_typos: defaultsTo(2, integer(0, 4)),
+    num_typos: defaultsTo(2, integer(0, FIXED_LIMITS.typosMax)),
     prefix: defaultsTo(true, flag()),
-    min_len_1typo: defaultsTo(4, integer(1, 100)),
-    min_len_2typo: defaultsTo(8, integer(1, 100)),
+    min_len_1typo: defaultsTo(4, WORD_LETTERS),
+    min_len_2typo: defaultsTo(8, WORD_LETTERS),
     typo_on_numbers: defaultsTo(false, flag()),
     typo_policy: defaultsTo("auto", oneOf(["auto", "always", "missing"])),
     stop_words: defaultsTo([], WORDS),
@@ -67,7 +69,7 @@ export const SETTINGS = object(
     brand_field: defaultsTo(null, text("fieldNameBytesMax")),
     token_separators: defaultsTo([], CHARACTERS),
     symbols_to_index: defaultsTo([], CHARACTERS),
-    drop_tokens_threshold: defaultsTo(1, integer(0, 1_000_000)),
+    drop_tokens_threshold: defaultsTo(1, integer(0, FIXED_LIMITS.dropTokensThresholdMax)),
     highlight: defaultsTo(HIGHLIGHT.defaults, HIGHLIGHT),
   },
   { unknown: "refused" },

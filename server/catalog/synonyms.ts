@@ -3,10 +3,8 @@
 import { describe, isObject } from "../input/json-value.js";
 import { defaultsTo, object, required } from "../input/object-reader.js";
 import { flag, list, oneOf, refuse, text } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { FIXED_LIMITS, type Limits } from "../limits.js";
 import { SYNONYM_TYPES, type SynonymGroup } from "./types.js";
-
-const ENTRIES_MIN = 2;
 
 export const SYNONYMS = object(
   {
@@ -46,8 +44,9 @@ export function readSynonyms(
     const where = entries.includes(entry) ? `synonyms[${entries.indexOf(entry)}]` : "root";
     refuse(where, `must have a word in it; ${describe(entry)} has none`, rules);
   }
-  if (synonyms.length < ENTRIES_MIN)
-    refuse("synonyms", `must have at least ${ENTRIES_MIN} different entries`, rules);
+  const { synonymsPerGroupMin } = FIXED_LIMITS;
+  if (synonyms.length < synonymsPerGroupMin)
+    refuse("synonyms", `must have at least ${synonymsPerGroupMin} different entries`, rules);
   if (synonyms.length > limits.synonymsPerGroupMax)
     refuse("synonyms", `has more than ${limits.synonymsPerGroupMax} entries with its root`, rules);
   return { type, synonyms, root, enabled };

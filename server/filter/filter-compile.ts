@@ -2,15 +2,14 @@
 // means for a field's type. Knows nothing of queries: exports and deletions by filter use it as well.
 import type { FilterOp } from "../../engine-wasm/host/programs/search-program.js";
 import { SkeinError } from "../errors.js";
+import { FIXED_LIMITS } from "../limits.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
 import type { FilterClause, FilterLiteral, FilterNode, FilterValue } from "./filter-ast.js";
 import { filterError } from "./filter-parser.js";
 import { readBounds, readDouble, readInteger } from "./numbers.js";
 
-/** Operation counts travel as u16. */
-const OPERATIONS_MAX = 0xffff;
-const VALUE_WORDS_MAX = 10_000;
+const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const NOTHING: readonly FilterOp[] = [{ op: "all" }, { op: "not" }];

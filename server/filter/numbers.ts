@@ -1,9 +1,10 @@
 // Numeric literals of filters, read exactly: int64 beyond 2^53 and decimals against integer fields must not
 // pass through a float. Knows only text and numbers.
+import { FIXED_LIMITS } from "../limits.js";
 
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Longer literals are refused: no number of the service needs them, and BigInt parsing is not linear. */
-const LITERAL_LENGTH_MAX = 400;
+const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
 /** A larger exponent leaves the range of int64 whatever digits a literal of that length has. */
 const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 

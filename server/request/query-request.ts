@@ -8,7 +8,7 @@ import { nativeFilter } from "../filter/filter-native.js";
 import { parseFilter } from "../filter/filter-parser.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
 import { anyObject, clamped, flag, type InputRules, oneOf, text, texts } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { FIXED_LIMITS, type Limits } from "../limits.js";
 import { type IndexView, isSearchable, type ViewField, type WeightedField } from "../schema/index-view.js";
 import { commaList, invalid } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
@@ -36,7 +36,7 @@ const MEMBERS = {
   per_page: defaultsTo(10, clamped(0, "pageDocumentsMax")),
   page: defaultsTo(1, clamped(1, Number.MAX_SAFE_INTEGER)),
   prefix: optional(flag(), "Whether the last word is a beginning; default: as in the settings."),
-  num_typos: optional(clamped(0, 4), "Default: as in the settings."),
+  num_typos: optional(clamped(0, FIXED_LIMITS.typosMax), "Default: as in the settings."),
   highlight_fields: optional(text(), "Fields to mark matched words in, comma-separated."),
   fields: optional(texts(), "Members of the documents to return; default: all."),
   exclude_fields: optional(texts(), "Members to leave out; not used beside fields"),
@@ -138,9 +138,9 @@ function namedFields(names: readonly string[], view: IndexView, limits: Limits):
 
 function positiveWeight(text: string): number {
   const weight = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
-  if (!(weight > 0) || weight > 1e6) {
+  if (!(weight > 0) || weight > FIXED_LIMITS.fieldWeightMax) {
     throw invalid(
-      `query_by_weights: '${text.slice(0, 40)}' is no weight; expected a positive number up to 1000000`,
+      `query_by_weights: '${text.slice(0, 40)}' is no weight; expected a positive number up to ${FIXED_LIMITS.fieldWeightMax}`,
     );
   }
   return weight;

@@ -14,11 +14,10 @@ import {
   type ValueReader,
   wrongType,
 } from "../input/readers.js";
-import type { Limits } from "../limits.js";
+import { FIXED_LIMITS, type Limits } from "../limits.js";
 import { anyPatternMatches, grantable } from "./scopes.js";
 
 const SHOWN_PREFIX_LENGTH = 10;
-const RATE_MAX = 1_000_000;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
 const PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
@@ -26,7 +25,7 @@ const PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
     ? null
     : `must be an index name, with * for any characters, not ${describe(pattern)}`,
 );
-const TIME_TEXT = text(100, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
+const TIME_TEXT = text(FIXED_LIMITS.keyTimeBytesMax, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
 const TIME: ValueReader<string> = {
   ...TIME_TEXT,
   read(value, path, rules) {
@@ -48,7 +47,7 @@ export const KEY = object(
     scopes: required(someOf(SCOPES, "an array of scopes")),
     indexes: defaultsTo(["*"], list(PATTERN, "keyPatternsMax"), "Names of indexes, * for any characters."),
     expires_at: defaultsTo(null, TIME),
-    rate_limit: defaultsTo(null, integer(1, RATE_MAX), "Requests per second."),
+    rate_limit: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax), "Requests per second."),
   },
   { unknown: "refused" },
 );

@@ -1,6 +1,7 @@
 // Plans: what a tenant may use. They come from the configuration; a tenant names one. Counts nothing itself.
 import { defaultsTo, object, required } from "../input/object-reader.js";
 import { flag, type InputRules, integer, text } from "../input/readers.js";
+import { FIXED_LIMITS } from "../limits.js";
 
 export interface Plan {
   readonly name: string;
@@ -30,7 +31,7 @@ const PLAN = object(
     documents: COUNT,
     coach_per_month: COUNT,
     ai_query_understanding: defaultsTo(true, flag()),
-    requests_per_second_per_ip: defaultsTo(null, integer(1, 1_000_000)),
+    requests_per_second_per_ip: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax)),
   },
   { unknown: "refused" },
 );

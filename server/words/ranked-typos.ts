@@ -8,9 +8,9 @@ import type {
   TypoExpansion,
   WordExpansion,
 } from "../../engine-wasm/host/programs/expand-result.js";
+import { FIXED_LIMITS } from "../limits.js";
 import { TypoCosts } from "./typo-cost.js";
 
-const TYPOS_MAX = 4;
 /** The price of the first typo and of each further one; the dearest single edits are still one typo. */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
@@ -110,7 +110,7 @@ export function limitTypos(
     const cost = costs.of(candidate.typo.term);
     const count = Math.ceil((cost - TYPO_COST_MARGIN) / TYPO_COST);
     const doublings = Math.floor(Math.log2(Math.max(1, candidate.frequency)));
-    candidate.typos = Math.max(1, Math.min(TYPOS_MAX, count));
+    candidate.typos = Math.max(1, Math.min(FIXED_LIMITS.typosMax, count));
     candidate.cost = cost - FREQUENCY_DISCOUNT * doublings;
   }
   candidates.sort((a, b) => a.typos - b.typos || a.cost - b.cost || byFrequency(a, b));

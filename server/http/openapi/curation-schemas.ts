@@ -5,6 +5,7 @@ import { RULE } from "../../catalog/rules.js";
 import { SYNONYMS } from "../../catalog/synonyms.js";
 import { RULE_TYPES, SYNONYM_TYPES } from "../../catalog/types.js";
 import type { JsonSchema } from "../../input/readers.js";
+import { FIXED_LIMITS } from "../../limits.js";
 
 const TIME = { type: "string", format: "date-time" };
 const TEXTS = { type: "array", items: { type: "string" } };
@@ -21,7 +22,12 @@ const ruleConditions = {
 
 const effectMembers = {
   filter_by: { type: "string", description: "Filter expression, as in a query; not for pin." },
-  weight: { type: "integer", minimum: 1, maximum: 1_000_000, description: "Required for boost." },
+  weight: {
+    type: "integer",
+    minimum: 1,
+    maximum: FIXED_LIMITS.ruleWeightMax,
+    description: "Required for boost.",
+  },
   documents: {
     type: "array",
     items: { type: "string", minLength: 1 },
@@ -48,7 +54,7 @@ const rule = {
 const synonyms = {
   id: { type: "integer", minimum: 1 },
   type: { enum: SYNONYM_TYPES },
-  synonyms: { ...TEXTS, minItems: 2 },
+  synonyms: { ...TEXTS, minItems: FIXED_LIMITS.synonymsPerGroupMin },
   root: { type: ["string", "null"], description: "Of a one_way group: the entry that finds the others." },
   enabled: { type: "boolean" },
   created_at: TIME,
