@@ -6,7 +6,7 @@ import { FIXED_LIMITS } from "../limits.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
 import type { FilterClause, FilterLiteral, FilterNode, FilterValue } from "./filter-ast.js";
-import { filterError } from "./filter-parser.js";
+import { filterError, shorten } from "./filter-parser.js";
 import { readBounds, readDouble, readInteger } from "./numbers.js";
 
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
@@ -21,7 +21,7 @@ export function compileFilter(node: FilterNode | null, view: IndexView, analyser
   if (out.length > OPERATIONS_MAX) {
     throw new SkeinError(
       "SK-SE-400",
-      `The filter needs ${out.length} operations; at most ${OPERATIONS_MAX} are possible.`,
+      `the filter needs ${out.length} operations; at most ${OPERATIONS_MAX} are possible`,
     );
   }
   return out;
@@ -55,7 +55,7 @@ function compileClause(clause: FilterClause, view: IndexView, analyser: TextAnal
 function filterableField(clause: FilterClause, view: IndexView): ViewField {
   const field = view.field(clause.field);
   if (field === undefined)
-    throw filterError(`unknown field '${clause.field}'`, clause.at, "a field of the schema or 'id'");
+    throw filterError(`unknown field '${shorten(clause.field)}'`, clause.at, "a field of the schema or 'id'");
   if (!field.index)
     throw filterError(`field '${clause.field}' has index: false and cannot be filtered`, clause.at);
   return field;
@@ -96,12 +96,8 @@ function compileString(
   analyser: TextAnalyser,
 ): FilterOp {
   if (value.kind !== "literal") {
-    const at = value.kind === "range" ? value.low.at : value.literal.at;
-    throw filterError(
-      `ranges and comparisons need a numeric field, '${field.name}' is a ${field.type}`,
-      at,
-      "a text (in backticks if it contains '..', '<' or '>')",
-    );
+    const literal = value.kind === "range" ? value.low : value.literal;
+    throw noOrder(field, literal, "a text (in backticks if it contains '..', '<' or '>')");
   }
   const { text } = value.literal;
   if (clause.operator === ":") {
@@ -116,8 +112,9 @@ function compileString(
 
 function compileBool(value: FilterValue, field: ViewField): FilterOp {
   const literal = value.kind === "range" ? value.low : value.literal;
-  if (value.kind !== "literal" || (literal.text !== "true" && literal.text !== "false")) {
-    throw filterError(`'${field.name}' is a bool`, literal.at, "true or false");
+  if (value.kind !== "literal") throw noOrder(field, literal, "true or false");
+  if (literal.text !== "true" && literal.text !== "false") {
+    throw wrongLiteral(literal, field, `true or false ('${field.name}' is ${field.type})`);
   }
   const bit = literal.text === "true" ? 1n : 0n;
   return { op: "intRange", slot: field.slot, low: bit, high: bit };
@@ -128,7 +125,7 @@ function compileInteger(value: FilterValue, field: ViewField): readonly FilterOp
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);
     if (exact === null)
-      throw notANumber(value.literal, field, `an integer ('${field.name}' is ${field.type})`);
+      throw wrongLiteral(value.literal, field, `an integer ('${field.name}' is ${field.type})`);
     return integerRange(field, exact, exact);
   }
   if (value.kind === "range")
@@ -155,7 +152,7 @@ function integerRange(field: ViewField, low: bigint, high: bigint): readonly Fil
 
 function bounds(literal: FilterLiteral, field: ViewField): { floor: bigint; ceil: bigint } {
   const found = readBounds(literal.text);
-  if (found === null) throw notANumber(literal, field, `a number ('${field.name}' is ${field.type})`);
+  if (found === null) throw wrongLiteral(literal, field, `a number ('${field.name}' is ${field.type})`);
   return found;
 }
 
@@ -186,12 +183,20 @@ function compileFloat(value: FilterValue, field: ViewField): FilterOp {
 
 function double(literal: FilterLiteral, field: ViewField): number {
   const value = readDouble(literal.text);
-  if (value === null) throw notANumber(literal, field, `a finite number ('${field.name}' is ${field.type})`);
+  if (value === null)
+    throw wrongLiteral(literal, field, `a finite number ('${field.name}' is ${field.type})`);
   return value;
 }
 
-function notANumber(literal: FilterLiteral, field: ViewField, expected: string): SkeinError {
+function noOrder({ name, type }: ViewField, { at }: FilterLiteral, expected: string): SkeinError {
+  return filterError(`ranges and comparisons need a numeric field, '${name}' is ${type}`, at, expected);
+}
+
+function wrongLiteral(literal: FilterLiteral, field: ViewField, expected: string): SkeinError {
   const range = !literal.quoted && literal.text.includes("..") ? "; a range is written [low..high]" : "";
-  const shown = literal.text.length <= 40 ? literal.text : `${literal.text.slice(0, 40)}...`;
-  return filterError(`'${shown}' is no value of field '${field.name}'`, literal.at, expected + range);
+  return filterError(
+    `'${shorten(literal.text)}' is no value of field '${field.name}'`,
+    literal.at,
+    expected + range,
+  );
 }

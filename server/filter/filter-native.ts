@@ -1,8 +1,9 @@
 // The native `filters` object -> the same tree as the legacy string: keys are ANDed, a scalar means equality,
 // an array any of its values. Values are quoted literals, so nothing in them is read as an operator.
 import { SkeinError } from "../errors.js";
+import { describe } from "../input/json-value.js";
 import type { FilterClause, FilterNode, FilterValue } from "./filter-ast.js";
-import type { FilterLimits } from "./filter-parser.js";
+import { type FilterLimits, shorten } from "./filter-parser.js";
 
 /** Null when the object has no keys. Throws SkeinError SK-SE-400. */
 export function nativeFilter(filters: object, limits: FilterLimits): FilterNode | null {
@@ -11,7 +12,7 @@ export function nativeFilter(filters: object, limits: FilterLimits): FilterNode 
     const wanted: unknown[] = Array.isArray(value) ? value : [value];
     values += 1 + wanted.length;
     if (values > limits.filterClausesMax) {
-      throw new SkeinError("SK-SE-400", `filters has more than ${limits.filterClausesMax} keys and values.`);
+      throw new SkeinError("SK-SE-400", `filters has more than ${limits.filterClausesMax} keys and values`);
     }
     return {
       kind: "clause",
@@ -37,19 +38,13 @@ function literalText(field: string, value: unknown): string {
     return String(value);
   if (typeof value === "string") {
     if (/\p{Surrogate}/u.test(value)) {
-      throw new SkeinError(
-        "SK-SE-400",
-        `filters.${field} holds an unpaired surrogate; expected well-formed Unicode.`,
-      );
+      throw refused(field, "must be well-formed Unicode; it has an unpaired surrogate");
     }
     return value;
   }
-  throw new SkeinError(
-    "SK-SE-400",
-    `filters.${field} must be a string, a number, a boolean or an array of these, not ${describe(value)}.`,
-  );
+  throw refused(field, `must be a string, a number, a boolean or an array of these, not ${describe(value)}`);
 }
 
-function describe(value: unknown): string {
-  return value === null ? "null" : Array.isArray(value) ? "an array" : `an ${typeof value}`;
+function refused(field: string, problem: string): SkeinError {
+  return new SkeinError("SK-SE-400", `filters.${shorten(field)} ${problem}`);
 }

@@ -13,24 +13,27 @@ export interface FilterLimits {
   readonly filterDepthMax: number;
 }
 
+/** UTF-16 code units of a filter that an error shows. */
+const SHOWN_MAX = 40;
+
 /** A 400 that names the 0-based position (UTF-16 code units) and what was expected there. */
 export function filterError(problem: string, position: number, expected?: string): SkeinError {
   const where = position < 0 ? "" : ` at position ${position}`;
-  const wanted = expected === undefined ? "" : `: expected ${expected}`;
+  const wanted = expected === undefined ? "" : `; expected ${expected}`;
   const details: Record<string, unknown> = {};
   if (position >= 0) details.position = position;
   if (expected !== undefined) details.expected = expected;
   const name = position < 0 ? "filters" : "filter_by";
-  return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}.`, { details });
+  return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}`, { details });
 }
 
 /** Parses a non-empty filter expression. Throws SkeinError SK-SE-400. */
 export function parseFilter(text: string, limits: FilterLimits): FilterNode {
   if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
-    throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes.`);
+    throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes`);
   }
   const lone = text.search(/\p{Surrogate}/u);
-  if (lone >= 0) throw filterError("unpaired surrogate", lone, "well-formed Unicode");
+  if (lone >= 0) throw filterError("an unpaired surrogate", lone, "well-formed Unicode");
   return new FilterParser(text, limits).parse();
 }
 
@@ -48,7 +51,7 @@ class FilterParser {
     const node = this.alternation();
     if (this.pos === this.text.length) return node;
     if (this.text[this.pos] === ")") throw filterError("unbalanced ')'", this.pos, "'&&', '||' or the end");
-    throw filterError("unexpected text", this.pos, "'&&', '||' or the end");
+    throw this.unexpected("'&&', '||' or the end");
   }
 
   private alternation(): FilterNode {
@@ -75,7 +78,7 @@ class FilterParser {
       const expected = "'&&', '||' or ')'";
       if (this.pos === this.text.length)
         throw filterError(`unbalanced '(' of position ${open}`, this.pos, expected);
-      throw filterError("unexpected text", this.pos, expected);
+      throw this.unexpected(expected);
     }
     this.depth--;
     this.skipSpace();
@@ -135,7 +138,7 @@ class FilterParser {
       this.skipSpace();
       const c = this.text[this.pos];
       if (c === undefined) throw filterError(`unbalanced '[' of position ${open}`, this.pos, "',' or ']'");
-      if (c !== "," && c !== "]") throw filterError("unexpected text", this.pos, "',' or ']'");
+      if (c !== "," && c !== "]") throw this.unexpected("',' or ']'");
       this.pos++;
       if (c === "]") return values;
     }
@@ -159,8 +162,8 @@ class FilterParser {
     const rest = literal.text.slice(dots + 2);
     const high = rest.trimStart();
     const highAt = literal.at + dots + 2 + (rest.length - high.length);
-    if (low === "") throw filterError("range without a lower end", literal.at, "<low>..<high>");
-    if (high === "") throw filterError("range without an upper end", highAt, "<low>..<high>");
+    if (low === "") throw filterError("a range without a lower end", literal.at, "<low>..<high>");
+    if (high === "") throw filterError("a range without an upper end", highAt, "<low>..<high>");
     return {
       kind: "range",
       low: { text: low, quoted: false, at: literal.at },
@@ -253,6 +256,10 @@ class FilterParser {
     return { text, quoted: false, at };
   }
 
+  private unexpected(expected: string): SkeinError {
+    return filterError(`unexpected '${shorten(this.text.slice(this.pos))}'`, this.pos, expected);
+  }
+
   private atConnective(): boolean {
     return this.text.startsWith("&&", this.pos) || this.text.startsWith("||", this.pos);
   }
@@ -269,6 +276,9 @@ class FilterParser {
   }
 }
 
-function shorten(text: string): string {
-  return text.length <= 40 ? text : `${text.slice(0, 40)}...`;
+/** A piece of a filter as an error shows it. */
+export function shorten(text: string): string {
+  if (text.length <= SHOWN_MAX) return text;
+  const whole = text.slice(0, SHOWN_MAX).replace(/\p{Surrogate}$/u, ""); // no half of a pair
+  return `${whole}...`;
 }

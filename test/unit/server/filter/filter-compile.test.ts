@@ -94,8 +94,8 @@ describe("filter compiler", () => {
     ["stock:>x", "a number", 7],
     ["price:=abc", "a finite number", 7],
     ["price:1e999", "a finite number", 6],
-    ["sale:1", "true or false", 5],
-    ["sale:>true", "true or false", 6],
+    ["sale:1", "'1' is no value of field 'sale' at position 5; expected true or false ('sale' is bool)", 5],
+    ["sale:>true", "need a numeric field, 'sale' is bool at position 6; expected true or false", 6],
     ["title:>5", "numeric field", 7],
     ["title:[a..b]", "numeric field", 7],
     ["id:>5", "no order", 4],
@@ -121,6 +121,10 @@ describe("filter compiler", () => {
     expect(native({})).toEqual([]);
     expect(() => native({ brand: null })).toThrow("filters.brand must be a string");
     expect(() => native({ brand: [{}] })).toThrow("filters.brand must be a string");
+    expect(() => native({ brand: ["\ud800"] })).toThrow("filters.brand must be well-formed Unicode");
+    expect(() => native({ ["b".repeat(50)]: null })).toThrow(
+      `filters.${"b".repeat(40)}... must be a string, a number, a boolean or an array of these, not null`,
+    );
     expect(() => native({ nope: 1 })).toThrow("filters: unknown field 'nope'");
     expect(() => native({ views: 2 ** 60 })).toThrow("expected an integer");
     expect(native({ price: [1e21, 1e308] })).toEqual(compile("price:[1e21, 1e308]"));

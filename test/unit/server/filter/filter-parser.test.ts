@@ -115,6 +115,18 @@ describe("filter parser", () => {
     expect(error).toMatchObject({ code: "SK-SE-400", status: 400, details: { position } });
     expect(error.message).toContain(`at position ${position}`);
   });
+
+  it.each([
+    ["price", "filter_by: no operator after 'price' at position 5; expected ':', ':=' or ':!='"],
+    ["price:[1..]", "filter_by: a range without an upper end at position 10; expected <low>..<high>"],
+    ["a:`x` y", "filter_by: unexpected 'y' at position 6; expected '&&', '||' or the end"],
+    [
+      `a:\`x\` ${"y".repeat(39)}\u{1f600}`,
+      `filter_by: unexpected '${"y".repeat(39)}...' at position 6; expected '&&', '||' or the end`,
+    ],
+  ])("says what came and what was expected: %j", (text, sentence) => {
+    expect(refusal(text).message).toBe(sentence);
+  });
 });
 
 describe("filter parser, within its limits", () => {
