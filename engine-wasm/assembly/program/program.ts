@@ -5,6 +5,9 @@ import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { fail } from "../status";
 
+const WEIGHT_LEAST: f64 = 1e-30;
+const WEIGHT_MOST: f64 = 1e30;
+
 /** Notes that the program makes no sense. */
 export function programBad(): void {
   fail(STATUS_BAD_PROGRAM);
@@ -78,11 +81,11 @@ export class ProgramReader {
     return p == 0 ? 0 : Mem.f64At(p);
   }
 
-  /** A number that must be finite and not negative. */
+  /** A number from 0 to WEIGHT_MOST; one below WEIGHT_LEAST counts as 0. Products of a few of them neither overflow nor lose digits. */
   weight(): f64 {
     const value = this.f64();
-    if (!(value >= 0) || value == Infinity) programBad();
-    return value == 0 ? 0 : value; // -0 becomes 0
+    if (!(value >= 0 && value <= WEIGHT_MOST)) programBad();
+    return value < WEIGHT_LEAST ? 0 : value;
   }
 
   private string(): usize {
