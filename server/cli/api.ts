@@ -116,7 +116,7 @@ function jsonBody(payload: unknown): Body {
   return { parts: [Buffer.from(JSON.stringify(payload))], contentType: "application/json" };
 }
 
-/** The error an unsuccessful answer stands for. */
+/** The error that an unsuccessful answer stands for. */
 export function refusal(reply: ApiReply): RefusedError {
   try {
     const body: unknown = JSON.parse(reply.body.toString("utf8"));
@@ -150,7 +150,7 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** When the server speaks the other protocol than the address says: a sentence; otherwise null. */
+/** A sentence for an address that says http where the server speaks https, or the reverse. Null for any other error. */
 async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<string | null> {
   const secure = url.protocol === "https:";
   if (secure ? !NOT_TLS.test(error.message) : !(NOT_HTTP.test(error.code ?? "") && (await speaksTls(url)))) {
@@ -160,13 +160,13 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
   return `the server at ${url.host} speaks ${spoken.toUpperCase()}, not ${given.toUpperCase()}; use ${spoken}://${url.host}`;
 }
 
-/** OpenSSL for an answer that is no TLS. */
+/** What OpenSSL says about an answer that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
 /** A TLS server closes a connection that begins with HTTP, or answers with bytes of its own protocol. */
 const NOT_HTTP = /^(ECONNRESET|EPIPE|HPE_.*)$/;
 const TLS_ANSWER_MS = 2000;
 
-/** Whether there is a TLS handshake, whatever the certificate, or an alert that refuses it. */
+/** Whether the server answers a TLS handshake. Any certificate will do, and so will an alert that refuses the handshake. */
 function speaksTls(url: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const host = url.hostname.replace(/^\[|\]$/g, "");

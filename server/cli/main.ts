@@ -89,7 +89,7 @@ function prepare(command: Command): void {
   for (const sub of command.commands) prepare(sub);
 }
 
-/** `skein nope --help` is the error that `skein nope` is: there is no such command to tell about. */
+/** `skein nope --help` fails as `skein nope` does, because there is no such command to describe. */
 function refuseUnknown(command: Command): string {
   const name = command.args[0] === "help" ? command.args[1] : command.args[0];
   const known = command.commands.some((sub) => sub.name() === name || sub.aliases().includes(name ?? ""));
@@ -103,7 +103,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-/** On a full disk nobody can be told, and that is no reason to end. */
+/** Standard error may lie on a full disk. The command then goes on without telling anybody. */
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await run(process.argv.slice(2));

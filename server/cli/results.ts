@@ -156,7 +156,7 @@ interface RankColumn extends Column {
   readonly cells: readonly string[];
 }
 
-// The parts of text_match and relevance_bonus, see docs/ranking.md.
+// How text_match and relevance_bonus are put together; docs/ranking.md explains it.
 const WHOLE_PART_NUMBER = 2 ** 52;
 const EVERY_WORD = 2 ** 51;
 const TYPO_STEP = 2 ** 47;
@@ -164,8 +164,9 @@ const EVERY_WORD_EXACT = 2 ** 46;
 const TYPOS_MAX = 15;
 
 /**
- * How well the hits match: `score` compares their relevance with the best one's on the page, which has 100. When the words are not
- * matched equally well by all, which comes before relevance, `match` says how. Without words there is nothing to show.
+ * How well the hits match. `score` is a hit's relevance as a share of the best relevance on the page, which counts as 100.
+ * How well the words are matched decides before relevance does, so `match` shows it when the hits differ in it.
+ * A query without words gets neither column.
  */
 function rankColumns(hits: readonly QueryHit[]): RankColumn[] {
   const relevance = hits.map(

@@ -35,7 +35,7 @@ export function renderTable(
   ];
 }
 
-/** Takes from the widest column until the row fits. */
+/** Narrows the widest column again and again until the row fits. */
 function fitWidths(columns: readonly Column[], widths: number[], width: number): void {
   const least = columns.map((column, i) => Math.min(widths[i]!, column.minWidth ?? DEFAULT_MIN_WIDTH));
   let excess = widths.reduce((sum, w) => sum + w, 0) + GAP * (columns.length - 1) - width;

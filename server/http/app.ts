@@ -116,7 +116,10 @@ class Exchange implements HttpRequest, Flow {
     });
   }
 
-  /** Copies the headers; when one is given twice, the first counts. Returns the number of Content-Length headers, since with two of them nobody can tell where the body ends. */
+  /**
+   * Copies the headers; when one is given twice, the first counts. Returns the number of Content-Length headers, because
+   * nobody can tell where the body ends when there are two.
+   */
   #readHeaders(request: UwsRequest): number {
     let lengths = 0;
     request.forEach((name, value) => {
@@ -175,7 +178,8 @@ class Exchange implements HttpRequest, Flow {
     if (this.#aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
-    // A pause inside onData leaves the idle timer running, which would cut the connection. A pause after it stops the timer.
+    // A pause inside onData leaves the idle timer running, which would cut the connection. A second pause after onData has
+    // returned stops the timer.
     setImmediate(() => {
       if (this.#paused && !this.#aborted && !this.#ended) this.#response.pause();
     });
@@ -187,7 +191,7 @@ class Exchange implements HttpRequest, Flow {
     if (!this.#aborted && !this.#ended) this.#response.resume();
   }
 
-  /** Resolves when the reply is handed over; at once, without a promise, when it is small. */
+  /** Resolves when the reply is handed over. A small reply is handed over at once, and then there is no promise. */
   #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
@@ -210,7 +214,10 @@ class Exchange implements HttpRequest, Flow {
     return undefined;
   }
 
-  /** Resolves when the client has taken the reply or is gone. uWebSockets.js cuts off a client that takes nothing for some ten seconds. */
+  /**
+   * Resolves when the client has taken the reply or is gone. uWebSockets.js cuts off a client that takes nothing for some
+   * ten seconds.
+   */
   #sendWhole(reply: HttpReply, body: string | Uint8Array): Promise<void> {
     const response = this.#response;
     const bytes = typeof body === "string" ? Buffer.from(body) : body;

@@ -22,19 +22,20 @@ export class BodyMemory {
 const GROWTH_BYTES = 1024 * 1024;
 
 /**
- * The bytes of one body in a row. An ordinary buffer per piece would come from the C heap, which keeps what many pieces
- * took when they are gone. A resizable buffer is a mapping of its own: it grows in place, and `free` gives it back.
+ * The bytes of one body, one after the other. An ordinary buffer for each piece would come from the C heap, and the C heap
+ * keeps the memory of many pieces after they are gone. A resizable buffer is a memory mapping of its own: it grows in
+ * place, and `free` gives it back to the system.
  */
 export class BodyBlock {
   readonly #buffer: ArrayBuffer;
   #bytes = 0;
 
-  /** Throws RangeError when there are no addresses for so many bytes. */
+  /** Throws RangeError when the process has no address range left for so many bytes. */
   constructor(bytesMax: number) {
     this.#buffer = new ArrayBuffer(0, { maxByteLength: bytesMax });
   }
 
-  /** Copies the bytes behind the others, unless that is more than `bytesMax`. False when the system has no memory. */
+  /** Appends a copy of the bytes, unless the body would exceed `bytesMax`. False when the system has no memory left. */
   append(chunk: Uint8Array): boolean {
     const end = this.#bytes + chunk.byteLength;
     const { byteLength, maxByteLength } = this.#buffer;
@@ -49,7 +50,7 @@ export class BodyBlock {
     return true;
   }
 
-  /** A view that is empty after `free`. */
+  /** A view of the body, which is empty after `free`. */
   bytes(): Uint8Array {
     return new Uint8Array(this.#buffer, 0, this.#bytes);
   }

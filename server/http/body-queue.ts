@@ -4,10 +4,10 @@ import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { BodyBlock, type BodyMemory } from "./body-memory.js";
 
-/** Bytes that wait before somebody reads, and while a stream reads slowly, until the socket is paused. */
+/** How many bytes may wait for their reader, who is late or slow, before the socket is paused. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 const LOW_WATER_BYTES = 256 * 1024;
-/** Bodies that are larger, or of unknown length, are collected in a block of their own. */
+/** A body that is larger than this, or whose length is unknown, is collected in a block of its own. */
 const PIECES_BYTES_MAX = 256 * 1024;
 
 /** Tells the socket to stop and to go on reading. Calls may repeat. */
@@ -41,7 +41,7 @@ export class BodyQueue {
     this.#memory = memory;
   }
 
-  /** Tells that nobody will read what still comes. */
+  /** True when nobody will read what still comes. */
   get discarding(): boolean {
     return this.#discarding;
   }
@@ -71,7 +71,7 @@ export class BodyQueue {
     this.#wakeUp();
   }
 
-  /** Tells that no more will come. Whoever reads the body gets the error. */
+  /** The body breaks off here. Whoever reads it gets the error. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.discard();
@@ -89,7 +89,7 @@ export class BodyQueue {
     this.#resume();
   }
 
-  /** The request is answered: nobody reads what was collected any more. */
+  /** Frees what was collected. To be called once the request is answered, when nobody reads its body any more. */
   close(): void {
     this.discard();
     this.#block?.free();
@@ -147,7 +147,7 @@ export class BodyQueue {
     }
   }
 
-  /** Resolves when something has changed. When nothing changes for too long, the body fails. */
+  /** Resolves when bytes, the end or a failure have arrived. When nothing arrives for too long, the body fails. */
   #arrival(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const patience = Math.max(0, Math.min(this.#limits.bodyIdleMsMax, deadline - Date.now()));

@@ -9,7 +9,7 @@ import type { HttpRequest } from "./port.js";
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
 
-/** The body as a JSON value; every complaint about it has `code`. */
+/** The body as a JSON value. Every refusal of it has the error code `code`. */
 export async function readJson(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
   const bytes = await readJsonBytes(request, limits);
   return parseJson(bytes, { depthMax: limits.jsonDepthMax, code });
@@ -38,7 +38,7 @@ export function documentStream(request: HttpRequest): AsyncIterable<Uint8Array> 
   return isGzip(request) ? decompressStream(request.bodyStream()) : request.bodyStream();
 }
 
-/** A missing Content-Type is taken for the right one. */
+/** Refuses other content types. A request without a Content-Type is taken to have the right one. */
 function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): void {
   if (request.header("content-type") === expected) return;
   const [media = "", ...parameters] = request.header("content-type").toLowerCase().split(";");

@@ -1,5 +1,5 @@
-// A request body as a JSON value. Refuses before parsing what would hurt later: wrong UTF-8, deep nesting;
-// and after it, unpaired surrogates. On request integers beyond 2^53 become bigints, so that an int64 stays exact.
+// A request body as a JSON value. Invalid UTF-8 and deep nesting are refused before parsing, unpaired surrogates after
+// it. If the caller asks for it, integers beyond 2^53 become bigints, so that an int64 stays exact.
 import { isUtf8 } from "node:buffer";
 import { type ErrorCode, SkeinError } from "../errors.js";
 
@@ -13,7 +13,7 @@ const MARKED_INTEGER = /^\0int:(-?\d{16,19})$/;
 
 export interface JsonOptions {
   readonly depthMax: number;
-  /** Of every refusal. */
+  /** The error code of every refusal. */
   readonly code: ErrorCode;
   /** Integers beyond 2^53 come as bigint instead of being rounded. */
   readonly exactIntegers?: boolean;
@@ -33,7 +33,7 @@ export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
   return value;
 }
 
-/** Walks the brackets outside of strings; the text need not be valid. */
+/** Counts the brackets outside of strings. The text need not be valid JSON. */
 function deeperThan(body: Uint8Array, depthMax: number): boolean {
   let depth = 0;
   let inString = false;
@@ -59,7 +59,7 @@ function parse(text: string, code: ErrorCode): unknown {
   }
 }
 
-/** Marks long integers as strings and turns those into bigints. The text is parsed first, for its errors. */
+/** Rewrites long integers as marked strings and turns those into bigints. Before that, the text is parsed as it is to find its errors. */
 function parseExact(text: string, code: ErrorCode): unknown {
   const rounded = parse(text, code);
   const marked = text.replace(STRING_OR_LONG_INTEGER, markInteger);

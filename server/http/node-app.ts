@@ -1,5 +1,5 @@
-// The HTTP front-end on node:http: the same port where uWebSockets.js has no binary for the running Node or
-// libc, and in tests. Slower, otherwise equal.
+// The HTTP front-end on node:http. It serves where uWebSockets.js has no binary for the running Node or libc, and in
+// tests. It is slower and otherwise behaves alike.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ErrorCode } from "../errors.js";
@@ -21,13 +21,13 @@ import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 /** Starts listening. Rejects when the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits } = options;
-  // Bodies have their own timers, for a stream may take as long as it goes on.
+  // Bodies have timers of their own, because a streamed body may take any time as long as it goes on.
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytesMax,
       headersTimeout: limits.bodyIdleMsMax,
       requestTimeout: 0,
-      // Node looks for late heads only so often.
+      // Node enforces `headersTimeout` only at these intervals.
       connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
     },
     (message, response) => {
@@ -153,7 +153,7 @@ class Exchange implements HttpRequest {
     this.#response.end(body);
   }
 
-  /** Resolves when the client has taken it or is gone; one that takes nothing for too long is cut off. */
+  /** Resolves when the client has taken the reply or is gone. A client that takes nothing for too long is cut off. */
   #sendWhole(body: string | Uint8Array, bytes: number): Promise<void> {
     const response = this.#response;
     this.#unsent.add(bytes);

@@ -30,13 +30,13 @@ export interface HttpRequest {
   readonly ip: string;
   /** The header's value, "" when absent. */
   header(name: ReadHeader): string;
-  /** True once the client has gone. */
+  /** True once the client has closed the connection. */
   readonly aborted: boolean;
-  /** Aborted when the client goes. */
+  /** Aborted when the client closes the connection. */
   readonly signal: AbortSignal;
   /**
    * The whole body. Throws a SkeinError with `tooLarge` as soon as it is known to exceed `bytesMax`, SK-SYS-408
-   * when it does not arrive in time, ClientGone. Only one of body and bodyStream may be called, once.
+   * when it does not arrive in time, and ClientGone. A caller may call either body or bodyStream, and only once.
    */
   body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array>;
   /** The body piece by piece; reading slowly slows the client down. Throws like `body`. */

@@ -1,7 +1,7 @@
 // Sends a streamed reply body no faster than the client reads it. Shared by both front-ends.
 
 export interface ReplySink {
-  /** True while the client has gone. */
+  /** True once the client has gone. */
   gone(): boolean;
   /** False when the bytes wait in memory and the caller should await `drained`. */
   write(chunk: Uint8Array): boolean;
@@ -13,7 +13,7 @@ export interface ReplySink {
 }
 
 /**
- * Sends all pieces and ends. Whatever happens the iterable is closed; an error of the iterable cuts the
+ * Sends all pieces and ends the reply. The iterable is closed in every case. An error of the iterable cuts the
  * connection and is thrown.
  */
 export async function sendStream(

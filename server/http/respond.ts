@@ -36,7 +36,7 @@ export function errorReply(error: SkeinError, headers: Headers = []): HttpReply 
   return jsonReply(error.status, errorBody(error), [...headers, ...extra]);
 }
 
-/** What a client learns of a failure that nobody foresaw. */
+/** What a client is told about a failure that the code does not expect. */
 export function unexpected(): SkeinError {
   return new SkeinError(
     "SK-SYS-500",

@@ -17,11 +17,11 @@ import type { Services } from "./services.js";
 
 /** Label of requests without a route. */
 const UNMATCHED = "unmatched";
-/** Scopes of routes that an index's data must outlive; a swap that drops waits for them. */
+/** Scopes of the routes that use an index's data. A swap that drops an index waits until their requests are answered. */
 const USES_DOCUMENTS: readonly Scope[] = ["search", "documents"];
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** What becomes known of a request on its way. */
+/** What the service learns about a request while it handles it. */
 interface Visit {
   route: string;
   /** Ends the use of the index. */
@@ -103,7 +103,7 @@ export class HttpService {
     visit.route = route.path;
     const services = this.#services;
     const query = () => parametersOf(request.query);
-    if (route.operation === "ready") this.#checkPhase(); // it says where to send requests, and these would be refused
+    if (route.operation === "ready") this.#checkPhase(); // a ready server gets requests, which would be refused now
     if (route.access === "open") return route.handle({ services, request, params, query });
     this.#checkPhase();
     if (services.unsent.full) {
@@ -168,7 +168,7 @@ export class HttpService {
     });
   }
 
-  /** Behind a trusted proxy the address is the last one it has added. */
+  /** The client's address. Behind a trusted proxy it is the last one in X-Forwarded-For, which the proxy has added. */
   #address(request: HttpRequest): string {
     if (!this.#services.config.trustProxy) return request.ip;
     return request.header("x-forwarded-for").split(",").at(-1)!.trim() || request.ip;
@@ -207,12 +207,12 @@ export class HttpService {
   }
 }
 
-/** What the server refuses by itself is a sentence; what has a cause is an error with its stack. */
+/** What the log says about a refusal: a sentence if the server refused by itself, the error and its stack if there was a cause. */
 function reasonOf(error: SkeinError): { err: SkeinError } | { reason: string } {
   return error.cause === undefined ? { reason: error.message } : { err: error };
 }
 
-/** While the record of an index is damaged, nobody knows the name of that index. So no index can be said not to exist. */
+/** While an index record is damaged, the server does not know the name of that index, so it cannot say that an index does not exist. */
 function missingIndex(code: ErrorCode, name: string, damaged: number): SkeinError {
   if (damaged > 0) {
     return new SkeinError(

@@ -1,7 +1,7 @@
-// What the listener and the routes of one HTTP thread work with: the parts of the server, and all that the thread itself
-// knows and counts: limits, throttle, usage, quotas, remembered forms of indexes, metrics, bodies and replies under way.
-// Made once by main.ts, for one thread, and passed down; nothing of it is kept in a module. Two things that the thread
-// knows are reached through `reads`: remembered answers, which main.ts makes for it, and the quarantine of each shard.
+// What the listener and the routes of one HTTP thread work with. These are the parts of the server, and what the thread
+// itself knows and counts: limits, throttle, usage, quotas, remembered forms of indexes, metrics, bodies and replies under
+// way. main.ts makes the object once for each HTTP thread and passes it down; no module keeps any of it. Two things that
+// the thread knows are reached through `reads`: the remembered answers, and the quarantine of each shard.
 import type { Backups } from "../backups/backups.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Cluster } from "../cluster/cluster.js";

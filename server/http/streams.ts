@@ -15,8 +15,8 @@ export async function startedReply(pieces: Pieces, type: Header): Promise<HttpRe
 }
 
 /**
- * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients read nothing
- * before they have sent everything. An error after the reply has begun becomes its last line.
+ * Holds the reply back until it is complete or larger than `heldBytesMax`, because many clients do not read before they
+ * have sent everything. An error after the reply has begun becomes its last line.
  */
 export async function heldReply(
   pieces: Pieces,
@@ -36,13 +36,13 @@ export async function heldReply(
   return { status: 200, headers: [type], body };
 }
 
-/** Gives what was held back, then the rest. Closing it closes the rest as well, even when nobody has taken the first piece. */
+/** Gives what was held back, then the rest. Closing it closes the rest too, even before anybody has taken the first piece. */
 class Continued implements AsyncIterableIterator<Uint8Array> {
   readonly #held: Uint8Array[];
   readonly #rest: Pieces;
   readonly #lastWords: ((error: unknown) => Uint8Array) | null;
 
-  /** `lastWords` turns an error into a last piece; null: the error is thrown. */
+  /** `lastWords` turns an error into a last piece. When it is null, the error is thrown. */
   constructor(held: Uint8Array[], rest: Pieces, lastWords: ((error: unknown) => Uint8Array) | null) {
     this.#held = held;
     this.#rest = rest;

@@ -73,9 +73,9 @@ async function finished(client: ApiClient): Promise<Backup> {
   throw new CliError(`the snapshot failed: ${snapshot.error ?? snapshot.status}`);
 }
 
-/** The manifest is copied last and checked with all files, so that a copy that has one is whole. */
+/** Copies the manifest last, after the copied files are checked against it. So a copy that has a manifest is whole. */
 async function copy(snapshot: Backup, to: string): Promise<void> {
-  // The other commands should not load what only this one needs.
+  // Imported here so that the other commands do not load it.
   const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import("../../backups/manifest.js");
   if (!existsSync(snapshot.path)) {
     throw new CliError(`${snapshot.path} is not on this machine; run the command where the server runs`);

@@ -1,5 +1,5 @@
 // `skein check` and `skein repair`: what is stored in the data directory of a stopped server, verified and made whole.
-// Owns only the words; server/offline does the work.
+// Owns only what is printed; server/offline does the work.
 import { Command } from "commander";
 import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
 import { dataDirFrom } from "../../config.js";
@@ -67,7 +67,7 @@ function withPlace(command: Command): Command {
 }
 
 async function examination(task: "check" | "repair", options: Options): Promise<Findings> {
-  // The other commands should not load a server.
+  // Imported here so that the other commands do not load it.
   const { examine } = await import("../../offline/examine.js");
   const dataDir = dataDirFrom(options.dataDir, process.env);
   makePrivateFiles();

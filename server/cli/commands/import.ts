@@ -1,5 +1,5 @@
-// `skein import`: a file or standard input into an index. Ties input, schema and upload together and reports;
-// each of them has its own folder.
+// `skein import`: a file or standard input into an index. Ties together the readers and the inference of
+// server/formats and the sender of cli/upload, and reports.
 
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
@@ -113,7 +113,7 @@ export function inferFrom(input: DocumentInput, source: Pick<Source, "name">): I
   return inferSchema(observer.fields.values(), observer.documents);
 }
 
-/** The declared types of the index the documents go to, which exists afterwards. */
+/** Creates the index unless it exists, and returns the declared types of its fields. */
 async function prepareIndex(
   client: ApiClient,
   input: DocumentInput,
@@ -195,7 +195,7 @@ async function send(
   return counts.rejected > 0 ? EXIT_SOME_REJECTED : EXIT_FINE;
 }
 
-/** Every document has an id, so a repetition stores nothing twice. */
+/** How the user continues an import that stopped. Every document has an id, so running it again stores nothing twice. */
 function howToGoOn({ action }: ImportOptions): string {
   const again = "when the cause is mended, run the same command again:";
   return action === "create"

@@ -30,7 +30,7 @@ export function restoreCommand(): Command {
 }
 
 async function restore(directory: string, options: RestoreOptions): Promise<void> {
-  // The other commands should not load a database.
+  // Imported here so that the other commands do not load a database.
   const { restoreBackup } = await import("../../backups/restore.js");
   const { BackupError } = await import("../../backups/manifest.js");
   const { EnvelopeError } = await import("../../../shards/storage/envelope.js");

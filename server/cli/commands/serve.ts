@@ -1,5 +1,5 @@
-// `skein serve`: the flags of the server and its life from start to signal. What the flags mean, and the
-// environment, is the configuration's business.
+// `skein serve`: the flags of the server and its life from start to signal. server/config.ts decides what the flags
+// and the environment variables mean.
 
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
@@ -33,7 +33,7 @@ export function serveCommand(): Command {
 
 /** Ends when the server has stopped after a signal. */
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
-  // The other commands should not load a server.
+  // Imported here so that the other commands do not load a server.
   const { startServer } = await import("../../main.js");
   makePrivateFiles();
   try {

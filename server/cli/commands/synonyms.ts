@@ -1,4 +1,4 @@
-// `skein synonyms`: the synonym groups of an index; and sending many from a file.
+// `skein synonyms`: lists the synonym groups of an index, and sends many groups from a file.
 
 import { Command } from "commander";
 import type { SynonymGroup } from "../../catalog/types.js";

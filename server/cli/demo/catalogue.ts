@@ -121,7 +121,7 @@ class Dice {
     return list[Math.floor(this.next() * list.length)]!;
   }
 
-  /** The first entries more often than the last. */
+  /** One entry of the list. The first entries come more often than the last. */
   favour<T>(list: readonly T[]): T {
     return list[Math.floor(this.next() ** 2 * list.length)]!;
   }

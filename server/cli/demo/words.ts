@@ -1,7 +1,7 @@
 // The word lists of the demo catalogue. All brands and models are invented.
 
 export interface Kind {
-  /** Two letters that open the SKUs. */
+  /** The two letters with which the SKUs begin. */
   readonly code: string;
   readonly category: string;
   readonly department: string;

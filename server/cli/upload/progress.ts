@@ -44,7 +44,7 @@ export class UploadProgress {
     this.#drawn = false;
   }
 
-  /** Since the start. */
+  /** Seconds since the start. */
   seconds(): number {
     return (performance.now() - this.#started) / 1000;
   }
@@ -70,7 +70,7 @@ export function progressLine(
   return parts.join("  ");
 }
 
-/** 0:07, 12:30, 1:02:03 */
+/** A duration as 0:07, 12:30 or 1:02:03. */
 export function clock(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const two = (n: number) => String(n).padStart(2, "0");

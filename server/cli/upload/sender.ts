@@ -35,7 +35,7 @@ export interface UploadCounts {
   bytes: number;
 }
 
-/** The upload ended in the middle: the input broke off, or the server is gone or refuses. */
+/** The upload ended in the middle, because the input broke off, or because the server is gone or refuses. */
 export class UploadStopped extends CliError {
   constructor(
     reason: unknown,
@@ -47,14 +47,14 @@ export class UploadStopped extends CliError {
   }
 }
 
-/** Below the server's limit for one request with room to spare. */
+/** Well below the server's limit for the bytes of one request. */
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const ATTEMPTS_MAX = 8;
 const RETRY_SECONDS_MAX = 10;
 
 /**
  * Sends everything. Throws UploadStopped when the input cannot be read on, when the server cannot be reached or when it
- * refuses for a reason that is not a document's. Nothing is on its way any more when it returns or throws.
+ * refuses for a reason that is not a document's. No request is under way when it returns or throws.
  */
 export async function upload(
   client: ApiClient,
@@ -142,20 +142,23 @@ async function sendBatch(
   await sendBatch(client, batch.slice(middle), options, counts, reject);
 }
 
-/** Documents to send again, by position: their shard took none while others took theirs. Fewer than the batch has. */
+/**
+ * The positions of the documents to send again: their shard was busy, while other shards took theirs. It is empty when
+ * the server took no document of the batch, so that each repetition sends fewer documents than the one before.
+ */
 function refusedByShard(
   failed: readonly Rejection[],
   batch: readonly InputDocument[],
   action: ImportAction,
 ): Set<number> {
-  // SK-DOC-503 may be stored all the same: "create" would report it as a failure the second time
+  // A document that failed with SK-DOC-503 may be stored all the same. "create" would report it as a failure the second time.
   const busy = failed.filter(
     ({ code }) => code === "SK-SYS-503" || (code === "SK-DOC-503" && action !== "create"),
   );
   return new Set(busy.length < batch.length ? busy.map(({ at }) => at) : []);
 }
 
-/** Waits and repeats while the server is busy or restarting, as long as a repetition changes nothing. */
+/** Sends the batch again while the server is busy or restarting, if it does no harm that a batch arrives twice. */
 async function exchangeWithRetry(
   client: ApiClient,
   batch: readonly InputDocument[],
@@ -170,7 +173,7 @@ async function exchangeWithRetry(
       if ((reply.status !== 429 && reply.status !== 503) || attempt === ATTEMPTS_MAX) return reply;
       await seconds(Math.min(RETRY_SECONDS_MAX, Math.max(pause, reply.retryAfter)));
     } catch (error) {
-      // "create" of a document that did arrive would be reported as a failure the second time.
+      // "create" would report a document that had arrived the first time as a failure the second time.
       const repeatable =
         error instanceof ConnectionError && (!error.mayHaveArrived || options.action !== "create");
       if (!repeatable || attempt === ATTEMPTS_MAX) throw error;

@@ -1,5 +1,5 @@
-// The OpenAPI shapes of ranking rules, synonym groups, copying and swapping. Those of requests come from the tables
-// that read them.
+// The OpenAPI shapes of ranking rules, synonym groups, copying and swapping. The shapes of requests come from the
+// tables with which the server reads them.
 import { COPY, SWAP } from "../../catalog/copy-swap.js";
 import { RULE } from "../../catalog/rules.js";
 import { SYNONYMS } from "../../catalog/synonyms.js";

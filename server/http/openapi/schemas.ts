@@ -1,5 +1,5 @@
-// The OpenAPI components: the shapes of resources, requests and replies. Those of requests come from the tables that
-// read them, the others are written here. The end-to-end tests hold every exchange against them.
+// The OpenAPI components: the shapes of resources, requests and replies. The shapes of requests come from the tables
+// with which the server reads them; the others are written here. The end-to-end tests check every exchange against them.
 import { INDEX_CHANGE, NEW_INDEX } from "../../catalog/indexes.js";
 import { FIELD } from "../../catalog/schema.js";
 import { SETTINGS } from "../../catalog/settings.js";
@@ -41,7 +41,7 @@ const NUMBER: JsonSchema = { type: "number" };
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const NAME: JsonSchema = { type: "string", pattern: "^[a-z0-9_-]+$", maxLength: 128 };
 const TEXTS = array(TEXT);
-/** With members of the client's own. */
+/** Lets the client add members of its own. */
 const OPEN: JsonSchema = { additionalProperties: true };
 
 const snapshot = {

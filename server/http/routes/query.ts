@@ -41,7 +41,7 @@ async function query(context: IndexContext): Promise<HttpReply> {
   return rawReply(await countedSearch(context, contents, body, limits.replyBytesMax));
 }
 
-/** Neither counted nor logged as a search: it comes with every letter that is typed. */
+/** Suggestions are neither counted nor logged as searches, because a client asks for them with every letter typed. */
 async function suggestions(context: IndexContext): Promise<HttpReply> {
   const { services, state, record, request } = context;
   const { limits } = services.config;
@@ -68,7 +68,7 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
   return rawDataReply(await multiSearch(slots, limits, asError));
 }
 
-/** Checked like a request of its own: rights, index, body. */
+/** One search of a multi-search. Its rights, index and body are checked as those of a request of its own are. */
 async function searchSlot(
   context: TenantContext,
   entry: unknown,
@@ -86,7 +86,7 @@ async function searchSlot(
     const body = { bytes: serialize(entry), value: () => entry };
     return await run(context, contentsOf(catalog.state, record), body, bytesMax);
   } catch (error) {
-    // As for a single query: deleted while the search was running.
+    // The index was deleted while the search was running. The client gets the 404 that a single query would get.
     const foreseen = error instanceof SkeinError && error.status !== 503;
     if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
     throw noIndex(name, error);
@@ -95,7 +95,7 @@ async function searchSlot(
   }
 }
 
-/** One search of the tenant's month. */
+/** Runs a search and counts it among the tenant's searches of the month. */
 function countedSearch(
   context: TenantContext,
   contents: IndexContents,

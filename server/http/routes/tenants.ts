@@ -73,7 +73,7 @@ async function patch(context: TenantContext): Promise<HttpReply> {
   return dataReply(tenantView(find(context, state)));
 }
 
-/** Refused while the tenant has indexes, so that no data goes by accident. */
+/** Refuses to delete a tenant that has indexes, so that no data is lost by accident. */
 async function remove(context: TenantContext): Promise<HttpReply> {
   const { id } = find(context, context.state);
   await context.services.catalog.change((state) => {
