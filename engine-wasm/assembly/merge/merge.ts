@@ -15,12 +15,13 @@ import {
   SNAP_COUNT,
   SNAP_ENTRIES,
   STATUS_BAD_PROGRAM,
+  STATUS_DAMAGED,
 } from "../layout";
 import { release, reserve, scratchReset, shrink } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDictionary, hasHashes, hasNorms, hasOffsets, hasValues } from "../segment/field-sections";
 import { BLOCK_BUFFER_BYTES } from "../segment/postings";
-import { findField, isArrayType } from "../segment/segment";
+import { findField, isArrayType, Seg } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
 import { DICTIONARY_WRITER_BYTES, DictionaryWriter } from "../write/dictionary-writer";
 import { LIST_BLOCK_BYTES, LIST_WRITER_BYTES, ListWriter } from "../write/posting-writer";
@@ -92,6 +93,19 @@ function agrees(m: Merge, i: u32): bool {
   return true;
 }
 
+/** True when every input's sequence numbers lie behind those of the inputs before it. */
+function seqsRise(m: Merge): bool {
+  let behind: u64 = 0; // of the last row so far, plus one
+  for (let i: u32 = 0; i < m.inputCount; i++) {
+    const input = inputAt(m, i);
+    if (input.rows == 0) continue;
+    const seqs = Seg.seqs(input.segment);
+    if (Mem.u64At(seqs) < behind) return false;
+    behind = Mem.u64At(seqs + ((<usize>input.rows) << 3) - 8) + 1;
+  }
+  return true;
+}
+
 /**
  * Least slot above `slot` (or from 0 when that is -1) that an input has, as its field entry; 0 at the end.
  */
@@ -133,8 +147,8 @@ function openOutput(m: Merge): void {
 /**
  * Begins to merge the segments of {u32 count, count x {u32 segment, u32 live}} at `entries` (in scratch or
  * a region), which must stay attached and in this order until the end; their live bits are copied now.
- * Returns the state, or -STATUS_BAD_PROGRAM when there is none or two give one slot different types or
- * flags.
+ * Returns the state; -STATUS_BAD_PROGRAM when there is none or two give one slot different types or flags;
+ * -STATUS_DAMAGED when the rows of one do not lie behind those of the one before.
  */
 export function mergeBegin(entries: usize): i32 {
   const count = Mem.u32At(entries + SNAP_COUNT);
@@ -165,6 +179,10 @@ export function mergeBegin(entries: usize): i32 {
     if (agrees(m, i)) continue;
     mergeCancel(state);
     return -STATUS_BAD_PROGRAM;
+  }
+  if (!seqsRise(m)) {
+    mergeCancel(state);
+    return -STATUS_DAMAGED;
   }
   openOutput(m);
   return <i32>state;
