@@ -55,7 +55,7 @@ const FIELD_MEMBERS = {
   ),
   facet: defaultsTo(false, flag()),
   optional: defaultsTo(true, flag()),
-  index: defaultsTo(true, flag()),
+  index: defaultsTo(true, flag(), "Must be true for a field with facet, sort or infix."),
   sort: optional(flag(), `Default true for ${SORTED}, else false; must be false for ${NEVER_SORTED}.`),
   infix: defaultsTo(false, flag()),
   language: optional(LANGUAGE),
@@ -125,8 +125,8 @@ export function fieldDefinition(
   const sort = wanted ?? (index && sortDefault === true);
   if (sort && sortDefault === null)
     refuse(`${path}.sort`, `must be false: a ${type} field has no one value to sort by`, rules);
-  if (!index && (sort || facet))
-    refuse(`${path}.index`, "must be true for a field with facet or sort", rules);
+  if (!index && (sort || facet || infix))
+    refuse(`${path}.index`, "must be true for a field with facet, sort or infix", rules);
   if (infix && !isTextType(type)) refuse(`${path}.infix`, `must be false for a ${type} field`, rules);
   if (language !== undefined && !isTextType(type))
     refuse(`${path}.language`, `must be absent for a ${type} field`, rules);

@@ -103,6 +103,10 @@ describe("a new index", () => {
     [one({ facet: "yes" }), /^schema.fields\[0\].facet must be true or false/],
     [one({ type: "string[]", sort: true }), /sort must be false/],
     [one({ index: false, facet: true }), /index must be true/],
+    [
+      one({ type: "string", index: false, infix: true }),
+      /^schema.fields\[0\].index must be true for .* infix/,
+    ],
     [one({ type: "bool", infix: true }), /infix must be false/],
     [one({ language: "tlh" }), /language must be one of en, de, .*not "tlh"/],
     [one({ type: "float", language: "en" }), /language must be absent/],
