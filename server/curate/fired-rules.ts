@@ -21,11 +21,15 @@ export interface FiredRules {
 }
 
 export interface CompiledRule {
-  readonly rule: RankingRule;
   /** Terms of every entry of the condition. */
   readonly entries: readonly (readonly string[])[];
+  readonly effect: SearchRule["effect"];
+  readonly weight: number;
   readonly filter: readonly FilterOp[];
+  /** Of the ids of documents that the rule names. */
   readonly hashes: readonly bigint[];
+  /** Those of them that it pins. */
+  readonly pins: readonly bigint[];
 }
 
 const NONE_FIRED: FiredRules = { rules: [], pins: [] };
@@ -43,17 +47,27 @@ export function firedRulesOf(
     .filter(({ entries }) => entries.every((entry) => entry.length > 0 && stretches.has(entry)))
     .slice(0, RULES_MAX);
   if (fired.length === 0) return NONE_FIRED;
-  const pins = fired.filter(({ rule }) => rule.type === "pin").flatMap(({ hashes }) => hashes);
   return {
-    rules: fired.map((one) => searchRule(one, one.rule.type === "pin" ? "keep" : one.rule.type)),
-    pins: [...new Set(pins)].slice(0, pinsMax),
+    rules: fired.map(searchRule),
+    pins: [...new Set(fired.flatMap(({ pins }) => pins))].slice(0, pinsMax),
   };
 }
 
-function searchRule({ rule, filter, hashes }: CompiledRule, effect: SearchRule["effect"]): SearchRule {
+/**
+ * The rules that hide the same documents as all of them do, and have no other effect: a rule that lets a document be seen,
+ * wherever it puts it, still keeps the document from those that come later.
+ */
+export function hidingOnly(compiled: readonly CompiledRule[]): readonly CompiledRule[] {
+  if (!compiled.some(({ effect }) => effect === "hide")) return [];
+  return compiled
+    .filter(({ effect }) => effect !== "boost")
+    .map((one) => (one.effect === "hide" ? one : { ...one, effect: "keep", pins: [] }));
+}
+
+function searchRule({ effect, weight, filter, hashes }: CompiledRule): SearchRule {
   const documents: FilterOp[] = hashes.length === 0 ? [] : [{ op: "ids", hashes }];
   const both: FilterOp[] = filter.length > 0 && documents.length > 0 ? [{ op: "or" }] : [];
-  return { effect, weight: rule.effect.weight ?? 0, filter: [...filter, ...documents, ...both] };
+  return { effect, weight, filter: [...filter, ...documents, ...both] };
 }
 
 /** At the same priority the earlier one decides about a document. */
@@ -104,7 +118,15 @@ function compileRule(
   }
   const entries = recordTerms(rule, rule.conditions.query_contains, analyser);
   const hashes = (rule.effect.documents ?? []).map((id) => analyser.hash(id));
-  return { rule, entries, filter, hashes };
+  const pinning = rule.type === "pin";
+  return {
+    entries,
+    effect: pinning ? "keep" : rule.type,
+    weight: rule.effect.weight ?? 0,
+    filter,
+    hashes,
+    pins: pinning ? hashes : [],
+  };
 }
 
 /** The compiled filter of a rule, or why it does not fit the schema. */

@@ -4,6 +4,7 @@
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { IndexContents } from "../catalog/types.js";
 import type { ReadView } from "../cluster/read-view.js";
+import { hidingOnly } from "../curate/fired-rules.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { ViewField } from "../schema/index-view.js";
 import { countFacets } from "../search/facets.js";
@@ -50,7 +51,8 @@ export async function suggest(
   body: unknown,
 ): Promise<Suggestions> {
   const startedMs = performance.now();
-  const index = hidingOnly(queriedIndexes.of(contents));
+  const queried = queriedIndexes.of(contents);
+  const index = { ...queried, rules: hidingOnly(queried.rules) };
   const request = readSuggestRequest(body, index.record, index.view, limits);
   const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };
   const suggestions =
@@ -58,11 +60,6 @@ export async function suggest(
       ? []
       : await reads.answer(index.record.uid, undefined, (readView) => suggestionsOf(task, readView));
   return { suggestions, took_ms: Math.round(performance.now() - startedMs) };
-}
-
-/** Ranking rules only hide: what they move or pin is meant for the results of a search. */
-function hidingOnly(index: QueriedIndex): QueriedIndex {
-  return { ...index, rules: index.rules.filter(({ rule }) => rule.type === "hide") };
 }
 
 /** null: a document is gone from its shard. */

@@ -103,6 +103,30 @@ test("a pin does not stand for the results of the words", async () => {
   expect(relaxed.found).toBe(13);
 });
 
+test("suggestions leave out what a search leaves out, and nothing is moved there", async () => {
+  const acme = async (...rules: [type: string, priority: number][]): Promise<number[]> => {
+    const made: number[] = [];
+    for (const [type, priority] of rules)
+      made.push(await rule({ type, priority, effect: { documents: ["p3"] } }));
+    const { facets } = await search({ q: "blue shirt", facets: ["brand"] });
+    const body = { q: "blue sh", suggest_by: "title", group_by_field: "brand" };
+    const { suggestions } = (await server.post(`/v1/indexes/${INDEX}/suggest`, body)).json.data;
+    for (const id of made) expectStatus(await server.delete(`${PATH}/${id}`), 200);
+    const group = (suggestions as { value: string; count: number }[]).find(({ value }) => value === "acme");
+    return [facets.brand!.acme!, group!.count];
+  };
+  expect(await acme(["hide", 1])).toEqual([3, 3]);
+  expect(await acme(["pin", 1], ["hide", 2])).toEqual([3, 3]);
+  expect(await acme(["hide", 1], ["pin", 2])).toEqual([4, 4]);
+  expect(await acme(["hide", 1], ["bury", 2])).toEqual([4, 4]);
+  await rule({ type: "bury", effect: { documents: ["p11"] } });
+  await rule({ type: "hide", priority: -1, effect: { documents: ["p11", "p10"] } });
+  await rule({ type: "pin", effect: { documents: ["hat"] } });
+  const body = { q: "blue sh", suggest_by: "title", per_page: 2 };
+  const { suggestions } = (await server.post(`/v1/indexes/${INDEX}/suggest`, body)).json.data;
+  expect((suggestions as { document_id: string }[]).map(({ document_id: id }) => id)).toEqual(["p11", "p8"]);
+});
+
 test("hide removes from results, counts and facets, and wins over a pin", async () => {
   await rule({ type: "hide", effect: { filter_by: "brand:=acme", documents: ["p1"] } });
   await rule({ type: "pin", effect: { documents: ["p0", "p2"] } });
