@@ -99,7 +99,7 @@ export class BodyQueue {
   async collect(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
     const refuse = (): never => {
       this.discard();
-      throw new SkeinError(tooLarge, `the request body is larger than ${bytesMax} bytes`, {
+      throw new SkeinError(tooLarge, `the body is larger than ${bytesMax} bytes`, {
         details: { limit: bytesMax },
       });
     };
@@ -152,7 +152,7 @@ export class BodyQueue {
     return new Promise((resolve) => {
       const patience = Math.max(0, Math.min(this.#limits.bodyIdleMsMax, deadline - Date.now()));
       const timer = setTimeout(() => {
-        this.fail(new SkeinError("SK-SYS-408", "the request body did not arrive in time"));
+        this.fail(new SkeinError("SK-SYS-408", "the body did not arrive in time"));
       }, patience);
       this.#wake = () => {
         clearTimeout(timer);

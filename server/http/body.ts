@@ -8,6 +8,8 @@ import type { HttpRequest } from "./port.js";
 
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
+/** Characters of a header that an error shows. */
+const SHOWN_MAX = 100;
 
 /** The body as a JSON value. Every refusal of it has the error code `code`. */
 export async function readJson(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
@@ -18,7 +20,7 @@ export async function readJson(request: HttpRequest, limits: Limits, code: Error
 /** The bytes of a JSON body. Not parsed and not checked. */
 export function readJsonBytes(request: HttpRequest, limits: Limits): Promise<Uint8Array> {
   checkMedia(request, JSON_MEDIA, "application/json");
-  if (!isPlain(encodingOf(request))) throw unsupportedEncoding("identity");
+  if (!isPlain(encodingOf(request))) throw unsupportedEncoding(request, "identity");
   return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
 }
 
@@ -45,14 +47,14 @@ function checkMedia(request: HttpRequest, accepted: RegExp, expected: string): v
   if (media.trim() !== "" && !accepted.test(media.trim())) {
     throw new SkeinError(
       "SK-SYS-415",
-      `the Content-Type must be ${expected}, not ${media.trim().slice(0, 100)}`,
+      `the Content-Type must be ${expected}, not ${media.trim().slice(0, SHOWN_MAX)}`,
     );
   }
   const charset = parameters
     .map((parameter) => /^\s*charset="?([^"]*)"?\s*$/.exec(parameter)?.[1])
     .find(Boolean);
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") {
-    throw new SkeinError("SK-SYS-415", "the charset must be utf-8");
+    throw new SkeinError("SK-SYS-415", `the charset must be utf-8, not ${charset.slice(0, SHOWN_MAX)}`);
   }
 }
 
@@ -68,11 +70,12 @@ function isGzip(request: HttpRequest): boolean {
   const encoding = encodingOf(request);
   if (isPlain(encoding)) return false;
   if (encoding === "gzip" || encoding === "x-gzip") return true;
-  throw unsupportedEncoding("gzip");
+  throw unsupportedEncoding(request, "gzip");
 }
 
-function unsupportedEncoding(accepted: string): SkeinError {
-  return new SkeinError("SK-SYS-415", `the Content-Encoding must be ${accepted} or absent`);
+function unsupportedEncoding(request: HttpRequest, accepted: string): SkeinError {
+  const came = encodingOf(request).slice(0, SHOWN_MAX);
+  return new SkeinError("SK-SYS-415", `the Content-Encoding must be ${accepted} or absent, not ${came}`);
 }
 
 function decompress(body: Uint8Array, bytesMax: number): Promise<Uint8Array> {

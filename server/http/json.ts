@@ -25,7 +25,7 @@ export function parseJson(body: Uint8Array, options: JsonOptions): unknown {
   if (body.byteLength === 0) throw new SkeinError(code, "the body is empty; expected a JSON object");
   if (!isUtf8(body)) throw new SkeinError(code, "the body is not valid UTF-8");
   if (deeperThan(body, depthMax)) {
-    throw new SkeinError(code, `the body is nested more than ${depthMax} levels deep`);
+    throw new SkeinError(code, `the body is nested deeper than ${depthMax} levels`);
   }
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   const value = exactIntegers && LONG_DIGITS.test(text) ? parseExact(text, code) : parse(text, code);

@@ -51,7 +51,7 @@ export interface DocumentError {
 export function documentError(refusal: Refusal, view: IndexView, documentBytesMax: number): DocumentError {
   const { index, id, code, slot } = refusal;
   const field = slot === NO_SLOT ? undefined : view.fieldOfSlot(slot);
-  const subject = field === undefined ? "A field" : `Field '${field.name}'`;
+  const subject = field === undefined ? "a field" : `field '${field.name}'`;
   const expected = field === undefined ? "a value of its type" : FIELD_TYPES[field.type].takes;
   const answer = (error: string, status: ErrorCode = "SK-DOC-400"): DocumentError => ({
     index,
@@ -61,43 +61,43 @@ export function documentError(refusal: Refusal, view: IndexView, documentBytesMa
   });
   switch (code) {
     case DOC_BAD_JSON:
-      return answer(`The document is not valid JSON at byte ${refusal.at}.`);
+      return answer(`the document is not valid JSON at byte ${refusal.at}`);
     case DOC_NOT_OBJECT:
-      return answer("A document must be a JSON object with a string 'id'.");
+      return answer("the document must be a JSON object with a string 'id'");
     case DOC_NO_ID:
-      return answer("The document has no 'id'; expected a string.");
+      return answer("id is missing; expected a string");
     case DOC_BAD_ID:
-      return answer(`The document's 'id' must be a string of 1 to ${ID_BYTES_MAX} bytes.`);
+      return answer(`id must be a string of 1 to ${ID_BYTES_MAX} bytes`);
     case DOC_LONE_SURROGATE:
       return answer(
-        `${field === undefined ? "The document" : subject} holds an unpaired surrogate; expected well-formed Unicode.`,
+        `${field === undefined ? "the document" : subject} must be well-formed Unicode; it has an unpaired surrogate`,
       );
     case DOC_BAD_UTF8:
-      return answer("The document is not valid UTF-8.");
+      return answer("the document is not valid UTF-8");
     case DOC_TOO_DEEP:
-      return answer(`The document is nested deeper than ${JSON_DEPTH_MAX} levels.`);
+      return answer(`the document is nested deeper than ${JSON_DEPTH_MAX} levels`);
     case DOC_WRONG_TYPE:
-      return answer(`${subject} has the wrong type; expected ${expected}.`);
+      return answer(`${subject} must be ${expected}`);
     case DOC_OUT_OF_RANGE:
-      return answer(`${subject} is out of range; expected ${expected}.`);
+      return answer(`${subject} is out of range; expected ${expected}`);
     case DOC_MISSING_FIELD:
-      return answer(`${subject} is missing; expected ${expected}, the schema has optional: false.`);
+      return answer(`${subject} is missing; expected ${expected} (the schema has optional: false)`);
     case DOC_BAD_EMBEDDING:
-      return answer(`Field 'embedding' must be an array of ${EMBEDDING_SIZE} finite numbers.`);
+      return answer(`field 'embedding' must be an array of ${EMBEDDING_SIZE} finite numbers`);
     case DOC_EXISTS:
-      return answer("A document with this id exists already.", "SK-DOC-409");
+      return answer("a document with this id exists already", "SK-DOC-409");
     case DOC_MISSING:
-      return answer("No document with this id exists.", "SK-DOC-404");
+      return answer("the document does not exist", "SK-DOC-404");
     case DOC_BATCH_TOO_LARGE:
       return answer(
-        "The request rewrites too many bytes of documents; send the rest in another one.",
+        "the request rewrites too many bytes of documents; send the rest in another one",
         "SK-DOC-413",
       );
     case DOC_TOO_LARGE:
-      return answer(`The document is larger than ${documentBytesMax} bytes.`, "SK-DOC-413");
+      return answer(`the document is larger than ${documentBytesMax} bytes`, "SK-DOC-413");
     case DOC_OVER_QUOTA:
-      return answer("The plan's documents are used up.", "SK-SYS-429");
+      return answer("the plan's documents are used up", "SK-SYS-429");
     default:
-      return answer(`The document was refused (reason ${code}).`);
+      return answer(`the document was refused (reason ${code})`);
   }
 }

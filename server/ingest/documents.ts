@@ -6,6 +6,7 @@ import { decodeGetReply, encodeGet } from "../../shards/protocol/fetch.js";
 import { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
+import { describe } from "../input/json-value.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 import { prepareOne, shardOf } from "./prepare.js";
@@ -41,7 +42,7 @@ export async function patchDocument(
   const failure = await writeOne(ingest, record, id, raw, Action.UPDATE);
   if (failure !== null) throw failure;
   const stored = await getDocument(ingest, record, id);
-  if (stored === null) throw new SkeinError("SK-DOC-404", "The document was deleted meanwhile.");
+  if (stored === null) throw new SkeinError("SK-DOC-404", "the document was deleted meanwhile");
   return stored;
 }
 
@@ -60,7 +61,7 @@ export async function deleteWhere(
   filterBy: string,
 ): Promise<number> {
   if (filterBy.trim() === "")
-    throw new SkeinError("SK-DOC-400", "filter_by is empty; expected a filter expression.");
+    throw new SkeinError("SK-DOC-400", "filter_by is empty; expected a filter expression");
   const filter = compileDocumentFilter(ingest, record, filterBy);
   try {
     return await ingest.writes.deleteWhere(record.uid, encodeSearch(filterProgram(filter)));
@@ -92,7 +93,7 @@ async function writeOne(
 function checkPatch(ingest: Ingest, id: string, raw: Uint8Array): void {
   const { documentBytesMax } = ingest.limits;
   if (raw.length > documentBytesMax) {
-    throw new SkeinError("SK-DOC-413", `The body is larger than ${documentBytesMax} bytes.`);
+    throw new SkeinError("SK-DOC-413", `the body is larger than ${documentBytesMax} bytes`);
   }
   let given: unknown = id;
   try {
@@ -103,12 +104,16 @@ function checkPatch(ingest: Ingest, id: string, raw: Uint8Array): void {
     if (!(error instanceof EngineError) || error.code !== "json") throw error;
     throw new SkeinError(
       "SK-DOC-400",
-      `The body must be a JSON object of the members to change (byte ${error.at}).`,
+      `the body must be a JSON object of the members to change (byte ${error.at})`,
       {
         cause: error,
       },
     );
   }
-  if (given !== id)
-    throw new SkeinError("SK-DOC-400", "id cannot be changed; leave it out or send the id of the path.");
+  if (given !== id) {
+    throw new SkeinError(
+      "SK-DOC-400",
+      `id must be left out or be the id of the path, not ${describe(given)}`,
+    );
+  }
 }

@@ -114,7 +114,9 @@ async function prepareLinesOf(
     const known = cause instanceof SkeinError;
     if (!known) ingest.log.error({ err: cause }, "an import batch failed");
     const code = known ? cause.code : "SK-SYS-500";
-    const error = known ? cause.message : "The document was not taken because of an unexpected failure.";
+    const error = known
+      ? cause.message
+      : "the document was not taken: an unexpected failure; the server's log has it";
     return outcome(numbers.map((line, i) => ({ line, id: ids[i] ?? null, code, error })));
   };
   if (numbers.length === 0) return async () => outcome([]);
@@ -139,11 +141,11 @@ async function prepareLinesOf(
 }
 
 function tooLongFailure(line: number, lineBytesMax: number): LineFailure {
-  return { line, id: null, code: "SK-DOC-413", error: `The line is longer than ${lineBytesMax} bytes.` };
+  return { line, id: null, code: "SK-DOC-413", error: `the line is longer than ${lineBytesMax} bytes` };
 }
 
 function tooManyBlankLines(blankLinesMax: number): SkeinError {
-  return new SkeinError("SK-DOC-413", `The import has more than ${blankLinesMax} blank lines in a row.`, {
+  return new SkeinError("SK-DOC-413", `the body has more than ${blankLinesMax} blank lines in a row`, {
     details: { limit: blankLinesMax },
   });
 }

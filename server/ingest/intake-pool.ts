@@ -52,7 +52,7 @@ export class Intake {
     };
     this.#pool ??= this.#start();
     if (this.#pool.queueSize >= limits.waitingBatchesMax) {
-      throw new SkeinError("SK-DOC-503", "Too many large batches are waiting; retry in a moment.", {
+      throw new SkeinError("SK-DOC-503", "too many large batches are waiting; retry in a moment", {
         retryAfter: 1,
       });
     }

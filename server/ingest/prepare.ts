@@ -9,10 +9,11 @@ import {
   JSON_DEPTH_MAX,
 } from "../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
-import type { Member, SplitDocument } from "../../engine-wasm/host/programs/split-result.js";
+import type { Member, MemberKind, SplitDocument } from "../../engine-wasm/host/programs/split-result.js";
 import { Action, DOC_TOO_LARGE, NO_SLOT } from "../../shards/protocol/ops.js";
 import { encodeWrite, type WriteDocument } from "../../shards/protocol/write.js";
 import { SkeinError } from "../errors.js";
+import { describe } from "../input/json-value.js";
 import type { Refusal } from "./document-errors.js";
 
 export type ActionName = "upsert" | "create" | "update" | "emplace" | "delete";
@@ -24,6 +25,16 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map<ActionName, Action>([
   ["emplace", Action.EMPLACE],
   ["delete", Action.DELETE],
 ]);
+
+/** What a member is, for error texts: its value has not been read. */
+const KINDS: Readonly<Record<MemberKind, string>> = {
+  null: "null",
+  boolean: "a boolean",
+  number: "a number",
+  string: "a string",
+  array: "an array",
+  object: "an object",
+};
 
 export interface PrepareLimits {
   readonly documentBytesMax: number;
@@ -53,7 +64,7 @@ export function readAction(name: string): Action {
   if (action !== undefined) return action;
   throw new SkeinError(
     "SK-DOC-400",
-    `action must be one of ${[...ACTIONS.keys()].join(", ")}, not '${name.slice(0, 40)}'.`,
+    `action must be one of ${[...ACTIONS.keys()].join(", ")}, not ${describe(name)}`,
   );
 }
 
@@ -66,15 +77,15 @@ export function prepareBody(
 ): PreparedWrite {
   const split = workbench.split(body);
   if (split.status === DOC_NOT_OBJECT) {
-    throw new SkeinError("SK-DOC-400", "The body must be a JSON object with an array 'documents'.");
+    throw new SkeinError("SK-DOC-400", "the body must be a JSON object with an array 'documents'");
   }
   if (split.status === DOC_TOO_DEEP) {
-    throw new SkeinError("SK-DOC-400", `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`, {
+    throw new SkeinError("SK-DOC-400", `the body is nested deeper than ${JSON_DEPTH_MAX} levels`, {
       details: { position: split.at },
     });
   }
   if (split.status !== DOC_OK) {
-    throw new SkeinError("SK-DOC-400", `The body is not valid JSON at byte ${split.at}.`, {
+    throw new SkeinError("SK-DOC-400", `the body is not valid JSON at byte ${split.at}`, {
       details: { position: split.at },
     });
   }
@@ -82,14 +93,17 @@ export function prepareBody(
     split.members.find((candidate) => candidate.name === name);
   const documents = member("documents");
   if (documents?.kind !== "array") {
-    const problem = documents === undefined ? "missing" : `${documents.kind}`;
-    throw new SkeinError("SK-DOC-400", `documents must be an array of documents, not ${problem}.`);
+    const problem =
+      documents === undefined
+        ? "is missing; expected an array of documents"
+        : `must be an array of documents, not ${KINDS[documents.kind]}`;
+    throw new SkeinError("SK-DOC-400", `documents ${problem}`);
   }
   const action = readActionMember(body, member("action"));
   if (split.documents.length > limits.batchDocumentsMax) {
     throw new SkeinError(
       "SK-DOC-413",
-      `documents holds ${split.documents.length} documents; at most ${limits.batchDocumentsMax} fit one request.`,
+      `documents holds ${split.documents.length} documents; at most ${limits.batchDocumentsMax} fit one request`,
     );
   }
   return prepareDocuments(body, split.documents, action, shards, limits);
@@ -126,7 +140,7 @@ export function prepareOne(
 function readActionMember(body: Uint8Array, member: Member | undefined): Action {
   if (member === undefined) return Action.UPSERT;
   if (member.kind !== "string")
-    throw new SkeinError("SK-DOC-400", `action must be a string, not ${member.kind}.`);
+    throw new SkeinError("SK-DOC-400", `action must be a string, not ${KINDS[member.kind]}`);
   const text: unknown = JSON.parse(
     Buffer.from(body.subarray(member.valueStart, member.valueEnd)).toString("utf8"),
   );

@@ -23,9 +23,9 @@ export class Room {
   check(): void {
     const { memoryBytesMax, diskFreeBytesMin } = this.#limits;
     if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {
-      throw refusal("The memory limit is reached");
+      throw refusal("the memory limit is reached");
     }
-    if (this.#freeBytes() < diskFreeBytesMin) throw refusal("The disk is full");
+    if (this.#freeBytes() < diskFreeBytesMin) throw refusal("the disk is full");
   }
 
   #freeBytes(): number {
@@ -38,7 +38,7 @@ export class Room {
 }
 
 function refusal(what: string): SkeinError {
-  return new SkeinError("SK-SYS-503", `${what}; documents cannot be taken at the moment.`, {
+  return new SkeinError("SK-SYS-503", `${what}; documents cannot be taken at the moment`, {
     retryAfter: RETRY_SECONDS,
   });
 }

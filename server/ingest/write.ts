@@ -50,7 +50,7 @@ export async function writeBatch(
   const startedMs = performance.now();
   const { batchBodyBytesMax } = ingest.limits;
   if (body.length > batchBodyBytesMax) {
-    throw new SkeinError("SK-DOC-413", `The body is larger than ${batchBodyBytesMax} bytes.`);
+    throw new SkeinError("SK-DOC-413", `the body is larger than ${batchBodyBytesMax} bytes`);
   }
   ingest.recorder.documentBytes("batch", body.length);
   const prepared = await ingest.intake.prepare(body, null);

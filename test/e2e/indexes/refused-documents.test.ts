@@ -29,7 +29,7 @@ describe.each(["uws", "node"] as const)("refused documents over %s", (http) => {
             index: 1,
             id: "deep",
             code: "SK-DOC-400",
-            error: "The document is nested deeper than 64 levels.",
+            error: "the document is nested deeper than 64 levels",
           },
         ],
       });
@@ -39,7 +39,7 @@ describe.each(["uws", "node"] as const)("refused documents over %s", (http) => {
     });
     expect(around.json).toMatchObject({
       code: "SK-DOC-400",
-      error: "The body is nested deeper than 64 levels.",
+      error: "the body is nested deeper than 64 levels",
     });
   });
 
