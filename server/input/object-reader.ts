@@ -1,5 +1,5 @@
-// Readers of JSON objects from a table of their members. The table is all that there is to say about a body: who
-// reads it gets typed values, and the OpenAPI document gets its schema. A new parameter is one entry and its use.
+// Makes readers of JSON objects from a table of their members. The table says all there is to say about a body: the code
+// that reads the body gets typed values, and the OpenAPI document gets the schema. A new parameter is one entry and its use.
 import { isObject } from "./json-value.js";
 import { type InputRules, type JsonSchema, refuse, type ValueReader, wrongType } from "./readers.js";
 
@@ -7,7 +7,7 @@ import { type InputRules, type JsonSchema, refuse, type ValueReader, wrongType }
 export interface BodyMember<T> {
   readonly reader: ValueReader<unknown>;
   readonly required: boolean;
-  /** What stands for an absent member; not used for a required one. */
+  /** The value of an absent member. Not used for a required one. */
   readonly fallback: T;
   readonly description: string | undefined;
 }
@@ -21,12 +21,12 @@ export interface ObjectReader<T> extends ValueReader<T> {
   readonly changeSchema: JsonSchema;
   /** The schema of a reply that always has all members. */
   readonly completeSchema: JsonSchema;
-  /** The values of an object without members. Only for tables that require none. */
+  /** The values of an object without members. Only for tables without required members. */
   readonly defaults: T;
 }
 
 interface ObjectRules {
-  /** Members that are not in the table. A misspelt setting must not be lost silently, so most bodies refuse them. */
+  /** What happens to members that are not in the table. Most bodies refuse them, so that a misspelt setting is not lost silently. */
   readonly unknown: "refused" | "ignored" | "kept";
   /** Whether null is the same as leaving an optional member out. */
   readonly nulls?: "absent" | "refused";
@@ -60,8 +60,8 @@ export function defaultsTo<T>(
 }
 
 /**
- * With `present`, what is read is a change of it: members that are not given stay, and null restores a default. Nested
- * objects are changed member by member.
+ * The reader of an object. With `present`, it reads a change of that object: members that are not given stay, and null
+ * restores a default. Nested objects are changed member by member.
  */
 export function object<M extends MemberTable>(
   members: M,
@@ -103,7 +103,7 @@ export function object<M extends MemberTable>(
   };
 }
 
-/** Checks like the reader, and gives the object as it came: for a change that is merged before it is read. */
+/** Checks like the reader but returns the object as it came, for a change that is merged before it is read. */
 export function asGiven(reader: ValueReader<unknown>): ValueReader<Readonly<Record<string, unknown>>> {
   return {
     takes: reader.takes,

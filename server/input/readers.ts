@@ -1,4 +1,4 @@
-// Readers of untrusted JSON values. A reader checks one value, and says for the OpenAPI document what it takes. What
+// Readers of untrusted JSON values. A reader checks one value, and tells the OpenAPI document what it takes. A value that
 // does not fit is refused with one sentence: "per_page must be an integer, not "10"". Knows no member by name.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
@@ -7,7 +7,7 @@ import { describe, isObject, type JsonObject } from "./json-value.js";
 /** A JSON schema of the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What holds for all of a body: the limits in force and the error code of every refusal. */
+/** The rules for a whole body: the limits in force and the error code of every refusal. */
 export interface InputRules {
   readonly limits: Limits;
   readonly code: ErrorCode;
@@ -41,7 +41,7 @@ function numberOf(bound: Bound, rules: InputRules): number {
   return typeof bound === "number" ? bound : rules.limits[bound];
 }
 
-/** For the OpenAPI document, which does not know the configuration. */
+/** The number that the OpenAPI document shows for a bound. The document does not know the configuration. */
 function shown(bound: Bound): string {
   return typeof bound === "number" ? String(bound) : `${DEFAULT_LIMITS[bound]} (limits.${bound})`;
 }
@@ -84,7 +84,7 @@ export function integer(minimum: number, maximum: number): ValueReader<number> {
   };
 }
 
-/** An integer; one out of range counts as the nearest in it. */
+/** An integer. One out of range counts as the nearest integer in the range. */
 export function clamped(low: number, high: Bound): ValueReader<number> {
   const takes = "an integer";
   return {
@@ -145,7 +145,7 @@ export function texts(
   return list(text(bytesMax), itemsMax, "an array of strings");
 }
 
-/** At least one of the choices, each once. */
+/** A list of at least one of the choices. Repeated ones are dropped. */
 export function someOf<T extends string>(choices: readonly T[], takes: string): ValueReader<readonly T[]> {
   const all = list(oneOf(choices), 100, takes);
   return {
@@ -159,12 +159,12 @@ export function someOf<T extends string>(choices: readonly T[], takes: string): 
   };
 }
 
-/** A value that somebody else looks at. */
+/** Any value. Other code checks it. */
 export function anything(): ValueReader<unknown> {
   return { takes: "a value", schema: {}, read: (value) => value };
 }
 
-/** An object whose members somebody else reads. */
+/** Any object. Other code reads its members. */
 export function anyObject(): ValueReader<JsonObject> {
   const takes = "an object";
   return {

@@ -1,7 +1,7 @@
-// Background work by name. Jobs of one subject run one after the other, in the order in which they were queued; those
-// of different subjects run at the same time. A job may be cancelled, and the stop of the server cancels and waits for
-// all of them. Knows nothing of the work. A queue is as long as its callers make it: one that does not wait for its
-// jobs looks first (`has`), or cancels what is there.
+// Background work by name. Jobs of one subject run one after the other, in the order in which they were queued; jobs of
+// different subjects run at the same time. A job may be cancelled, and the stop of the server cancels all jobs and waits
+// for them. Knows nothing of the work. Queues have no limit, so a caller that does not wait for its jobs asks `has`
+// before it queues another one, or cancels those that are there.
 import { SkeinError } from "../errors.js";
 import type { Logger } from "../log.js";
 
@@ -12,7 +12,7 @@ export interface Job {
   readonly subject: string;
 }
 
-/** `signal` tells that the job is cancelled: the work ends soon after it and leaves nothing half done. */
+/** When `signal` says that the job is cancelled, the work ends soon and leaves nothing half done. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 interface Queued {
@@ -29,7 +29,7 @@ export class Jobs {
   readonly #queues = new Map<string, Queued[]>();
   /** By subject, then by name: the jobs that begin later. */
   readonly #timers = new Map<string, Map<string, NodeJS.Timeout>>();
-  /** The stop has begun; to be called when no job is left. */
+  /** Set once the stop has begun, and called when no job is left. */
   #drained: (() => void) | null = null;
 
   constructor(log: Logger) {
@@ -37,8 +37,8 @@ export class Jobs {
   }
 
   /**
-   * For work that somebody waits for: runs it when all earlier jobs of its subject are over, and settles as it does.
-   * Throws SK-SYS-503 for a job that is cancelled before it begins.
+   * For work that somebody waits for. Runs it when all earlier jobs of its subject are over, and resolves or rejects as the
+   * work does. Throws SK-SYS-503 for a job that is cancelled before it begins.
    */
   async run<T>(job: Job, work: Work<T>): Promise<T> {
     if (this.#drained !== null) throw cancelled(job);
@@ -51,7 +51,7 @@ export class Jobs {
     return (await result) as T;
   }
 
-  /** For work that nobody waits for: as `run`, and a failure is logged. Resolves when the job is over; never rejects. */
+  /** For work that nobody waits for. Like `run`, but a failure is logged. Resolves when the job is over; never rejects. */
   async start(job: Job, work: Work<unknown>): Promise<void> {
     const logged: Work<void> = async (signal) => {
       try {
@@ -64,7 +64,7 @@ export class Jobs {
     await this.run(job, logged).catch(() => undefined); // it was cancelled before it began
   }
 
-  /** Starts the job again and again, `ms` apart. A time that finds the last one still running is left out. */
+  /** Starts the job every `ms`. A start is left out when the one before still runs or waits. */
   every(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       if (!this.has(job)) void this.start(job, work);
@@ -72,7 +72,7 @@ export class Jobs {
     this.#schedule(job, () => setInterval(begin, ms));
   }
 
-  /** Starts the job in `ms`. Another call before that begins the time anew. */
+  /** Starts the job in `ms`. Another call before that starts the wait again. */
   after(ms: number, job: Job, work: Work<unknown>): void {
     const begin = (): void => {
       this.#unschedule(job);
@@ -81,7 +81,7 @@ export class Jobs {
     this.#schedule(job, () => setTimeout(begin, ms));
   }
 
-  /** A job of this name runs or waits for its turn. */
+  /** Whether a job of this name and subject runs or waits for its turn. */
   has({ name, subject }: Job): boolean {
     return this.#queues.get(subject)?.some(({ job }) => job.name === name) ?? false;
   }
@@ -95,7 +95,7 @@ export class Jobs {
     for (const { job, cancellation } of queue) cancellation.abort(cancelled(job));
   }
 
-  /** Called once, at the stop: cancels all jobs, takes no more, and resolves when the last one is over. */
+  /** Called once, when the server stops. Cancels all jobs, takes no more, and resolves when the last one is over. */
   async drain(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#drained = resolve;

@@ -17,20 +17,20 @@ import { viewOf } from "../schema/index-view.js";
 export interface Examination {
   readonly task: "check" | "repair";
   readonly dataDir: string;
-  /** Name of the only index to look at; null for all. Of several tenants' indexes of that name, all. */
+  /** The name of the only index to look at, or null for all. If several tenants have an index of that name, all of these. */
   readonly index: string | null;
   readonly dryRun: boolean;
 }
 
 export interface Findings {
-  /** What an unfinished restore, change of the number of shards or creation of an index has left; no damage. */
+  /** What an unfinished restore, change of the number of shards or creation of an index has left. It is not damage. */
   readonly unfinished: readonly string[];
-  /** What is wrong with the catalog; when it cannot be read at all, nothing else was looked at. */
+  /** What is wrong with the catalog. When it cannot be read at all, nothing else was looked at. */
   readonly catalog: readonly string[];
   readonly shards: readonly ShardReport[];
   /** Sequence numbers that stand in two shards, one sentence each. */
   readonly across: readonly string[];
-  /** By uid. */
+  /** The names of indexes by uid. */
   readonly names: ReadonlyMap<number, string>;
 }
 
@@ -106,7 +106,7 @@ function shardJob(
   };
 }
 
-/** Whatever ends the process is damage too: LevelDB aborts on some. */
+/** Examines a shard in its own process. If the process ends by itself that is reported as damage, because LevelDB aborts on some damage. */
 function runShard(job: OfflineJob): Promise<ShardReport> {
   return new Promise((resolve) => {
     const child = fork(processFile(), {

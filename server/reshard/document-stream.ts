@@ -1,4 +1,4 @@
-// All live documents of an index from the databases of its shards, as one stream in the order of the sequence
+// All live documents of an index, read from the databases of its shards as one stream in the order of the sequence
 // numbers. Holds one page per shard.
 import {
   decodeStoredReply,
@@ -9,7 +9,7 @@ import {
 import { decodeReply } from "../threads/shard-errors.js";
 import type { ShardPool } from "../threads/shard-pool.js";
 
-/** Of all pages together. */
+/** The bytes of all pages together. */
 const PAGES_BYTES = 16 * 1024 * 1024;
 const PAGE_BYTES_MAX = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export class DocumentStream {
   readonly #source: ShardPool;
   readonly #uid: number;
   #cursors: Cursor[] = [];
-  /** Of the newest shard; known once it is open. */
+  /** The generation of the newest shard. Known once the stream is open. */
   generation = 0;
   maxSeq = 0;
 
@@ -32,7 +32,7 @@ export class DocumentStream {
     this.#uid = uid;
   }
 
-  /** Reads the first pages. The number of live documents as the manifests have it. */
+  /** Reads the first pages. Returns the number of live documents according to the manifests. */
   async open(): Promise<number> {
     const pages = await Promise.all(
       Array.from({ length: this.#source.count }, (_, shard) => this.#read(shard, 0)),
@@ -43,7 +43,7 @@ export class DocumentStream {
     return pages.reduce((sum, page) => sum + page.liveDocs, 0);
   }
 
-  /** The document with the smallest sequence number of those not given yet; null at the end. */
+  /** The document with the smallest sequence number of those not returned yet. Null at the end. */
   async next(): Promise<MovedDocument | null> {
     let first: Cursor | null = null;
     for (const cursor of this.#cursors) {

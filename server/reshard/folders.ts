@@ -1,5 +1,5 @@
-// The directories of a change of the number of shards, and what a start does with them. The catalog's number is
-// the one step that decides: before it the old databases hold the data, after it the new ones do.
+// The directories of a change of the number of shards, and what a start does with them. The step that decides is the new
+// number in the catalog: before it the old databases hold the data, after it the new ones do.
 //
 //   shards/       in force          shards.new/plan.json   from, to, the indexes that are complete in it
 //   shards.new/   being filled      shards.old/            replaced, being deleted
@@ -21,7 +21,7 @@ export interface ReshardPlan {
   readonly to: number;
   /** Uids of the indexes that need no more work. */
   readonly done: readonly number[];
-  /** All are, and nothing but the catalog's number is missing. */
+  /** All indexes are done, and only the catalog's number is missing. */
   readonly complete: boolean;
 }
 
@@ -34,8 +34,8 @@ export function newShards(dataDir: string): string {
 }
 
 /**
- * Goes on where an earlier start was stopped after the catalog got the number `shards`, and deletes what has
- * been replaced. Requires that no shard is open.
+ * Finishes the work of an earlier start that ended after the catalog had got the number `shards`, and deletes the databases
+ * that were replaced. Requires that no shard is open.
  */
 export async function finishFlip(dataDir: string, shards: number): Promise<void> {
   const [inForce, fresh, old] = [IN_FORCE, NEW, OLD].map((name) => join(dataDir, name)) as [
@@ -57,8 +57,8 @@ export async function finishFlip(dataDir: string, shards: number): Promise<void>
 }
 
 /**
- * What an unfinished change of the number of shards has left, a sentence each. Throws an Error when the databases in
- * force are not in their place: only a start may touch anything then.
+ * What an unfinished change of the number of shards has left, one sentence for each. Throws an Error when the databases in
+ * force are not in their place, because then only a start may touch anything.
  */
 export async function unfinishedMove(dataDir: string, shards: number): Promise<string[]> {
   const plan = await readPlan(dataDir);
@@ -79,12 +79,12 @@ export async function unfinishedMove(dataDir: string, shards: number): Promise<s
   return left;
 }
 
-/** The catalog has the plan's number: the new databases are the ones in force, wherever they are. */
+/** Whether the catalog has the plan's number. Then the new databases are in force, wherever they lie. */
 function decided(plan: ReshardPlan | null, shards: number): boolean {
   return plan?.complete === true && plan.to === shards;
 }
 
-/** The plan to follow: the one an earlier start began, if it is the same change, else a new one on empty ground. */
+/** The plan to follow. It is the one that an earlier start began if that is the same change, else a new one in an empty directory. */
 export async function beginPlan(dataDir: string, from: number, to: number): Promise<ReshardPlan> {
   const begun = await readPlan(dataDir);
   if (begun !== null && begun.from === from && begun.to === to) return begun;
@@ -114,7 +114,7 @@ export async function discardNew(dataDir: string): Promise<void> {
   await rm(newShards(dataDir), { recursive: true, force: true });
 }
 
-/** null: none, or one of another version or cut short, which is as good as none. */
+/** The stored plan. Null when there is none, and also when it is of another version or was cut short. */
 async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
   let content: unknown;
   try {

@@ -1,6 +1,7 @@
-// Moves every document to the shard that owns it under another number of shards: old databases -> new ones, index
-// by index, in the order of the sequence numbers, which stay. Runs at a start, before anybody is served. What it
-// writes counts for nothing until the catalog says so, so it may end anywhere and go on later.
+// Moves every document to the shard that owns it under another number of shards. It copies from the old databases to new
+// ones, index by index, in the order of the sequence numbers, which stay as they are. It runs at a start, before anybody
+// is served. The new databases count for nothing until the catalog has the new number, so the work may end anywhere and
+// go on at a later start.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -28,7 +29,7 @@ import { DocumentStream } from "./document-stream.js";
 import { beginPlan, newShards, shardsInForce, writePlan } from "./folders.js";
 import { ReshardProgress } from "./progress.js";
 
-/** Documents of one message and one segment. */
+/** The bytes of the documents in one message, of which one segment is made. */
 const ADOPT_BYTES = 1024 * 1024;
 const ADOPTS_IN_FLIGHT_MAX = 2;
 
@@ -77,7 +78,7 @@ export async function redistribute(options: RedistributeOptions): Promise<void> 
   fault("reshard.after-complete");
 }
 
-/** A shard's database that is gone would be made anew, empty, and its documents would be gone without a word. */
+/** Throws when a shard's database is missing. Opening it would make an empty one, and its documents would be lost silently. */
 function checkSource(shardsDir: string, shards: number): void {
   for (let shard = 0; shard < shards; shard++) {
     const location = join(shardsDir, String(shard));
@@ -107,7 +108,7 @@ function pool(
     checkPing: decodeEmptyReply,
     limits,
     log,
-    // A thread that ended has lost its open index: what was asked fails, and the next start goes on.
+    // A thread that ended has lost its open index. The requests to it fail, and the next start goes on.
     recover: async () => undefined,
   });
 }
@@ -126,7 +127,7 @@ async function moveIndex(
     );
     await Promise.all(asked);
   };
-  // An earlier start may have left a part of it.
+  // An earlier start may have left a part of the index.
   await everywhere(() => encodeDrop(uid), decodeEmptyReply);
   await everywhere(
     () => encodeOpen({ uid, schema: viewOf(record).shardSchema, made: false }),
@@ -150,7 +151,7 @@ async function moveIndex(
   await everywhere(() => encodeClose(uid), decodeEmptyReply);
 }
 
-/** The part of an index in one new shard, filled in messages of bounded size, a few of them under way. */
+/** The part of an index in one new shard. It is filled by messages of bounded size, of which a few are under way at a time. */
 class Home {
   readonly #target: ShardPool;
   readonly #shard: number;

@@ -34,7 +34,7 @@ export class DeletedRows {
     return ((this.#bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
   }
 
-  /** These rows and the ones given. */
+  /** A new set with these rows and the given ones. */
   with(rows: Iterable<number>): DeletedRows {
     const bits = Uint8Array.from(this.#bits);
     let count = this.count;

@@ -1,7 +1,7 @@
-// The stored documents that answers showed lately, of all indexes of a shard: a look into the database costs more than
-// everything else that is done to show one. Nothing here is ever out of date: what is stored under a uid and a sequence
-// number does not change. Least recently used documents go first, in two halves: what is used moves to the young half,
-// and when that is full the old one is dropped.
+// The stored documents that answers showed lately, of all indexes of a shard. Reading one from the database costs more
+// than everything else that is done to show it. A kept document is never out of date, because what is stored under a uid
+// and a sequence number does not change. The cache has two halves: a document that is used moves to the young half, and
+// when the young half is full the old one is dropped. So the documents that were not used for longest go first.
 import type { DocumentRecord } from "./document-record.js";
 
 const BYTES_MAX = 8 * 1024 * 1024;
@@ -33,7 +33,7 @@ export class DocumentCache {
     if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(keyOf(uid, seq), record);
   }
 
-  /** Forgets the documents of all indexes. It is called when one of them was dropped, which is rare. */
+  /** Forgets the documents of all indexes. It is called when an index was dropped, which is rare. */
   clear(): void {
     this.#young = new Map();
     this.#old = new Map();

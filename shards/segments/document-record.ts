@@ -1,4 +1,4 @@
-// A stored document: the value behind a document key. Read on the way to every answer, so its frame is small:
+// A stored document: the value behind a document key. It is read for every answer, so its frame is small:
 //
 //   | head u8 | id length u16 | crc32 u32 | id UTF-8 | raw JSON ... |
 //
@@ -26,7 +26,7 @@ export interface DocumentRecord {
   raw: Uint8Array;
 }
 
-/** The value, in what `room` gives. */
+/** The value of a document in the buffer that `room` gives. */
 export function encodeDocument(
   key: Uint8Array,
   { internal, id, raw }: DocumentRecord,
@@ -42,7 +42,7 @@ export function encodeDocument(
   return value;
 }
 
-/** Throws DamagedBytesError, which names the key, for a value that is not what was stored under it. */
+/** Throws DamagedBytesError, which names the key, when the value is not what was stored under the key. */
 export function decodeDocument(key: Uint8Array, value: Uint8Array): DocumentRecord {
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const head = (view[0] ?? 0) & ~FLAG_INTERNAL;
@@ -63,7 +63,7 @@ export function isChecked(value: Uint8Array): boolean {
   return ((value[0] ?? 0) & ~FLAG_INTERNAL) === HEAD_CHECKED;
 }
 
-/** What a damaged record says about its id, for people to recognise it by; unverified, "" when there is nothing. */
+/** The id that a damaged record seems to have, so that people can recognise the document. Unverified; "" when there is none. */
 export function idOfDamaged(value: Uint8Array): string {
   if (value.length <= AT_ID) return "";
   const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -23,12 +23,12 @@ export interface SegmentRecord {
   schemaVersion: number;
   firstSeq: number;
   lastSeq: number;
-  /** Rows marked deleted; above 0 there is a deleted-rows record. */
+  /** The number of rows marked deleted. When it is above 0, there is a deleted-rows record. */
   deleted: number;
 }
 
 export interface Manifest {
-  /** Of the last committed write. */
+  /** The generation of the last committed write. */
   generation: number;
   /** Largest sequence number ever committed. */
   maxSeq: number;
@@ -75,7 +75,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
   return seal(ENVELOPE_MANIFEST, MANIFEST_VERSION, builder.asUint8Array());
 }
 
-/** A table at an absolute position; absent fields read as 0, as FlatBuffers has it. */
+/** A table at an absolute position. Absent fields read as 0, as FlatBuffers defines it. */
 class Table {
   readonly #bytes: ByteBuffer;
   readonly #at: number;

@@ -1,7 +1,7 @@
-// Which neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers by size; a
-// run of neighbours of one tier or below is merged, smallest tier first, when it is long enough and its largest
-// segment does not dwarf the others: then every copy of a document leads into a much larger segment, and a
-// document is copied a logarithmic number of times.
+// Which neighbouring segments to merge next: a pure function of their sizes. Segments fall into tiers by size. A run of
+// neighbours of one tier or below is merged, smallest tier first, when the run is long enough and its largest segment
+// is not much larger than all others together. So each merge moves a document into a much larger segment, and a document
+// is copied a logarithmic number of times.
 
 const MIB = 1024 * 1024;
 const TIER_BASE_BYTES = MIB;
@@ -14,7 +14,7 @@ export interface MergeCandidate {
   bytes: number;
   rows: number;
   deleted: number;
-  /** Waits for re-indexing; never merged with others. */
+  /** The segment waits for re-indexing and is never merged with others. */
   stale: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface MergeChoice {
   count: number;
 }
 
-/** Bytes that stay once deleted rows are gone, by the share of rows. */
+/** The bytes that remain once deleted rows are gone, estimated by the share of live rows. */
 function liveBytes({ bytes, rows, deleted }: MergeCandidate): number {
   return rows === 0 ? 0 : bytes * (1 - deleted / rows);
 }
@@ -34,7 +34,7 @@ function tierOf(candidate: MergeCandidate): number {
   return tier;
 }
 
-/** Cuts a run so that the merged segment stays within the limits; 0 when its first two are too large already. */
+/** The length of the run's beginning whose merged segment stays within the limits. 0 when its first two are too large already. */
 function fitting(candidates: readonly MergeCandidate[], first: number, end: number): number {
   let bytes = 0;
   let count = 0;
@@ -48,9 +48,9 @@ function fitting(candidates: readonly MergeCandidate[], first: number, end: numb
 
 /** When a run of neighbours is worth merging. */
 export interface MergeEagerness {
-  /** Neighbours needed, at least 2. */
+  /** How many neighbours a run needs, at least 2. */
   runMin: number;
-  /** Size of all but the largest, as a share of the largest. */
+  /** The least size of all segments but the largest, as a share of the largest. */
   othersMin: number;
 }
 

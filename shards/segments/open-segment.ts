@@ -1,6 +1,6 @@
-// A segment in an engine's memory and the bitsets that say which of its rows live. Both are shared by the
-// snapshots that name them and freed with the last one; an Engine knows nothing of sharing. They move when the
-// engine is renewed. Of an engine that has trapped nothing is freed any more: it is thrown away as a whole.
+// A segment in an engine's memory and the bitsets that say which of its rows live. Snapshots share both and the last
+// snapshot that names them frees them; an Engine knows nothing of sharing. They move when the engine is renewed. Nothing
+// is freed in an engine that has trapped, because the whole engine is thrown away.
 
 import { type Engine, liveBytes } from "../../engine-wasm/host/instance/engine.js";
 import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
@@ -20,12 +20,12 @@ class Shared {
     this.#free = free;
   }
 
-  /** Where it is now; ends with the engine's next renewal. */
+  /** Where the region is now. The address is valid until the engine's next renewal. */
   get address(): number {
     return this.#address;
   }
 
-  /** The engine was renewed and took it along. */
+  /** Tells the new address after the engine was renewed and has copied the region. */
   moved(address: number): void {
     this.#address = address;
   }
@@ -45,7 +45,7 @@ export class OpenSegment extends Shared {
   readonly record: Readonly<SegmentRecord>;
   readonly terms: number;
 
-  /** `address`: what `engine.attach` returned; freed by `engine.detach`. */
+  /** `address` is what `engine.attach` returned. The segment is freed by `engine.detach`. */
   constructor(engine: Engine, address: number, record: SegmentRecord, terms: number) {
     super(address, record.bytes, (handle) => engine.usable && engine.detach(handle));
     this.record = record;
@@ -60,13 +60,13 @@ class LiveRows extends Shared {
   }
 }
 
-/** A segment as one snapshot sees it. `live` null: every row lives. */
+/** A segment as one snapshot sees it. When `live` is null, every row lives. */
 export interface LiveSegment {
   segment: OpenSegment;
   live: LiveRows | null;
 }
 
-/** The live rows of a segment after `rows` are deleted as well; null while there are none to delete. */
+/** The live rows of a segment once `rows` are deleted as well. Null while no row of it is deleted. */
 export function killRows(engine: Engine, entry: LiveSegment, rows: Iterable<number>): LiveRows | null {
   let copy = 0;
   const count = entry.segment.record.rows;
@@ -99,8 +99,8 @@ export function dropEntries(entries: readonly LiveSegment[]): void {
 }
 
 /**
- * Moves the engine to a fresh instance with nothing in it but the segments and bitsets of these entries, some of which
- * the renewal may have copied.
+ * Moves the engine to a fresh instance that holds only the segments and bitsets of these entries. The renewal may have
+ * copied some of them already.
  */
 export function renewEngine(engine: Engine, entries: Iterable<LiveSegment>, renewal?: Renewal): void {
   const regions = new Set<Shared>();
@@ -112,7 +112,7 @@ export function renewEngine(engine: Engine, entries: Iterable<LiveSegment>, rene
   for (const [i, address] of engine.renew(moving, renewal).entries()) moving[i]!.moved(address);
 }
 
-/** The entries in the engine's words. */
+/** The entries as addresses in the engine's memory. */
 export function engineEntries(entries: readonly LiveSegment[]): { segment: number; live: number }[] {
   return entries.map(({ segment, live }) => ({ segment: segment.address, live: live?.address ?? 0 }));
 }

@@ -1,5 +1,5 @@
-// A segment's bytes in the database: pieces of half a MiB, each in an envelope, since large values are what
-// LevelDB's compaction copies worst. Knows no content beyond the segment header's counts.
+// A segment's bytes in the database: pieces of half a MiB, each in an envelope, because LevelDB's compaction copies large
+// values badly. Knows no content beyond the segment header's counts.
 import {
   SEG_BYTES,
   SEG_HEADER_BYTES,
@@ -35,7 +35,7 @@ export function pieceCount(segmentBytes: number): number {
   return Math.ceil(segmentBytes / PIECE_BYTES);
 }
 
-/** Puts of pieces of a segment; `bytes` is asked for it at each, as it may be a view of memory that moves. */
+/** Puts of a segment's pieces. Each put asks `bytes` for the segment anew, because it may be a view of memory that moves. */
 export function putPieces(
   uid: number,
   segment: number,
@@ -58,8 +58,9 @@ export function deletePieces(uid: number, segment: number, pieces: number): Stor
 }
 
 /**
- * Writes the pieces of a large segment ahead of the manifest that will name it, a few MiB at a time, under a
- * mark that the manifest's batch takes away (`finishedOp`). Opening the index deletes marked pieces. `bytes`: as for putPieces.
+ * Writes the pieces of a large segment ahead of the manifest that will name it, a few MiB at a time. A mark stands beside
+ * them until the manifest's batch takes it away (`finishedOp`), and opening the index deletes marked pieces. `bytes` is
+ * as for putPieces.
  */
 export async function writePiecesAhead(
   store: Store,
@@ -104,7 +105,7 @@ export async function deleteUnfinished(store: Store, uid: number): Promise<void>
   }
 }
 
-/** Reads a whole segment. Throws as readSegmentParts. */
+/** Reads a whole segment. Throws like readSegmentParts. */
 export async function readSegment(store: Store, uid: number, segment: SegmentRecord): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafe(segment.bytes);
   await readSegmentParts(store, uid, segment, (at, part) => bytes.set(part, at));
@@ -112,8 +113,8 @@ export async function readSegment(store: Store, uid: number, segment: SegmentRec
 }
 
 /**
- * Reads a whole segment, handing its bytes to `put` part by part; the next ones are read meanwhile. Throws the
- * envelope's errors and DamagedBytesError for a missing or wrong piece.
+ * Reads a whole segment and hands its bytes to `put` part by part. The next part is read meanwhile. Throws the
+ * envelope's errors, and DamagedBytesError for a missing or wrong piece.
  */
 export async function readSegmentParts(
   store: Store,
@@ -132,7 +133,7 @@ export async function readSegmentParts(
   for (let first = 0; first < segment.pieces; first += PIECES_PER_READ) {
     const values = await ahead;
     ahead = first + PIECES_PER_READ < segment.pieces ? read(first + PIECES_PER_READ) : Promise.resolve([]);
-    ahead.catch(() => undefined); // heard of when it is its turn
+    ahead.catch(() => undefined); // its error is thrown when this part's turn comes
     for (const [i, value] of values.entries()) {
       const name = `${what}, piece ${first + i}`;
       if (value === undefined) throw new DamagedBytesError(`${name}: missing`);

@@ -1,5 +1,5 @@
-// The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge puts
-// another in the place of the newest, and those that no read can ask for any more are dropped.
+// The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge replaces the
+// newest one, and a snapshot that no read can ask for any more is dropped.
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
@@ -10,7 +10,7 @@ export interface Snapshot {
   readonly generation: number;
   /** Ascending by seq, without overlap. */
   readonly entries: readonly LiveSegment[];
-  /** The engine's snapshot region; another one after a renewal of the engine. */
+  /** The address of the engine's snapshot region. It changes when the engine is renewed. */
   address: number;
   /** Largest seq that was committed when this was published. */
   readonly maxSeq: number;
@@ -33,12 +33,12 @@ export class Snapshots {
     return this.#snapshots.length;
   }
 
-  /** What the snapshots see, one after the other. */
+  /** The entries of all snapshots, one after the other. */
   get entries(): LiveSegment[] {
     return this.#snapshots.flatMap(({ entries }) => entries);
   }
 
-  /** The newest snapshot that a read of this generation may see; the oldest there is if all are younger. */
+  /** The newest snapshot that is not younger than this generation, or the oldest one if all are younger. */
   at(generation: number): Snapshot {
     for (let i = this.#snapshots.length - 1; i > 0; i--) {
       const snapshot = this.#snapshots[i]!;
@@ -66,8 +66,8 @@ export class Snapshots {
   }
 
   /**
-   * Renews the engine with all that the snapshots see. Nobody else may hold a segment, a bitset or an address of
-   * it at this moment.
+   * Renews the engine with all that the snapshots see. Requires that nobody else holds a segment, a bitset or an address
+   * of the engine at this moment.
    */
   renewEngine(renewal?: Renewal): void {
     renewEngine(this.#engine, this.entries, renewal);

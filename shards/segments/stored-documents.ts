@@ -1,4 +1,4 @@
-// The live documents of an index straight from the database, without opening the index: a page at a time.
+// Reads the live documents of an index from the database a page at a time, without opening the index.
 import type { StoredPage, StoredRequest } from "../protocol/move.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { deadDocumentsRange, documentRange, manifestKey, numberOfKey } from "../storage/keyspace.js";

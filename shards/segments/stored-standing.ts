@@ -1,11 +1,11 @@
-// Where an index stands in a shard, from its manifest alone: what opening it would tell, without its segments.
+// Where an index stands in a shard. It is read from the manifest alone, without loading segments as opening would.
 import type { OpenReply, StandingRequest } from "../protocol/control.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { manifestKey } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
 import { decodeManifest } from "./manifest.js";
 
-/** An index that is not made yet stands at 0. Throws the envelope's errors. */
+/** An index that the shard does not have yet stands at 0. Throws the envelope's errors. */
 export async function storedStanding(
   store: Store,
   { uid, schemaVersion, made }: StandingRequest,

@@ -1,5 +1,5 @@
 // A database as one file: all its keys and values in order, in checked blocks. Written from a view and read back
-// one block at a time. Knows no key and no value; which files belong together the backup's manifest says.
+// one block at a time. Knows no key and no value. The backup's manifest says which files belong together.
 //
 //   | magic "SKBK" u32 | version u16 | 0 u16 |                                          head
 //   | length u32 | crc32 of the payload u32 | payload: records |                        block, any number of them
@@ -19,14 +19,14 @@ const BLOCK_HEAD_BYTES = 8;
 const RECORD_HEAD_BYTES = 8;
 const END_BYTES = 8;
 
-/** A block is closed when it has so many bytes. So much is hashed and written without a pause. */
+/** A block is closed once it has this many bytes. The thread hashes and writes a block without a pause. */
 const BLOCK_BYTES = 128 * 1024;
-/** No record is longer than a request body; a longer block is damage, not a reason to take that much memory. */
+/** No record is longer than a request body, so a block that claims to be longer is damaged and is not read. */
 const BLOCK_BYTES_MAX = 1024 * 1024 * 1024;
 const RESTORE_BATCH_BYTES = 2 * 1024 * 1024;
 const EVERYTHING = { from: new Uint8Array(0), to: Buffer.alloc(16, 0xff) };
 
-/** What a finished file is recognised by. */
+/** By which a finished file is recognised. */
 export interface BackupFileSums {
   readonly bytes: number;
   readonly records: number;
@@ -35,8 +35,8 @@ export interface BackupFileSums {
 }
 
 /**
- * Writes all of the view to a new file and syncs it. `pause` is awaited before every block; what it throws ends
- * the writing. An unfinished file stays where it is: it has no end block.
+ * Writes all of the view to a new file and syncs it. `pause` is awaited before every block; if it throws, the writing
+ * ends with that error. An unfinished file stays in its place and can be told by its missing end block.
  */
 export async function writeBackupFile(
   path: string,
@@ -144,7 +144,7 @@ function* recordsOf(payload: Buffer, what: string): Generator<[key: Buffer, valu
   }
 }
 
-/** Appends to a file, counting and hashing what goes by. */
+/** Appends to a file, and counts and hashes the bytes. */
 class Output {
   readonly #file: FileHandle;
   readonly hash: Hash = createHash("sha256");

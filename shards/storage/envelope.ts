@@ -1,4 +1,4 @@
-// The frame around every stored value but documents, so that foreign, newer and damaged bytes are told apart.
+// The frame around every stored value except documents. It tells foreign, newer and damaged bytes apart.
 //
 //   0        4       6          8          12       16
 //   | "SKEN" | kind u16 | version u16 | length u32 | crc32 u32 | payload (length bytes) |
@@ -39,7 +39,7 @@ export class OtherVersionError extends EnvelopeError {}
 /** Ours, but bytes were lost or changed. */
 export class DamagedBytesError extends EnvelopeError {}
 
-/** Frames a payload; the result is a copy, in what `room` gives. */
+/** Puts the frame around a payload. The result is a copy in the buffer that `room` gives. */
 export function seal(
   kind: number,
   version: number,

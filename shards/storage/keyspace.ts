@@ -70,7 +70,7 @@ export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
   return key;
 }
 
-/** Marks pieces that are being written ahead of the manifest that will name them. */
+/** The key of the mark on pieces that are written ahead of the manifest that will name them. */
 export function unfinishedKey(uid: number, segment: number): Uint8Array {
   const key = head(uid, KIND_UNFINISHED, 4);
   key.writeUInt32BE(segment, REST);
@@ -83,7 +83,7 @@ export function documentKey(uid: number, seq: number): Uint8Array {
   return key;
 }
 
-/** Stands in the place of the manifest while an index is dropped: the last of its keys to go. */
+/** The key of the mark of an index that is being dropped. It is deleted after all other keys of the index. */
 export function droppingKey(uid: number): Uint8Array {
   return head(uid, KIND_DROPPING, 0);
 }
@@ -92,15 +92,15 @@ function kinds(uid: number, from: number, to: number): KeyRange {
   return { from: head(uid, from, 0), to: head(uid, to, 0) };
 }
 
-/** Everything of an index. */
+/** All keys of an index. */
 export function indexRange(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: uid === UID_LIMIT ? Buffer.alloc(6, 0xff) : head(uid + 1, 0, 0) };
 }
 
-/** Every key there may be, known or not. */
+/** All keys of a database, also those that Skein does not write. */
 export const EVERY_KEY: KeyRange = { from: new Uint8Array(0), to: Buffer.alloc(64, 0xff) };
 
-/** Everything of every index from this uid on. */
+/** All keys of all indexes from this uid on. */
 export function indexesFrom(uid: number): KeyRange {
   return { from: head(uid, 0, 0), to: Buffer.alloc(6, 0xff) };
 }

@@ -1,7 +1,7 @@
 // Operations of a batch that are made when their turn comes, so that a large batch is not all in the heap at once.
 import type { StoreOp } from "./store.js";
 
-/** What `make` makes, anew each time somebody goes through it. */
+/** Operations that `make` makes anew each time somebody iterates over them. */
 export function lazily(make: () => Iterable<StoreOp>): Iterable<StoreOp> {
   return { [Symbol.iterator]: () => make()[Symbol.iterator]() };
 }

@@ -23,18 +23,18 @@ const ENTRIES_PER_READ = 256;
 const KEYS_PER_READ = 2048;
 /** Bytes that one read of a view may hold. Views are read for copying, and some values have half a MiB. */
 const VIEW_BYTES_PER_READ = 256 * 1024;
-/** For so long operations are handed to LevelDB; then the thread's other work gets a turn. */
+/** After handing operations to LevelDB for this long, the store gives the thread's other work a turn. */
 const PUT_SLICE_MS = 1;
 /** After a failed write the database is opened again no more often than this. */
 const RETRY_MS = 1_000;
-/** What opening writes beside the log's contents (a new log, a new list of tables), and the first writes after it. */
+/** Room for what opening writes beside the log's contents (a new log, a new list of tables) and for the first writes after it. */
 const REOPEN_BYTES = 1 * MIB;
-/** The most that LevelDB writes before it deletes what this replaces: the log as a table, or one compaction. */
+/** The most that LevelDB writes before it deletes the files that are replaced: the log as a table, or one compaction. */
 const REWRITE_BYTES_MAX = 64 * MIB;
 
 /**
- * LevelDB maps every table that it has open, and what was read of a mapped file counts as the process's memory. So
- * tables are small and as few are open as LevelDB allows: a document read from a closed one costs 15 us more.
+ * LevelDB maps every table that it has open, and the parts of a mapped file that were read count as the process's memory.
+ * So tables are small, and as few are open as LevelDB allows. Reading a document from a closed table costs 15 us more.
  */
 const TABLE_BYTES = 1 * MIB;
 const TABLES_OPEN = 64;
@@ -57,9 +57,9 @@ function hasCode(error: unknown, code: string): boolean {
 export class LevelStore implements Store {
   readonly #location: string;
   readonly #db: ClassicLevel<Uint8Array, Uint8Array>;
-  /** Writes go one by one: what follows a torn record in LevelDB's log is lost when the log is read again. */
+  /** The last write. Writes run one by one, because LevelDB loses what follows a torn record when it reads its log again. */
   #last: Promise<unknown> = Promise.resolve();
-  /** After a failed write: what to put back once the database is open again. Null: all is well. */
+  /** After a failed write, the operations that undo it once the database is open again. Null when no write has failed. */
   #failed: StoreOp[] | null = null;
   #retryAtMs = 0;
   #reopening: Promise<void> | null = null;
@@ -75,7 +75,8 @@ export class LevelStore implements Store {
    * StoreDamagedError when its log or its list of files is damaged; tables are not read through.
    */
   static async open(location: string, options: LevelStoreOptions = {}): Promise<LevelStore> {
-    // LevelDB would drop damaged records of its log and make a new database where CURRENT is missing; it begins to open when the object is made
+    // Checked before the object is made, because LevelDB begins to open with that. It would drop damaged records of its log,
+    // and would make a new database where CURRENT is missing.
     const [damage] = levelDamage(location, false);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
     const db = new ClassicLevel<Uint8Array, Uint8Array>(location, {
@@ -101,8 +102,8 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Makes a damaged database openable: LevelDB collects what its files still hold; what cannot be read is gone, and
-   * deleted keys may be back. Requires that nobody has it open.
+   * Makes a damaged database openable. LevelDB collects what its files still hold. What cannot be read is lost, and
+   * deleted keys may come back. Requires that nobody has the database open.
    */
   static async repair(location: string): Promise<void> {
     cutTables(location);
@@ -208,7 +209,7 @@ export class LevelStore implements Store {
     return this.#db.approximateSize(from, to);
   }
 
-  /** Not in the order of the writes: they go on, and closing waits for it. */
+  /** Does not stand in the line of writes: they go on meanwhile, and closing waits for the compaction. */
   async compact({ from, to }: KeyRange): Promise<void> {
     if (this.#reopening !== null) await this.#reopening;
     await this.#db.compactRange(from, to);
@@ -232,9 +233,9 @@ export class LevelStore implements Store {
   }
 
   /**
-   * Refuses to add so many bytes when LevelDB would have no room left to rewrite its files: without it no deletion
-   * could give anything back. No database needs more than its own size. What is added stands in the log and in a
-   * table for a moment.
+   * Refuses to add so many bytes when LevelDB would have no room left to rewrite its files, because without that room no
+   * deletion could give anything back. A database never needs more room for it than its own size. Added bytes count
+   * twice, because for a moment they stand both in the log and in a table.
    */
   #leaveRoom(bytes: number): void {
     const left = freeBytes(this.#location) - 2 * bytes;
@@ -242,7 +243,7 @@ export class LevelStore implements Store {
     throw new StoreWriteError(`the disk of ${this.#location} has only room for deletions`);
   }
 
-  /** A write of LevelDB's; when it fails these operations are undone as soon as that is possible. */
+  /** Runs a write of LevelDB's. When it fails, these operations are undone as soon as that is possible. */
   async #guarded(ops: Iterable<StoreOp>, write: () => Promise<void>): Promise<void> {
     try {
       await write();
@@ -257,8 +258,8 @@ export class LevelStore implements Store {
   }
 
   /**
-   * One by one into a native batch, which `write` is given: an array of operations costs the thread ten times as much.
-   * What going through the operations throws is thrown on.
+   * Puts the operations one by one into a native batch, which `write` is then given. An array of operations would cost the
+   * thread ten times as much. What iterating over the operations throws is thrown on.
    */
   async #put(
     ops: Iterable<StoreOp>,
@@ -290,7 +291,7 @@ export class LevelStore implements Store {
     }
   }
 
-  /** Operations that undo these. LevelDB shows nothing of a failed batch, but its log may hold it. */
+  /** The operations that undo these. LevelDB shows nothing of a failed batch, but its log may hold it. */
   async #before(ops: Iterable<StoreOp>): Promise<StoreOp[]> {
     const keys = Array.from(ops, ({ key }) => Uint8Array.from(key));
     const values = await this.#db.getMany(keys);
@@ -301,9 +302,9 @@ export class LevelStore implements Store {
   }
 
   /**
-   * After a failed write LevelDB either takes no more or goes on behind a torn record, so it is opened again, as
-   * soon as there is room for the table that it makes of its log: without room it could not even be opened, and reads
-   * would end too. Reads wait meanwhile.
+   * Opens LevelDB again after a failed write, since it would either take no more writes or go on behind a torn record. This
+   * waits until there is room for the table that LevelDB makes of its log, because without it LevelDB could not be opened
+   * and reads would fail too. Reads wait while it is opened.
    */
   async #recover(undo: readonly StoreOp[]): Promise<void> {
     const { location } = this.#db;
@@ -343,7 +344,7 @@ function freeBytes(location: string): number {
   return bavail * bsize;
 }
 
-/** Of the files with such names. */
+/** The bytes of the files with such names. */
 function fileBytes(location: string, names: RegExp): number {
   return readdirSync(location)
     .filter((name) => names.test(name))

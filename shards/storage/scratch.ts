@@ -1,4 +1,4 @@
-// One buffer for values that are made one after the other. Each value is lost when the next is made.
+// One buffer for values that are made one after the other. Making a value overwrites the one before it.
 
 export class Scratch {
   #bytes = Buffer.alloc(0);

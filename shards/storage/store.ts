@@ -16,7 +16,7 @@ export interface BatchOptions {
   adds?: boolean;
 }
 
-/** Everything as of one moment, whatever is written later. Keeps old data on disk until it is closed. */
+/** The whole contents as of one moment, whatever is written later. Keeps old data on disk until it is closed. */
 export interface StoreView {
   /** Ascending. Ends with an error when the view or the store is closed meanwhile. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
@@ -31,28 +31,28 @@ export interface Store {
   /** In the order of the keys; undefined where there is none. */
   getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]>;
   /**
-   * All operations or none, in order. They are gone through in the course of the call, perhaps more than once, with the
-   * same contents each time; an operation and its bytes must stay as they are only until the next one is asked for. Throws
-   * StoreWriteError when the disk is full or fails; the store tries to write again by itself at a later batch.
+   * Applies all operations in order, or none. The store may iterate over them more than once during the call, and must get
+   * the same contents each time. An operation and its bytes must stay as they are only until the next one is asked for.
+   * Throws StoreWriteError when the disk is full or fails; the store tries to write again by itself at a later batch.
    */
   batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void>;
-  /** Ascending, as of the moment of the call. Closed by ending the loop. */
+  /** The entries in ascending order, as of the moment of the call. Ending the loop closes the iterator. */
   entries(range: KeyRange): AsyncIterableIterator<[key: Uint8Array, value: Uint8Array]>;
-  /** Like entries without reading values. */
+  /** Like `entries`, without reading values. */
   keys(range: KeyRange): AsyncIterableIterator<Uint8Array>;
   /** The contents as of the call, to be closed by the caller. */
   view(): StoreView;
-  /** Deletes a range; not atomic: a crash may leave part of it. */
+  /** Deletes a range. It is not atomic: a crash may leave part of the range. */
   clear(range: KeyRange): Promise<void>;
-  /** About how much disk the range takes, with what was deleted or replaced in it and is still there. */
+  /** About how much disk the range takes, including deleted and replaced values that are still on the disk. */
   diskBytes(range: KeyRange): Promise<number>;
-  /** Gives back the room of what was deleted or replaced in the range, while reads and writes go on. */
+  /** Gives back the room of values that were deleted or replaced in the range. Reads and writes go on meanwhile. */
   compact(range: KeyRange): Promise<void>;
   /** Waits for running operations and gives the files back. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A write did not reach the disk, or may not have: of what it was to change, reads show the state before. */
+/** A write did not reach the disk, or may not have reached it. Reads show the state before that write. */
 export class StoreWriteError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

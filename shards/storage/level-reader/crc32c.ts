@@ -19,7 +19,7 @@ function makeTables(): Uint32Array[] {
   return tables;
 }
 
-/** `before`: the checksum of the bytes before these. */
+/** The checksum of the bytes. `before` is the checksum of the bytes that stand before them. */
 export function crc32c(bytes: Uint8Array, before = 0): number {
   const [t0, t1, t2, t3] = TABLES as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
   let crc = ~before;

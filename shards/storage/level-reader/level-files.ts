@@ -30,10 +30,10 @@ const EDIT_SHAPES: Readonly<Record<number, readonly ("number" | "bytes")[]>> = {
   9: ["number"], // previous log
 };
 const LOST_FOLDER = "lost";
-/** Beside LevelDB's files, which leaves it alone. ON DISK. */
+/** The name of our note beside LevelDB's files. LevelDB leaves it alone. ON DISK. */
 const CLOSED_FILE = "closed.json";
 
-/** Damage in the files of a closed database, one sentence each. `tables`: read those through as well. */
+/** The damage in the files of a closed database, one sentence for each. With `tables`, all tables are read through as well. */
 export function levelDamage(location: string, tables: boolean): string[] {
   const damage: string[] = [];
   const names = fileNames(location);
@@ -53,8 +53,8 @@ export function levelDamage(location: string, tables: boolean): string[] {
 }
 
 /**
- * Takes out of the tables of a closed database what LevelDB would end the process on; a table with nothing left goes
- * to the folder where LevelDB's own repair puts such.
+ * Removes from the tables of a closed database the blocks at which LevelDB would end the process. A table with nothing
+ * left moves to the folder into which LevelDB's own repair puts such tables.
  */
 export function cutTables(location: string): void {
   for (const name of fileNames(location).filter(isTable)) {
@@ -83,9 +83,9 @@ function fileNames(location: string): string[] {
 }
 
 /**
- * Notes the checksums of the logs of a database that has just been closed. A bad record at the end of a log looks like
- * a write that was cut short, except that nothing was cut short before an orderly end. Opened again, the database
- * begins new files, and the note is about none of them.
+ * Notes the checksums of the logs of a database that has just been closed. A bad record at the end of a log looks like a
+ * write that was cut short. After an orderly end no write was cut short, so the note shows such a record to be damage.
+ * When the database is opened again it begins new files, and the note says nothing about those.
  */
 export function noteClosed(location: string): void {
   const sums = Object.fromEntries(
@@ -97,11 +97,11 @@ export function noteClosed(location: string): void {
   try {
     writeFileSync(join(location, CLOSED_FILE), note);
   } catch {
-    // a full disk: without the note the database opens as after a power failure
+    // The disk may be full. Without the note the database opens as after a power failure.
   }
 }
 
-/** By the name of the file; empty when there is no note, or none that can be read. */
+/** The noted checksums by the name of the file. Empty when there is no note that can be read. */
 function notedSums(location: string): Record<string, number> {
   try {
     const note = JSON.parse(readFileSync(join(location, CLOSED_FILE), "utf8")) as {
@@ -114,20 +114,20 @@ function notedSums(location: string): Record<string, number> {
   }
 }
 
-/** Whether a database was ever made here, as far as the names of its files tell. */
+/** Whether a database was ever made here, judged by the names of its files. */
 export function hasDatabase(location: string): boolean {
   return holdsData(fileNames(location));
 }
 
-/** Not so when the making of a new database was cut short: then its list of tables is its only file. */
+/** False for a new database whose creation was cut short. Its first list of tables is then its only file. */
 function holdsData(names: readonly string[]): boolean {
   const data = names.filter(isData);
   return data.length > 1 || (data.length === 1 && (data[0] !== FIRST_MANIFEST || names.includes("CURRENT")));
 }
 
 /**
- * CURRENT names the list of tables in force; without it LevelDB would begin a new database and delete the old. It
- * misses tables that are not there, but no logs.
+ * CURRENT names the list of tables in force; without it LevelDB would begin a new database and delete the old one.
+ * LevelDB notices when a table is missing, but not when a log is.
  */
 function listDamage(
   location: string,
@@ -158,8 +158,8 @@ function isLog(name: string): boolean {
 }
 
 /**
- * A bad record with the beginning of another write behind it. What is bad up to the end is how a write that a power
- * failure cut short looks, and was never acknowledged: no damage.
+ * A sentence about a bad record that has the beginning of another write behind it. A log that is bad from some record to
+ * its end is not damaged: a power failure leaves a write like that, and such a write was never acknowledged.
  */
 function logDamage(bytes: Buffer): string | null {
   let at = 0;
@@ -169,7 +169,7 @@ function logDamage(bytes: Buffer): string | null {
     at = end;
   }
   const bad = at;
-  // the length of a bad record cannot be trusted, so the next one may begin anywhere
+  // The length of a bad record cannot be trusted, so the next record may begin anywhere.
   for (at = bad + 1; at + RECORD_HEAD_BYTES <= bytes.length; at++) {
     const type = bytes[at + 6];
     const begins = type === RECORD_FULL || type === RECORD_FIRST;
@@ -178,7 +178,7 @@ function logDamage(bytes: Buffer): string | null {
   return null;
 }
 
-/** Where the record at `at`, or the zeros that fill its block up, end; negative for a bad record. */
+/** Where the record at `at` ends, or where the zeros end that fill its block up. Negative for a bad record. */
 function recordEnd(bytes: Buffer, at: number): number {
   const blockEnd = Math.min(bytes.length, (Math.floor(at / LOG_BLOCK_BYTES) + 1) * LOG_BLOCK_BYTES);
   if (blockEnd - at < RECORD_HEAD_BYTES) return blockEnd;
@@ -191,7 +191,7 @@ function recordEnd(bytes: Buffer, at: number): number {
   return end;
 }
 
-/** The oldest log that is not in tables yet; null before the first opening, after a repair, and in a damaged list. */
+/** The oldest log that is not in tables yet. Null before the first opening, after a repair, and for a damaged list. */
 function logInForce(manifest: Buffer): string | null {
   let log = 0;
   for (const edit of logRecords(manifest)) {
@@ -213,7 +213,7 @@ function logInForce(manifest: Buffer): string | null {
   return log === 0 ? null : `${String(log).padStart(6, "0")}.log`;
 }
 
-/** The records up to the first bad one, put together where they go over the end of a block. */
+/** The records up to the first bad one. A record that spans several blocks is put together. */
 function* logRecords(bytes: Buffer): Generator<Buffer> {
   let parts: Buffer[] = [];
   for (let at = 0, end = 0; at < bytes.length; at = end) {

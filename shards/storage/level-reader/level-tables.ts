@@ -1,5 +1,5 @@
-// Reads LevelDB's tables and checks what LevelDB does not; takes blocks out that it could not read without ending the
-// process. Knows no value, and of a key only its order.
+// Reads LevelDB's tables and checks what LevelDB does not check. Removes blocks that LevelDB could not read without
+// ending the process. Knows no value, and of a key only its order.
 //
 //   table:  blocks, each                   | data | type u8 | crc u32 |
 //           the blocks of the filter, the meta index that names them, the index block that names the others
@@ -18,7 +18,7 @@ const TRAILER_BYTES = 5;
 const TYPE_PLAIN = 0;
 const TYPE_SNAPPY = 1;
 const KEY_TAG_BYTES = 8;
-/** Types of a key: deleted, and stored. */
+/** The types of a key are 0, deleted, and 1, stored. */
 const KEY_TYPE_MAX = 1;
 const MASK = 0xa282ead8;
 
@@ -45,8 +45,8 @@ export function tableDamage(bytes: Buffer): string | null {
 }
 
 /**
- * The table without the blocks that LevelDB cannot read; the same bytes when it can read all. Blocks whose checksum
- * fails stay when their keys are in order: most of their values are whole. Null when nothing can be read.
+ * The table without the blocks that LevelDB cannot read, or the same bytes when it can read all of them. A block whose
+ * checksum fails stays if its keys are in order, because most of its values are whole. Null when nothing can be read.
  */
 export function readableTable(bytes: Buffer): Buffer | null {
   const footer = footerOf(bytes);
@@ -72,7 +72,7 @@ function readable(bytes: Buffer, index: readonly Entry[]): Entry[] {
   });
 }
 
-/** An index of the blocks from the beginning up to the first that is damaged: each begins where the one before ends. */
+/** An index made by walking the blocks from the beginning up to the first damaged one; each begins where the last one ended. */
 function foundIndex(bytes: Buffer, end: number): Entry[] {
   const index: Entry[] = [];
   for (let at = 0; at < end; ) {
@@ -86,7 +86,7 @@ function foundIndex(bytes: Buffer, end: number): Entry[] {
   return index;
 }
 
-/** By the checksum that fits; -1 for a damaged block. */
+/** The length of the block at `start`, which is the one whose checksum fits. -1 for a damaged block. */
 function blockLength(bytes: Buffer, start: number, end: number): number {
   let crc = 0;
   for (let at = start; at + TRAILER_BYTES <= end; at++) {
@@ -116,13 +116,13 @@ function isWhole(bytes: Buffer, { at, length }: Handle): boolean {
   return crc32c(bytes.subarray(at, end + 1)) === unmask(bytes.readUInt32LE(end + 1));
 }
 
-/** Entries of a block whose checksum holds, null for another one. */
+/** The entries of a block. Null when its checksum does not hold. */
 function entriesOf(bytes: Buffer, handle: Handle): Entry[] | null {
   const block = isWhole(bytes, handle) ? unpacked(bytes, handle) : null;
   return block === null ? null : entriesIn(block);
 }
 
-/** Of a block that lies within the table. */
+/** The unpacked bytes of a block. Requires that the block lies within the table. */
 function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   const block = bytes.subarray(at, at + length);
   const type = bytes[at + length];
@@ -130,7 +130,7 @@ function unpacked(bytes: Buffer, { at, length }: Handle): Buffer | null {
   return type === TYPE_PLAIN ? block : null;
 }
 
-/** Null when LevelDB would read beyond an end. */
+/** The entries of an unpacked block. Null when LevelDB would read beyond one of its ends. */
 function entriesIn(block: Buffer): Entry[] | null {
   const restarts = block.length < 4 ? 0 : block.readUInt32LE(block.length - 4);
   const end = block.length - 4 - restarts * 4;
@@ -168,7 +168,7 @@ function isOrdered(bytes: Buffer, handle: Handle, before: Buffer | null, last: B
   return previous !== null && compareKeys(previous, last) <= 0;
 }
 
-/** The newer write of a key comes first. */
+/** The order of a table's keys. Of two writes of one key the newer one comes first. */
 function compareKeys(a: Buffer, b: Buffer): number {
   const [ownA, ownB] = [a.length - KEY_TAG_BYTES, b.length - KEY_TAG_BYTES];
   const order = Buffer.compare(a.subarray(0, ownA), b.subarray(0, ownB));
@@ -177,7 +177,7 @@ function compareKeys(a: Buffer, b: Buffer): number {
   return tagA > tagB ? -1 : tagA < tagB ? 1 : 0;
 }
 
-/** Entries that share nothing, as those of an index do. */
+/** A block of entries that share no bytes with each other, as those of an index block do. */
 function blockOf(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const starts: number[] = [];
@@ -193,7 +193,7 @@ function blockOf(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...parts, Buffer.from(tail.buffer)]);
 }
 
-/** With type and checksum. */
+/** The block with its type and checksum behind it. */
 function sealed(block: Buffer): Buffer {
   const whole = Buffer.concat([block, Buffer.alloc(TRAILER_BYTES)]);
   const crc = crc32c(whole.subarray(0, block.length + 1));
@@ -211,7 +211,7 @@ export function unmask(crc: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0;
 }
 
-/** Of a number below 2^53. */
+/** The varint of a number below 2^53. */
 function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
@@ -228,7 +228,7 @@ export class VarintReader {
     this.at = at;
   }
 
-  /** Bytes behind the end read as 0; numbers are below 2^53. */
+  /** The next varint. Bytes behind the end read as 0. Requires numbers below 2^53. */
   next(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {

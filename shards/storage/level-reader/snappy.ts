@@ -1,7 +1,7 @@
-// Unpacks one block of Snappy's raw format, in which LevelDB writes tables when it repairs a database (ours are not
-// compressed otherwise). https://github.com/google/snappy/blob/main/format_description.txt
+// Unpacks one block of Snappy's raw format. LevelDB writes compressed tables when it repairs a database; all other tables
+// of ours are not compressed. https://github.com/google/snappy/blob/main/format_description.txt
 
-/** Null for bytes that are no such block. */
+/** The unpacked bytes. Null when the bytes are not a block of this format. */
 export function unpackSnappy(packed: Uint8Array): Buffer | null {
   let at = 0;
   let length = 0;
@@ -38,7 +38,7 @@ export function unpackSnappy(packed: Uint8Array): Buffer | null {
     const distance = little(at, bytes) + (near ? (tag >> 5) * 256 : 0);
     at += bytes;
     if (distance === 0 || distance > end || end + count > length) return null;
-    // the copy may overlap what it writes
+    // The copy may overlap what it writes.
     for (let i = 0; i < count; i++, end++) out[end] = out[end - distance]!;
   }
   return end === length ? out : null;
