@@ -5,6 +5,43 @@ import { ref } from "./schemas.js";
 const INDEX = pathParameter("name", "Name of the index.");
 const NUMBER = pathParameter("id", "Number of the record.", "integer");
 
+/** The routes of records that belong to an index. Operation ids call one of them `one` and all of them `all`. */
+function recordPaths(
+  path: string,
+  { schema, noun, one, all }: { schema: string; noun: string; one: string; all: string },
+): Readonly<Record<string, PathItem>> {
+  const record = ref(schema);
+  const place = { parameters: [INDEX, NUMBER] };
+  return {
+    [`/v1/indexes/{name}/${path}`]: {
+      get: operation("rules", `list${all}`, `All ${noun}s of an index.`, {
+        parameters: [INDEX],
+        replies: { 200: data("By id.", listOf(schema)) },
+      }),
+      post: operation("rules", `create${one}`, `Make a ${noun}.`, {
+        parameters: [INDEX],
+        body: jsonBody(`${schema}Input`),
+        replies: { 201: data("Made.", record) },
+      }),
+    },
+    [`/v1/indexes/{name}/${path}/{id}`]: {
+      get: operation("rules", `get${one}`, `One ${noun}.`, {
+        ...place,
+        replies: { 200: data(`The ${noun}.`, record) },
+      }),
+      patch: operation("rules", `update${one}`, `Change a ${noun}; null restores a default.`, {
+        ...place,
+        body: jsonBody(`${schema}Change`),
+        replies: { 200: data(`The changed ${noun}.`, record) },
+      }),
+      delete: operation("rules", `delete${one}`, `Delete a ${noun}.`, {
+        ...place,
+        replies: { 200: data("Deleted.", ref("Deleted")) },
+      }),
+    },
+  };
+}
+
 export const curationPaths: Readonly<Record<string, PathItem>> = {
   "/v1/indexes/{name}/copy-settings-from": {
     post: operation("indexes", "copySettings", "Take settings, synonyms and rules over from another index.", {
@@ -21,56 +58,16 @@ export const curationPaths: Readonly<Record<string, PathItem>> = {
       replies: { 200: data("Swapped, all at once.", ref("Swapped")) },
     }),
   },
-  "/v1/indexes/{name}/ranking-rules": {
-    get: operation("rules", "listRankingRules", "All ranking rules of an index.", {
-      parameters: [INDEX],
-      replies: { 200: data("By id.", listOf("RankingRule")) },
-    }),
-    post: operation("rules", "createRankingRule", "Make a ranking rule.", {
-      parameters: [INDEX],
-      body: jsonBody("RankingRuleInput"),
-      replies: { 201: data("Made.", ref("RankingRule")) },
-    }),
-  },
-  "/v1/indexes/{name}/ranking-rules/{id}": {
-    get: operation("rules", "getRankingRule", "One ranking rule.", {
-      parameters: [INDEX, NUMBER],
-      replies: { 200: data("The rule.", ref("RankingRule")) },
-    }),
-    patch: operation("rules", "updateRankingRule", "Change a ranking rule; null restores a default.", {
-      parameters: [INDEX, NUMBER],
-      body: jsonBody("RankingRuleChange"),
-      replies: { 200: data("The changed rule.", ref("RankingRule")) },
-    }),
-    delete: operation("rules", "deleteRankingRule", "Delete a ranking rule.", {
-      parameters: [INDEX, NUMBER],
-      replies: { 200: data("Deleted.", ref("Deleted")) },
-    }),
-  },
-  "/v1/indexes/{name}/synonyms": {
-    get: operation("rules", "listSynonyms", "All synonym groups of an index.", {
-      parameters: [INDEX],
-      replies: { 200: data("By id.", listOf("SynonymGroup")) },
-    }),
-    post: operation("rules", "createSynonyms", "Make a synonym group.", {
-      parameters: [INDEX],
-      body: jsonBody("SynonymGroupInput"),
-      replies: { 201: data("Made.", ref("SynonymGroup")) },
-    }),
-  },
-  "/v1/indexes/{name}/synonyms/{id}": {
-    get: operation("rules", "getSynonyms", "One synonym group.", {
-      parameters: [INDEX, NUMBER],
-      replies: { 200: data("The group.", ref("SynonymGroup")) },
-    }),
-    patch: operation("rules", "updateSynonyms", "Change a synonym group; null restores a default.", {
-      parameters: [INDEX, NUMBER],
-      body: jsonBody("SynonymGroupChange"),
-      replies: { 200: data("The changed group.", ref("SynonymGroup")) },
-    }),
-    delete: operation("rules", "deleteSynonyms", "Delete a synonym group.", {
-      parameters: [INDEX, NUMBER],
-      replies: { 200: data("Deleted.", ref("Deleted")) },
-    }),
-  },
+  ...recordPaths("ranking-rules", {
+    schema: "RankingRule",
+    noun: "ranking rule",
+    one: "RankingRule",
+    all: "RankingRules",
+  }),
+  ...recordPaths("synonyms", {
+    schema: "SynonymGroup",
+    noun: "synonym group",
+    one: "Synonyms",
+    all: "Synonyms",
+  }),
 };
