@@ -1,11 +1,12 @@
 // Preloaded into the processes of fault-points.test.ts (node --import): arms every fault point of the thread. What is
 // passed is appended to SKEIN_TEST_FAULT_DIR/passed; a file <point>/<turn>-<what> there says what happens the next
-// time: skip, throw or kill. The product knows nothing of it.
-import { appendFileSync, readdirSync, unlinkSync } from "node:fs";
+// time: skip, throw, kill or stop. The product knows nothing of it.
+import { appendFileSync, existsSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
 const folder = process.env.SKEIN_TEST_FAULT_DIR;
+const LOOK_MS = 5;
 
 function told(point) {
   const turns = join(folder, point);
@@ -34,7 +35,22 @@ async function failures() {
   };
 }
 
+/** The stop begins at this very point. A shard stays there until the main thread knows of it. */
+function stop(stopping) {
+  if (isMainThread) {
+    process.emit("SIGTERM", "SIGTERM");
+    return;
+  }
+  process.kill(process.pid, "SIGTERM");
+  while (!existsSync(stopping)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+}
+
 if (folder !== undefined) {
+  const stopping = join(folder, "stopping");
+  if (isMainThread) {
+    rmSync(stopping, { force: true });
+    process.once("SIGTERM", () => writeFileSync(stopping, ""));
+  }
   const failure = await failures();
   const server = await import("../../../dist/server/fault.js");
   const shards = await import("../../../dist/shards/fault.js");
@@ -46,6 +62,7 @@ if (folder !== undefined) {
       appendFileSync(join(folder, "passed"), `${point}\n`);
       const what = told(point);
       if (what === "throw") throw failure(point);
+      if (what === "stop") return stop(stopping);
       if (what !== "kill") return;
       process.kill(process.pid, "SIGKILL");
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

@@ -1,6 +1,6 @@
 // Every named fault point of a running server, one after the other: the process is killed there, or the step fails
-// there. Afterwards there is the old or the new state, the change can be made, catalog and shards agree, and nothing
-// that was acknowledged is missing.
+// there, or the server is told to stop there, in the middle of a job. Afterwards there is the old or the new state, the
+// change can be made, catalog and shards agree, and nothing that was acknowledged is missing.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -16,10 +16,30 @@ const OFFLINE = /^(restore|reshard)\./;
 const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
   (point) => !OFFLINE.test(point),
 ) as ServingPoint[];
+/** A stop cuts short what takes several steps; in the others it waits for the one that is done. */
+const STOPPED: readonly ServingPoint[] = [
+  "merge.before-switch",
+  "reindex.before-build",
+  "drop.after-manifest",
+  "create.after-catalog",
+  "schema.after-catalog",
+  "schema.before-shards",
+  "copy.after-catalog",
+  "swap.after-catalog",
+  "remove.after-catalog",
+  "write.before-shards",
+  "snapshot.after-take",
+  "snapshot.after-files",
+];
+const POINTS_OF = {
+  kill: POINTS,
+  throw: POINTS.filter((point) => SCENARIOS[point].thrown !== undefined),
+  stop: STOPPED,
+};
 
-describe.each(["kill", "throw"] as const)("%s", (what) => {
+describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
   const world = new World();
-  const points = POINTS.filter((point) => what === "kill" || SCENARIOS[point].thrown !== undefined);
+  const points = POINTS_OF[what];
 
   beforeAll(async () => {
     const server = await world.start();
@@ -45,6 +65,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
       await complete(scenario, before, refused ? "old" : "new");
     } else {
       await eventually(async () => !server.running, "the server is dead");
+      if (what === "stop") expect(await server.stop()).toBe(0);
       await server.launch();
       await complete(scenario, before, reply !== undefined && reply.status < 300 ? "new" : "either");
     }

@@ -48,7 +48,7 @@ export class World {
   }
 
   /** What happens the next times that the point is passed. */
-  arm(point: string, ...turns: ("skip" | "throw" | "kill")[]): void {
+  arm(point: string, ...turns: ("skip" | "throw" | "kill" | "stop")[]): void {
     mkdirSync(join(this.faults, point), { recursive: true });
     for (const [i, what] of turns.entries()) writeFileSync(join(this.faults, point, `${i}-${what}`), "");
   }
