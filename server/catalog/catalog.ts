@@ -47,7 +47,7 @@ export interface CatalogDamage {
   indexes: number;
 }
 
-/** The catalog is made before any shard. */
+/** Whether a shard's database exists. The catalog is made before any shard. */
 function hasShards(dataDir: string): boolean {
   const folder = join(dataDir, "shards");
   return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
@@ -75,7 +75,7 @@ export class Catalog {
     const location = join(dataDir, "catalog");
     const [damage] = levelDamage(location, true);
     if (damage !== undefined) throw new StoreDamagedError(location, damage);
-    // a new one would know no index and give the documents of the old ones away
+    // A new catalog would know no index, and its new indexes would get the documents of the old ones.
     if (!hasDatabase(location) && hasShards(dataDir)) {
       throw new StoreDamagedError(location, "it is missing, and the shards are there");
     }
@@ -113,8 +113,8 @@ export class Catalog {
   }
 
   /**
-   * Runs the work when all earlier changes are done, and later ones after it. `view` gives the catalog as stored,
-   * to be closed by the caller.
+   * Runs the work when all earlier changes are done; later changes wait until it is over. `view` gives the catalog as
+   * stored. The caller closes it.
    */
   frozen<T>(work: (state: CatalogState, view: () => StoreView) => Promise<T>): Promise<T> {
     const run = this.#last.then(() => work(this.#state, () => this.#store.view()));
@@ -155,7 +155,7 @@ function put(key: string, record: object): StoreOp {
   return { type: "put", key: Buffer.from(key), value: seal(ENVELOPE_CATALOG, RECORD_VERSION, pack(record)) };
 }
 
-/** Null for a damaged record that the others can do without. */
+/** Reads a record. Null for a damaged one that other records do not depend on. */
 function read(key: string, vital: boolean, value: Uint8Array, damage: CatalogDamage): unknown {
   try {
     return unpack(unseal(ENVELOPE_CATALOG, RECORD_VERSION, value, `catalog record ${key}`));

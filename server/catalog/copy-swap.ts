@@ -1,5 +1,5 @@
 // copy-settings-from and swap-with: reads their bodies and makes the one command that each of them becomes.
-// Knows names and records; rights, data and the order of things are the callers'.
+// Knows names and records. The callers check rights, move data and decide the order of steps.
 import { SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
 import { defaultsTo, object, required } from "../input/object-reader.js";
@@ -58,8 +58,8 @@ export function readSwapRequest(body: unknown, index: string, limits: Limits): S
 }
 
 /**
- * What `target` is after it took the parts over from `source`: copied rules and synonyms replace its own and get
- * new ids. Throws SK-IX-400 when the settings do not fit the target's schema.
+ * The command by which `target` takes the parts over from `source`. Copied rules and synonyms replace the target's own and
+ * get new ids. Throws SK-IX-400 when the settings do not fit the target's schema.
  */
 export function copyCommand(
   state: CatalogState,

@@ -1,6 +1,6 @@
-// Makes index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent: a
-// field whose type or flags change gets a new slot, so that an old segment never answers for the new
-// definition. Pure functions; the catalog stores what they return.
+// Makes index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A field whose
+// type or flags change gets a new slot, so that an old segment never answers for the new definition. Pure functions; the
+// catalog stores what they return.
 import { describe } from "../input/json-value.js";
 import { object, optional, required } from "../input/object-reader.js";
 import { type InputRules, refuse, text } from "../input/readers.js";
@@ -29,7 +29,7 @@ export const INDEX_CHANGE = object(
   { unknown: "ignored" },
 );
 
-/** What of a field is in the segments' bytes. */
+/** The members of a field's definition on which the bytes of segments depend. */
 const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 
 /** A record without the numbers and times that the catalog assigns. */
@@ -88,7 +88,7 @@ export function readChangedSettings(record: IndexRecord, body: unknown, limits: 
   return withSettings(record, changedSettings(record.settings, body, record.fields, limits));
 }
 
-/** The record with other settings, which fit its schema; documents that must be analysed anew make it a new version. */
+/** The record with other settings, which must fit its schema. The schema version rises if documents must be analysed anew. */
 export function withSettings(record: IndexRecord, settings: IndexSettings): IndexRecord {
   const stale = analysisDiffers(record.settings, settings);
   return { ...record, settings, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
@@ -140,7 +140,7 @@ function changedFields(
   return { fields: [...fields.values()], nextSlot, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
 }
 
-/** The old definition under the new members; a new type falls back to its own defaults. */
+/** The old definition with the new members put over it. A new type has its own defaults instead of the old members. */
 function merged(
   before: FieldDefinition | undefined,
   given: Readonly<Record<string, unknown>>,

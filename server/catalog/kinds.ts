@@ -1,7 +1,7 @@
 // The kinds of records that the catalog keeps, and what is the same for all records of a kind. The state, the commands and
-// the stored form follow this table, so that a new kind of an index's records (a data source, a recommendation) is its
-// type in types.ts, one entry here and its counter. A swap of two indexes leaves all records alone, for they stand under uids; a backup
-// takes the whole catalog.
+// the stored form follow this table. So a new kind of an index's records (a data source, a recommendation) needs its type
+// in types.ts, one entry here and its counter. A swap of two indexes leaves all their records alone, because these stand
+// under uids. A backup takes the whole catalog.
 import type { RankingRule, SynonymGroup } from "./types.js";
 
 /** The next free ids, as one stored record has them. An index has a uid and a number for clients. ON DISK. */
@@ -16,13 +16,13 @@ export const COUNTERS = [
 export type Counter = (typeof COUNTERS)[number];
 
 interface KindEntry {
-  /** Gives the next free id; null: the id is that of what the record belongs to. */
+  /** The counter that gives the next free id. Null for a record that has the id of what it belongs to. */
   readonly counter: Counter | null;
-  /** What the records belong to: they are deleted with it. */
+  /** What the records belong to. They are deleted with it. */
   readonly of: "tenant" | "index" | null;
-  /** Without a damaged record of this kind the others mean nothing, so the catalog does not open. */
+  /** The other records mean nothing without those of this kind, so the catalog does not open when one of them is damaged. */
   readonly vital: boolean;
-  /** Of an index's records: what a copy of settings calls them; null: they are never copied. */
+  /** What a copy of settings calls these records of an index. Null when they are never copied. */
   readonly copiedAs: string | null;
 }
 

@@ -1,5 +1,5 @@
-// Ranking rules: reads a create or a PATCH body and checks the whole result, makes what clients see. What a
-// filter or a word is, the caller knows; what a rule does to a query, the coordinator knows.
+// Ranking rules: reads a create or a PATCH body, checks the whole result, and makes what clients see. The caller knows what
+// a filter or a word is. server/curate knows what a rule does to a query.
 import { ID_BYTES_MAX } from "../../engine-wasm/assembly/layout.js";
 import { SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
@@ -80,9 +80,9 @@ export interface RuleTexts {
 }
 
 /**
- * A create body, or with `current` a PATCH body, whose conditions and effect are merged member by member; null
- * restores a default. A filter and conditions that were there before are not checked anew: the schema may have
- * changed since, and such a rule must still be switched off. Throws SK-RR-400.
+ * Reads a create body, or with `current` a PATCH body, whose conditions and effect are merged member by member; null
+ * restores a default. A filter and conditions that were there before are not checked again. The schema may have changed
+ * since then, and it must still be possible to switch such a rule off. Throws SK-RR-400.
  */
 export function readRule(
   body: unknown,
@@ -136,7 +136,7 @@ function checkedConditions(
   return { query_contains: [...new Set(entries)] };
 }
 
-/** The members that are there; an empty filter or list selects nothing and counts as absent. */
+/** The members that have a value. An empty filter or list selects nothing and counts as absent. */
 function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffect {
   return {
     ...(filter_by === undefined || filter_by.trim() === "" ? {} : { filter_by }),
@@ -145,7 +145,7 @@ function usedEffect({ filter_by, weight, documents = [] }: RuleEffect): RuleEffe
   };
 }
 
-/** A type has what it needs, and nothing that would look as if it selected documents but does not. */
+/** Checks that the effect has what its type needs, and no member that seems to select documents but does not. */
 function checkEffect(effect: RuleEffect, type: RuleType, rules: InputRules): void {
   const { documents, filter_by, weight } = effect;
   if (type === "pin") {

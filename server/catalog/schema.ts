@@ -75,7 +75,7 @@ export const SCHEMA = object(
   { unknown: "kept" },
 );
 
-/** Fields come as they were given: each is merged with what it was before it is read. */
+/** Fields come as they were given, because each is merged with its old definition before it is read. */
 export const SCHEMA_CHANGE = object(
   {
     fields: optional(
@@ -103,7 +103,7 @@ function fieldNameProblem(name: string): string | null {
   return `${describe(name)} is reserved: "id", "embedding" and names that begin with "_"`;
 }
 
-/** Also of a change: every name at most once. */
+/** Refuses a schema, or a change of one, in which a name stands twice. */
 export function refuseDuplicates(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {

@@ -1,5 +1,5 @@
-// Search settings of an index: defaults, and the check of a change against the schema. Settings change only
-// what the query side does, but for those that the terms of documents depend on, which make stored segments stale.
+// Search settings of an index: defaults, and the check of a change against the schema. Most settings change only what
+// queries do. Those on which the terms of documents depend make stored segments stale.
 import { isTextType } from "../field-types.js";
 import { describe } from "../input/json-value.js";
 import { defaultsTo, object } from "../input/object-reader.js";
@@ -77,7 +77,7 @@ export const SETTINGS = object(
 
 export const DEFAULT_SETTINGS: IndexSettings = SETTINGS.defaults;
 
-/** Settings after a change: members given replace, null restores the default, others stay. Throws SK-IX-400. */
+/** The settings after a change. Given members replace the old ones, null restores a default, others stay. Throws SK-IX-400. */
 export function changedSettings(
   current: IndexSettings,
   body: unknown,
@@ -90,7 +90,7 @@ export function changedSettings(
   return settings;
 }
 
-/** Whether documents must be analysed anew. */
+/** Whether documents must be analysed anew when settings `a` become `b`. */
 export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   const key = (settings: IndexSettings): string =>
     JSON.stringify([
@@ -103,7 +103,7 @@ export function analysisDiffers(a: IndexSettings, b: IndexSettings): boolean {
   return key(a) !== key(b);
 }
 
-/** The settings must fit the schema and each other; also asked when a field is dropped. Throws SK-IX-400. */
+/** Checks that the settings fit the schema and each other. Also called when a field is dropped. Throws SK-IX-400. */
 export function checkSettings(
   settings: IndexSettings,
   fields: readonly FieldDefinition[],

@@ -19,11 +19,11 @@ import type {
   UsageRecord,
 } from "./types.js";
 
-/** Lists by uid of an index, ascending by id. A list is replaced when one of its records changes, else kept. */
+/** Lists by the uid of an index, each ascending by id. A list is replaced only when one of its records changes. */
 type Owned<T> = ReadonlyMap<number, readonly T[]>;
 type AllOwned = { readonly [K in OwnedKind]: Owned<OwnedRecords[K]> };
 
-/** What of the state stands in one stored record. ON DISK - names are never reused for something else. */
+/** The part of the state that stands in one stored record. ON DISK - names are never reused for something else. */
 export type Meta = { readonly version: number; readonly shards: number | null } & Readonly<
   Record<Counter, number>
 >;
@@ -31,7 +31,7 @@ export type Meta = { readonly version: number; readonly shards: number | null } 
 /** Immutable: a change makes a new one with the next version. */
 export interface CatalogState extends Readonly<Record<Counter, number>> {
   readonly version: number;
-  /** Shards the data directory was made with; null until the first start has said so. */
+  /** The number of shards that the data directory has. Null until the first start has set it. */
   readonly shards: number | null;
   readonly tenants: ReadonlyMap<number, TenantRecord>;
   readonly keys: ReadonlyMap<number, KeyRecord>;
@@ -59,7 +59,7 @@ export type Command =
   | { readonly type: "index.dropped"; readonly uid: number }
   /** The two indexes exchange their names; with `drop` the one that had the first name is deleted instead. */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
-  /** An index with what it took over from another; lists that are not there stay as they are. */
+  /** An index with what it took over from another. Lists that are absent stay as they are. */
   | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists }
   | { [K in OwnedKind]: { type: "record.put"; kind: K; record: OwnedRecords[K] } }[OwnedKind]
   | { readonly type: "record.delete"; readonly kind: OwnedKind; readonly index: number; readonly id: number }
@@ -101,7 +101,7 @@ function counters(value: (name: Counter) => number): Record<Counter, number> {
   return Object.fromEntries(COUNTERS.map((name) => [name, value(name)])) as Record<Counter, number>;
 }
 
-/** `make` gives each kind's lists; the compiler cannot follow a kind through the table. */
+/** The lists that `make` gives for each kind. It is typed loosely because the compiler cannot follow a kind through the table. */
 export function eachOwned(make: (kind: OwnedKind) => Owned<object>): AllOwned {
   return Object.fromEntries(OWNED_KINDS.map((kind) => [kind, make(kind)])) as unknown as AllOwned;
 }
@@ -158,7 +158,7 @@ export function withLookups(state: Omit<CatalogState, "indexByName" | "keyByHash
   };
 }
 
-/** The state after the command, and the stored records it changes. The same everywhere for the same input. */
+/** The state after the command, and the stored records that the command changes. The same input always gives the same result. */
 export function apply(state: CatalogState, command: Command): { state: CatalogState; changes: Change[] } {
   const { changes, ...members } = applied(state, command);
   return { state: withLookups({ ...state, ...members, version: state.version + 1 }), changes };
@@ -241,7 +241,7 @@ function applied(state: CatalogState, command: Command): Applied {
 
 type Applied = Partial<CatalogState> & { changes: Change[] };
 
-/** With the index goes all that it owns; its uid waits until its data is dropped. */
+/** Deletes the index with all that it owns. Its uid stays listed until the shards have dropped its data. */
 function deleteIndex(state: CatalogState, uid: number): Applied {
   return {
     indexes: without(state.indexes, uid),
@@ -255,7 +255,7 @@ function deleteIndex(state: CatalogState, uid: number): Applied {
   };
 }
 
-/** Requires that both exist, of one tenant. Only names move: whatever else there is stands under the uids. */
+/** Requires that both exist and belong to one tenant. Only the names change, because everything else stands under the uids. */
 function swapIndexes(state: CatalogState, uid: number, target: number, drop: boolean): Applied {
   const displaced = state.indexes.get(uid)!;
   const live = { ...state.indexes.get(target)!, name: displaced.name };
@@ -289,7 +289,7 @@ function copyTo(state: CatalogState, record: IndexRecord, copied: OwnedLists): A
   };
 }
 
-/** With the tenant go its keys and counters. Requires that it has no indexes. */
+/** Deletes the tenant with its keys and counters. Requires that it has no indexes. */
 function deleteTenant(state: CatalogState, id: number): Applied {
   const keys = [...state.keys.values()].filter((key) => key.tenant === id).map((key) => key.id);
   return {
@@ -308,7 +308,7 @@ function deletions(kind: OwnedKind, records: readonly OwnedRecord[]): Change[] {
   return records.map(({ id }) => ({ kind, id, record: null }));
 }
 
-/** The new records have ids of their own, so that no key is deleted and put in one batch. */
+/** The changes that replace a list of records. New records get new ids, so that one batch never deletes and puts the same key. */
 function replacements(
   kind: OwnedKind,
   before: readonly OwnedRecord[],
@@ -317,7 +317,7 @@ function replacements(
   return [...deletions(kind, before), ...after.map((record): Change => ({ kind, id: record.id, record }))];
 }
 
-/** The counter of a kind after these records. */
+/** The counter of a kind once these records exist. */
 function counterAfter(
   state: CatalogState,
   kind: OwnedKind,
@@ -333,7 +333,7 @@ function withRecord<T extends OwnedRecord>(lists: Owned<T>, record: T): Owned<T>
   return new Map(lists).set(record.index, list);
 }
 
-/** An index without records has no list. */
+/** The lists with this index's list replaced. An index without records has no list. */
 function withList<T>(lists: Owned<T>, index: number, list: readonly T[]): Owned<T> {
   return list.length === 0 ? without(lists, index) : new Map(lists).set(index, list);
 }

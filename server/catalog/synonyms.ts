@@ -1,5 +1,5 @@
-// Synonym groups: reads a create or a PATCH body and checks the whole result, makes what clients see. Knows
-// nothing of how a query is expanded.
+// Synonym groups: reads a create or a PATCH body, checks the whole result, and makes what clients see. Knows nothing of
+// how a query is expanded.
 import { describe, isObject } from "../input/json-value.js";
 import { defaultsTo, object, required } from "../input/object-reader.js";
 import { flag, list, oneOf, refuse, text } from "../input/readers.js";
@@ -20,8 +20,8 @@ export const SYNONYMS = object(
 export type SynonymDraft = Pick<SynonymGroup, "type" | "synonyms" | "root" | "enabled">;
 
 /**
- * A create body, or with `current` a PATCH body; null restores a default. `hasWord`: the index's analyser finds
- * a word in the text; entries that were there before are not asked again. Throws SK-SY-400.
+ * Reads a create body, or with `current` a PATCH body; null restores a default. `hasWord` says whether the index's analyser
+ * finds a word in a text. It is not asked again about entries that were there before. Throws SK-SY-400.
  */
 export function readSynonyms(
   body: unknown,
@@ -57,7 +57,7 @@ export function synonymsView({ index: _index, ...shown }: SynonymGroup): Omit<Sy
   return shown;
 }
 
-/** The root of a one_way group: the one given, the present one if it is still an entry, the first entry. */
+/** The root of a one_way group: the given one, else the present one if it is still an entry, else the first entry. */
 function rootOf(entries: readonly string[], wanted: string | null, given: boolean): string | null {
   return wanted !== null && (given || entries.includes(wanted)) ? wanted : (entries[0] ?? null);
 }

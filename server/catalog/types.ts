@@ -27,9 +27,9 @@ export interface HighlightSettings {
 }
 
 export interface IndexSettings {
-  /** null: all string and string[] fields in schema order. */
+  /** Null means all string and string[] fields in schema order. */
   readonly searchable_attributes: readonly string[] | null;
-  /** In the order of the searchable attributes; null: descending by that order. */
+  /** In the order of the searchable attributes. Null means weights that fall in that order. */
   readonly weights: readonly number[] | null;
   readonly num_typos: number;
   readonly prefix: boolean;
@@ -65,7 +65,7 @@ export interface IndexRecord {
   readonly settings: IndexSettings;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  /** Not all shards have the index yet, and nobody sees it. A start takes such a creation back. */
+  /** Not all shards have the index yet, so nobody sees it. The next start takes a creation back that was cut short. */
   readonly making?: true;
 }
 
@@ -77,7 +77,7 @@ export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
 export interface RuleConditions {
-  /** All of them must be in the query as whole words; none: the rule always fires. */
+  /** All of these must be in the query as whole words. When there are none, the rule always fires. */
   readonly query_contains: readonly string[];
 }
 

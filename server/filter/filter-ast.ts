@@ -1,7 +1,6 @@
-// The tree of a filter, as both input shapes (the legacy string, the native object) produce it. Values are
-// kept as text with their position: what a text means depends on the field's type, which only
-// filter-compile.ts knows. `at` is the 0-based offset in UTF-16 code units of the filter text, or -1 for
-// parts of a native filter.
+// The tree of a filter. Both input shapes, the legacy string and the native object, produce it. Values are kept as text
+// with their position, because the meaning of a text depends on the field's type, which only filter-compile.ts knows.
+// `at` is the 0-based offset in UTF-16 code units of the filter text, or -1 for parts of a native filter.
 
 export interface FilterLiteral {
   readonly text: string;
@@ -27,13 +26,13 @@ export interface FilterClause {
   readonly field: string;
   readonly at: number;
   readonly operator: FilterOperator;
-  /** Any of them; an empty list (native only) matches nothing. */
+  /** A document matches if it has any of these values. An empty list (native filters only) matches nothing. */
   readonly values: readonly FilterValue[];
 }
 
 export interface FilterGroup {
   readonly kind: "and" | "or";
-  /** At least two, except for an empty native object: an "and" of nothing, which matches everything. */
+  /** At least two nodes, except that an empty native object is an "and" without nodes, which matches everything. */
   readonly children: readonly FilterNode[];
 }
 

@@ -1,5 +1,5 @@
-// Filter tree + schema -> postfix operations of the engine. The only place that knows what a value's text
-// means for a field's type. Knows nothing of queries: exports and deletions by filter use it as well.
+// Compiles a filter tree under a schema into postfix operations of the engine. The only place that knows what a value's
+// text means for a field's type. Knows nothing of queries, because exports and deletions by filter use it as well.
 import type { FilterOp } from "../../engine-wasm/host/programs/search-program.js";
 import { SkeinError } from "../errors.js";
 import { FIXED_LIMITS } from "../limits.js";
@@ -120,7 +120,7 @@ function compileBool(value: FilterValue, field: ViewField): FilterOp {
   return { op: "intRange", slot: field.slot, low: bit, high: bit };
 }
 
-/** Integral literals for equality; comparisons and ranges take decimals and round inwards. */
+/** Equality takes integral literals only. Comparisons and ranges take decimals, which are rounded inwards. */
 function compileInteger(value: FilterValue, field: ViewField): readonly FilterOp[] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);

@@ -1,5 +1,5 @@
-// The native `filters` object -> the same tree as the legacy string: keys are ANDed, a scalar means equality,
-// an array any of its values. Values are quoted literals, so nothing in them is read as an operator.
+// Reads the native `filters` object into the same tree as the legacy string. All keys must match; a scalar means equality
+// and an array means any of its values. Values are quoted literals, so nothing in them is read as an operator.
 import { SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
 import type { FilterClause, FilterNode, FilterValue } from "./filter-ast.js";
@@ -28,7 +28,7 @@ export function nativeFilter(filters: object, limits: FilterLimits): FilterNode 
 
 function literal(field: string, value: unknown): FilterValue {
   const text = literalText(field, value);
-  // Long integers come as bigint; a number this large was written with a point or an exponent.
+  // Long integers come as bigint, so a number this large was written with a point or an exponent.
   const rounded = Number.isInteger(value) && !Number.isSafeInteger(value);
   return { kind: "literal", literal: { text, quoted: true, at: -1, ...(rounded ? { rounded } : {}) } };
 }

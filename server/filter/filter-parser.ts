@@ -1,4 +1,4 @@
-// The legacy filter language -> tree:
+// Parses the legacy filter language into a tree:
 //   or = and { "||" and }    and = primary { "&&" primary }    primary = "(" or ")" | field operator value
 //   operator = ":" | ":=" | ":!="    value = item | "[" item { "," item } "]"
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
@@ -13,7 +13,7 @@ export interface FilterLimits {
   readonly filterDepthMax: number;
 }
 
-/** UTF-16 code units of a filter that an error shows. */
+/** How many UTF-16 code units of a filter an error shows. */
 const SHOWN_MAX = 40;
 
 /** A 400 that names the 0-based position (UTF-16 code units) and what was expected there. */
@@ -171,7 +171,7 @@ class FilterParser {
     };
   }
 
-  /** One value outside brackets. Only after `:` do < and > compare; after `:=` they belong to the text. */
+  /** One value outside brackets. `<` and `>` compare only after `:`; after `:=` they belong to the text. */
   private single(operator: FilterOperator): FilterValue {
     if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
     const comparison = operator === ":" ? this.comparison() : null;
@@ -223,7 +223,7 @@ class FilterParser {
     return this.literal(at);
   }
 
-  /** Text up to `&&`, `||`, the `)` of an enclosing group or the end; brackets inside must balance. */
+  /** The text up to `&&`, `||`, the `)` of an enclosing group or the end. Brackets inside of it must balance. */
   private plainText(): FilterLiteral {
     const at = this.pos;
     const open: number[] = [];

@@ -1,14 +1,14 @@
-// Numeric literals of filters, read exactly: int64 beyond 2^53 and decimals against integer fields must not
-// pass through a float. Knows only text and numbers.
+// Reads numeric literals of filters exactly: int64 beyond 2^53, and decimals that are compared with integer fields, must
+// not pass through a float. Knows only text and numbers.
 import { FIXED_LIMITS } from "../limits.js";
 
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
-/** Longer literals are refused: no number of the service needs them, and BigInt parsing is not linear. */
+/** Longer literals are refused. No number of the service needs them, and BigInt does not parse in linear time. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
 /** A larger exponent leaves the range of int64 whatever digits a literal of that length has. */
 const EXPONENT_MAX = 2 * LITERAL_LENGTH_MAX;
 
-/** The integer that a decimal literal is in any spelling (`10`, `10.0`, `1e1`), else null. */
+/** The integer that a decimal literal stands for in any spelling (`10`, `10.0`, `1e1`). Null when it is no integer. */
 export function readInteger(text: string): bigint | null {
   const bounds = readBounds(text);
   return bounds === null || bounds.floor !== bounds.ceil ? null : bounds.floor;

@@ -1,5 +1,5 @@
-// Why a document was not taken, as clients read it: a code of the catalogue and a sentence that names the
-// field and what was expected. Input are the engine's DOC_* codes and the shards' own.
+// Says why a document was not taken: a code of the catalogue of errors, and a sentence that names the field and what was
+// expected. It translates the engine's DOC_* codes and the shards' own.
 import {
   DOC_BAD_EMBEDDING,
   DOC_BAD_ID,
@@ -27,7 +27,7 @@ import type { ErrorCode } from "../errors.js";
 import { FIELD_TYPES } from "../field-types.js";
 import type { IndexView } from "../schema/index-view.js";
 
-/** The plan allows no more documents; no shard says it, so it is not among theirs. */
+/** The plan allows no more documents. This code is not among the shards', because the server refuses these documents itself. */
 export const DOC_OVER_QUOTA = 200;
 
 /** A refused document, before it is put into words. */

@@ -1,4 +1,4 @@
-// Filters of document routes (deletion, export): the query's language as it is.
+// The filters of document routes (deletion, export), in the same language as those of queries.
 import {
   EVERY_DOCUMENT,
   type FilterOp,
@@ -12,7 +12,7 @@ import type { Limits } from "../limits.js";
 import { viewOf } from "../schema/index-view.js";
 import type { AnalyserOf } from "../schema/text-analyser.js";
 
-/** What compiling a filter takes. */
+/** What is needed to compile a filter. */
 export interface FilterTexts {
   readonly limits: Limits;
   readonly analyserOf: AnalyserOf;

@@ -31,7 +31,7 @@ export async function getDocument(
   }
 }
 
-/** Replaces the members that `raw`, a JSON object, names. The stored document; SK-DOC-404 when there is none. */
+/** Replaces the members that `raw`, a JSON object, names, and returns the stored document. Throws SK-DOC-404 when there is none. */
 export async function patchDocument(
   ingest: Ingest,
   record: IndexRecord,
@@ -54,7 +54,7 @@ export async function deleteDocument(ingest: Ingest, record: IndexRecord, id: st
   throw failure;
 }
 
-/** Deletes what the filter matches; the number deleted. Throws SK-DOC-400 for an empty or invalid filter. */
+/** Deletes what the filter matches and returns how many. Throws SK-DOC-400 for an empty or invalid filter. */
 export async function deleteWhere(
   ingest: Ingest & FilterTexts,
   record: IndexRecord,
@@ -70,7 +70,7 @@ export async function deleteWhere(
   }
 }
 
-/** Null when it went well. */
+/** Writes one document. Returns its error, or null when it was written. */
 async function writeOne(
   ingest: Ingest,
   record: IndexRecord,

@@ -33,7 +33,7 @@ export async function* exportDocuments(
   }
 }
 
-/** A client that reads slowly holds a piece of about a MiB, however large the documents are. */
+/** The page as pieces of about a MiB, so that a client that reads slowly keeps no more than that in memory. */
 async function* pageLines(
   readView: ReadView,
   shard: number,

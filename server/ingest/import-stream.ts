@@ -1,6 +1,6 @@
-// NDJSON in, NDJSON out: a stream of any length is cut into batches, a few of them are in flight, and the
-// stream is read no faster than they are written. Between batches other requests have their turn. Failed documents
-// are answered line by line, then a summary.
+// Imports NDJSON and answers with NDJSON. A stream of any length is cut into batches, of which a few are in flight, and
+// the stream is read no faster than they are written. Between batches other requests get their turn. The answer has one
+// line for each failed document, then a summary.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
@@ -32,7 +32,7 @@ interface LineFailure {
 interface BatchOutcome {
   readonly received: number;
   readonly failures: readonly LineFailure[];
-  /** The index was deleted: the import ends. */
+  /** The index was deleted, so the import ends. */
   readonly gone: boolean;
 }
 
@@ -71,7 +71,7 @@ export async function* importDocuments(
       if (outcome.failures.length > 0) yield jsonLines(outcome.failures);
     }
   }
-  /** Prepares before the next batch may, so that writes start in the order of the stream, and then lets go. */
+  /** Lets the next batch begin once this one is prepared and its write has started, so that writes start in the order of the stream. */
   async function* send(batch: LineBatch): AsyncGenerator<Uint8Array> {
     await nextTurn(); // a batch without one good document never waits for a shard
     yield* settleDownTo(BATCHES_IN_FLIGHT_MAX - 1);
@@ -108,7 +108,7 @@ async function prepareLinesOf(
     const dropped = tooLong.map((line) => tooLongFailure(line, ingest.limits.documentBytesMax));
     return { received, failures: [...dropped, ...failures].sort((a, b) => a.line - b.line), gone: false };
   };
-  /** What stops a batch as a whole becomes the failure of each of its documents; the stream goes on. */
+  /** An error of a whole batch becomes the failure of each of its documents, and the stream goes on. */
   const failAll = (cause: unknown, ids: readonly (string | null)[]): BatchOutcome => {
     if (!exists()) return { received, failures: [], gone: true };
     const known = cause instanceof SkeinError;

@@ -15,7 +15,7 @@ import { type PreparedWrite, prepareBody, prepareLines } from "./prepare.js";
 /** Above this the thread hop pays. */
 const LARGE_BYTES = 256 * 1024;
 const IDLE_MS_MAX = 10_000;
-/** A third of it is used at a time; the documents themselves are outside the heap. */
+/** The young generation of the thread's heap. V8 uses a third of it at a time; the documents themselves lie outside the heap. */
 const YOUNG_HEAP_MIB = 12;
 
 export interface IntakeOptions {
@@ -62,7 +62,7 @@ export class Intake {
     throw new SkeinError(code, message, details === undefined ? {} : { details });
   }
 
-  /** Ends the thread when what it is at is done. */
+  /** Ends the thread when its running task is done. */
   async stop(): Promise<void> {
     await this.#pool?.close();
   }

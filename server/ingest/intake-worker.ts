@@ -27,7 +27,7 @@ export type IntakeReply =
       };
     };
 
-/** The only one of this thread, which has no other state; its first task makes it. */
+/** The thread's only workbench, and its only state. The first task makes it. */
 let workbench: Workbench | null = null;
 
 function ownWorkbench(): Workbench {

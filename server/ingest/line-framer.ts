@@ -1,5 +1,5 @@
-// A byte stream -> batches of whole NDJSON lines. Blank lines are skipped, a line over the limit is dropped as
-// it passes (never held) and reported. Holds at most one batch and one line. Knows nothing of documents.
+// Cuts a byte stream into batches of whole NDJSON lines. Blank lines are skipped. A line over the limit is reported and
+// dropped piece by piece without being held. Holds at most one batch and one line. Knows nothing of documents.
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -35,7 +35,7 @@ export class LineFramer {
     this.#limits = limits;
   }
 
-  /** How many blank lines came since the last one that is not. */
+  /** How many blank lines came since the last line that is not blank. */
   get blankLines(): number {
     return this.#blankLines;
   }
@@ -62,7 +62,7 @@ export class LineFramer {
     return this.#numbers.length + this.#tooLong.length === 0 ? null : this.#batch();
   }
 
-  /** Where the first line at or behind `at` begins that is not known to be blank. Makes nothing per line: a stream can be millions of them. */
+  /** Where the first line at or behind `at` begins that is not known to be blank. Allocates nothing per line, because a stream can have millions of them. */
   #passBlankLines(bytes: Uint8Array, at: number): number {
     let start = at;
     for (let i = at; i < bytes.length; i++) {
@@ -100,7 +100,7 @@ export class LineFramer {
       this.#pieces.length === 1 ? (this.#pieces[0] as Uint8Array) : Buffer.concat(this.#pieces);
     this.#pieces = [];
     this.#pieceBytes = 0;
-    // in front of every line, as joined files have them, so that the splitter counts the same lines
+    // Removed from every line, because joined files have them in the middle, so that the splitter counts the same lines.
     while (BYTE_ORDER_MARK.equals(line.subarray(0, 3))) line = line.subarray(3);
     if (isBlank(line)) {
       this.#blankLines++;

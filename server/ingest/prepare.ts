@@ -1,6 +1,6 @@
-// Raw bytes of a batch -> one WRITE message per shard, reading only ids. Runs on the HTTP thread for small
-// batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests:
-// the messages hold relative sequence numbers until they are stamped.
+// Makes one WRITE message per shard of the raw bytes of a batch, and reads only the ids. Runs on the HTTP thread for small
+// batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests. The messages
+// hold relative sequence numbers until they are stamped.
 import {
   DOC_ID_ONLY,
   DOC_NOT_OBJECT,
@@ -41,12 +41,12 @@ export interface PrepareLimits {
   readonly batchDocumentsMax: number;
 }
 
-/** Plain data: it crosses threads, its messages by moving their buffers. */
+/** A write as plain data, so that it can cross threads. The buffers of its messages are moved, not copied. */
 export interface PreparedWrite {
   readonly action: Action;
   readonly received: number;
   readonly refusals: readonly Refusal[];
-  /** Sequence numbers that the messages use: 0 .. seqs - 1, relative. */
+  /** How many sequence numbers the messages use. They are relative: 0 .. seqs - 1. */
   readonly seqs: number;
   readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
   /** Ids by position in the request, for failures that the shards report. */

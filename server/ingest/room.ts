@@ -1,17 +1,17 @@
-// Refuses documents while memory or disk are short, before anything of them is sent to a shard: a refusal here
-// leaves nothing half done. Reads go on, and writes are taken again as soon as there is room.
+// Refuses documents while memory or disk are short. It does so before anything is sent to a shard, so a refusal leaves
+// nothing half done. Reads go on, and writes are taken again as soon as there is room.
 import { statfsSync } from "node:fs";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 
 const RETRY_SECONDS = 10;
-/** The disk is asked no more often. */
+/** The free bytes of the disk are asked for no more often than this. */
 const DISK_MS = 250;
 
 export class Room {
   readonly #dataDir: string;
   readonly #limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">;
-  /** What was known last of the disk under the data directory. */
+  /** The last known free bytes of the disk under the data directory. */
   #known = { atMs: Number.NEGATIVE_INFINITY, freeBytes: 0 };
 
   constructor(dataDir: string, limits: Pick<Limits, "memoryBytesMax" | "diskFreeBytesMin">) {
@@ -19,7 +19,7 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** Throws SK-SYS-503 while there is none. */
+  /** Throws SK-SYS-503 while there is no room. */
   check(): void {
     const { memoryBytesMax, diskFreeBytesMin } = this.#limits;
     if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {

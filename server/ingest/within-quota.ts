@@ -1,5 +1,5 @@
-// Writes of a tenant whose plan limits its documents. A write that might exceed the limit is first put to the shards,
-// who know which of its documents are new; those over the limit are refused one by one, and the others are written.
+// Writes of a tenant whose plan limits its documents. For a write that might exceed the limit, the shards are first asked
+// which of its documents are new. New documents over the limit are refused one by one, and the others are written.
 import { Action, NO_SLOT } from "../../shards/protocol/ops.js";
 import {
   askAdditions,

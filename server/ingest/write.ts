@@ -1,5 +1,5 @@
-// Documents of one request -> shards -> one published generation -> per-document results. A write is durable
-// and visible when it is answered; one bad document never stops the others.
+// Writes the documents of one request: sends them to the shards, publishes one generation, and collects the results of
+// each document. A write is durable and visible when it is answered. One bad document never stops the others.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../shards/protocol/ops.js";
 import { stampWrite } from "../../shards/protocol/write.js";
@@ -66,8 +66,9 @@ export async function writeBatch(
 }
 
 /**
- * Sends a prepared write, once. Resolves when it is published, with the documents that are not stored, those over the
- * quota included (null: no limit); throws SkeinError SK-DOC-503 or SK-SYS-503 when no shard took its part.
+ * Sends a prepared write. It may be called once for each. Resolves when the write is published, with the documents that
+ * are not stored, including those over the quota (null means no limit). Throws SkeinError SK-DOC-503 or SK-SYS-503 when
+ * no shard took its part.
  */
 export function writePrepared(
   ingest: Ingest,
@@ -95,7 +96,7 @@ async function writeAllowed(
   );
   return [...errors, ...refused.flatMap(ofShard)].sort((a, b) => a.index - b.index);
 
-  /** The documents of a shard that took none, while others took theirs. */
+  /** The errors for the documents of a shard that took none while other shards took theirs. */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {
     const { code, message } = asDocumentError(error) as SkeinError;
     const unsent = new Set(refusals.map(({ index }) => index));

@@ -7,7 +7,7 @@ export interface CorrectedQuery {
   readonly value: string;
 }
 
-/** None when no word was taken for misspelt, and for queries with quotes or exclusions. */
+/** The corrected queries. None when no word was taken for misspelt, and none for queries with quotes or exclusions. */
 export function correctedQueries(text: QueryText, words: ExpandedWords | null): CorrectedQuery[] {
   if (words === null || words.corrections.size === 0) return [];
   if (text.phrases.length > 0 || text.excludes.length > 0) return [];

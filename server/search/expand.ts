@@ -1,5 +1,5 @@
-// Looks query words and their variants up in the dictionaries of all shards and adds the answers up, so that every
-// decision about a word rests on global counts and is the same for any number of shards.
+// Looks query words and their variants up in the dictionaries of all shards and adds the answers up. So every decision
+// about a word is based on global counts and is the same for any number of shards.
 import type {
   ExpandProgram,
   ExpandSuspect,
@@ -33,11 +33,11 @@ export interface ExpandedWords {
   readonly words: readonly SearchWord[];
   /** Tokens per document of each queried field. */
   readonly averageLengths: readonly number[];
-  /** Typos were looked up for every word that may have them: asking again changes nothing. */
+  /** Typos were looked up for every word that may have them, so looking them up again would change nothing. */
   readonly exhausted: boolean;
-  /** Documents with each word in any known form, at most. */
+  /** For each word, at most how many documents have it in some known form. */
   readonly frequencies: readonly number[];
-  /** The best spelling of each word that was taken for misspelt, by its number. */
+  /** The best spelling of each word that was taken for misspelt, by the word's number. */
   readonly corrections: ReadonlyMap<number, string>;
 }
 
@@ -47,9 +47,9 @@ interface Literal {
   readonly averageLengths: readonly number[];
   readonly words: readonly Omit<WordFindings, "typos">[];
   readonly variants: readonly FoundVariant[];
-  /** By word; see knownFrequency. */
+  /** For each word, what knownFrequency says. */
   readonly known: readonly number[];
-  /** Further variants, made by cutting words that are missing. */
+  /** Further variants, made by cutting the words that no document has. */
   readonly cuts: Promise<readonly FoundVariant[]>;
 }
 
@@ -71,7 +71,7 @@ export class WordExpander {
     this.#dictionaries = dictionaries;
   }
 
-  /** The words with typos where the policy sees a reason for them. */
+  /** The words, with typos of those that the typo policy suspects. */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
     return this.#withTypos(literal, this.#suspectedTypos(literal));
@@ -118,7 +118,7 @@ export class WordExpander {
     return { ...literal, variants, known, cuts: this.#lookUpCuts(known) };
   }
 
-  /** What contains the words, in the fields that are searched in this way; asks nothing when there are none. */
+  /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such fields or words. */
   async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
     const { infixSlots, text } = this.#plan;
     if (infixSlots.length === 0) return new Map();
@@ -133,8 +133,8 @@ export class WordExpander {
   }
 
   /**
-   * Words of which typos will be wanted unless other shards know better. Asked for along with the words themselves, to
-   * save a round; `#lookUpTypos` finds the answers where the asker keeps what it was told.
+   * Words whose typos will be wanted if other shards do not have the words either. Each shard is told of them together with
+   * the words themselves, which saves a round of messages. `#lookUpTypos` then finds the answers in the dictionaries' memory.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
     const { text, variants, typoPolicy, scale } = this.#plan;
@@ -155,7 +155,7 @@ export class WordExpander {
     );
   }
 
-  /** Asked for together with the typos, which do not depend on it. */
+  /** Looks up the cuts of missing words. Runs at the same time as the look-up of typos, which does not depend on it. */
   async #lookUpCuts(known: readonly number[]): Promise<readonly FoundVariant[]> {
     const { text, slots } = this.#plan;
     const loose = text.words.flatMap((word, i) =>
@@ -185,7 +185,7 @@ export class WordExpander {
     return this.#lookUpTypos((word, i) => (numbers.has(i) ? word.typosMax : 0));
   }
 
-  /** A word that no document has in any form, not even with its typos, may have more of them. */
+  /** Allows more typos for a word that no document has in any form, not even with the usual number of typos. */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>
       isMissing(literal.known[i] as number) &&
@@ -235,14 +235,14 @@ export class WordExpander {
   }
 }
 
-/** So many documents in one field of one shard let a word pass for few or rare: its share of the global limit. */
+/** Up to how many documents in one field of one shard a word is suspected. For "rare" it is the shard's share of the global limit. */
 function suspicion(policy: QueryPlan["typoPolicy"], { documents, shards }: IndexScale): SuspicionLimits {
   if (policy === "always") return { few: ALL_DOCUMENTS, rare: ALL_DOCUMENTS };
   if (policy === "missing") return { few: 0, rare: 0 };
   return { few: fewMax(documents), rare: Math.floor(rareMax(documents) / shards) };
 }
 
-/** The terms of words and variants as one request, each once, and the answer read back by term. */
+/** The terms of words and variants as one request in which each term stands once. Reads the answer back by term. */
 class WordTerms {
   readonly program: ExpandProgram;
   readonly #at = new Map<string, number>();
@@ -262,7 +262,7 @@ class WordTerms {
     this.program = { slots, words: wanted };
   }
 
-  /** Where the terms of words and variants stand in the program, each once. */
+  /** The numbers in the program of the terms of words and variants, each number once. */
   numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
@@ -296,7 +296,7 @@ class WordTerms {
     return largest(sumLists(lists));
   }
 
-  /** No more documents can have all the terms side by side. */
+  /** The frequency of the rarest term. No more documents than that can have all the terms side by side. */
   #rarest(terms: readonly string[], answer: KnownWords): number {
     return Math.min(...terms.map((term) => largest(this.#found(term, answer).exact ?? [])));
   }

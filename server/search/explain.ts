@@ -1,5 +1,5 @@
-// Why a hit stands where it does, in words a shop owner understands: how each word was found, what lifted the
-// document, which rules touched it. Asked for with "explain": true; costs nothing otherwise.
+// Says why a hit has its place, in words that a shop owner understands: how each word was found, what lifted the
+// document, which rules touched it. Runs only for queries with "explain": true.
 import {
   ALT_EXACT,
   ALT_INFIX,
@@ -62,7 +62,7 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** The hits with an account each, null for a row that is gone meanwhile. `winners`: their rows, in the same order. */
+/** The hits, each with an explanation, or with null when its row is gone meanwhile. `winners` are their rows in the same order. */
 export async function explainHits<Hit>(
   readView: ReadView,
   program: SearchProgram,
@@ -165,7 +165,7 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean): string[]
   return told;
 }
 
-/** Marker terms begin with a control character, and a stem's with one more character. */
+/** A term without its marker. A marked term begins with a control character, which one more character follows in a stem. */
 function readable(term: string): string {
   const first = term.charCodeAt(0);
   return first >= 0x20 ? term : term.slice(first === TERM_STEM ? 2 : 1);

@@ -1,6 +1,7 @@
-// Facet counts of all shards -> the first values by summed count, exactly. Each shard sends its most frequent values
-// and the largest count it kept back; documents are spread evenly, so these nearly always decide which values come
-// first and how often they occur. When they do not, the facet is asked for once more, with every value.
+// Adds up the facet counts of all shards and finds the most frequent values with their exact counts. Each shard sends its
+// most frequent values and the largest count among those that it did not send. Documents are spread evenly, so this
+// nearly always decides which values come first and how often they occur. When it does not, the shards are asked a second
+// time for all values of the facet.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FacetCount, FacetValue, SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 
@@ -15,8 +16,8 @@ export interface FacetShare {
 type Search = (program: SearchProgram) => Promise<readonly SearchResult[]>;
 
 /**
- * In the order of the program's facets, the first `max` values each: count descending, then value ascending.
- * `results`: the shards' answers to `program`.
+ * For each facet of the program, in the program's order, the first `max` values by descending count and then ascending
+ * value. `results` are the shards' answers to `program`.
  */
 export async function countFacets(
   program: SearchProgram,
@@ -44,7 +45,7 @@ function sharesOf(results: readonly SearchResult[], i: number): FacetShare[] {
 interface Sum {
   readonly value: FacetValue;
   count: number;
-  /** Most that the shards which did not name the value can add. */
+  /** The most that the shards which did not name the value can add to its count. */
   open: number;
 }
 
@@ -78,7 +79,7 @@ function compareCounts(a: FacetCount, b: FacetCount): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
-/** In the order of their UTF-8 bytes: that of their UTF-16 units, but surrogates stand for the largest characters. */
+/** Compares by UTF-8 bytes. That is the order of the UTF-16 units, except that surrogates stand for the largest characters. */
 function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -1,5 +1,5 @@
-// The stored documents of a page: only the shards that own a winner are asked, documents and highlights stay
-// the bytes they are. What is wanted of each document is in shown-documents.ts.
+// Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and highlights stay
+// bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../cluster/read-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
@@ -14,8 +14,8 @@ export interface ShownWinners {
 }
 
 /**
- * Hits of the winners, then of the related ones; documents not yet `known` are fetched. Null when a shard no longer has
- * one of the documents. Throws SK-SE-413 when the winners alone are too large for the reply.
+ * The hits of the winners, then those of the related ones. Documents that are not yet `known` are fetched. Null when a
+ * shard no longer has one of the documents. Throws SK-SE-413 when the winners alone are too large for the reply.
  */
 export async function fetchHits(
   readView: ReadView,

@@ -1,5 +1,5 @@
-// Finds the documents of a query: as written, then with all possible typos, then relaxed to "any word" - each
-// step only when the one before found too little. Every decision rests on global counts.
+// Finds the documents of a query: first as written, then with all possible typos, then relaxed to "any word". Each step
+// is taken only when the one before found too little. Every decision is based on global counts.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../shards/protocol/fetch.js";
@@ -15,7 +15,7 @@ export interface Matched {
   readonly results: readonly SearchResult[];
   /** Documents that came with the results, by seq. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
-  /** null when browsing. */
+  /** Null for a query without words. */
   readonly words: ExpandedWords | null;
 }
 
@@ -45,7 +45,7 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
   return attempt("any", words);
 }
 
-/** Documents that match the words; a pinned document that does not is among the results, but not counted here. */
+/** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */
 export function matches({ results }: Matched): number {
   return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
 }

@@ -1,6 +1,6 @@
-// The answers of the shards -> one global answer: rows in one total order, summed counts; facets are in facets.ts.
-// Pure functions. The order here must be the engine's own: sort keys in turn, a missing value last in both
-// directions, then the larger sequence number first.
+// Merges the answers of the shards into one: rows in one total order, and summed counts. Facets are in facets.ts. Pure
+// functions. The order must equal the engine's: sort keys one after the other, a missing value last in both directions,
+// then the larger sequence number first.
 
 import type { SortKey } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../engine-wasm/host/programs/search-result.js";
@@ -11,7 +11,7 @@ export interface Winner {
   readonly seq: number;
   readonly textMatch: number;
   readonly bonus: number;
-  /** It is here for its words; false: only because it is pinned. */
+  /** The row matches the words. False for a row that is here only because it is pinned. */
   readonly matched: boolean;
   readonly pinned: boolean;
 }
@@ -19,20 +19,20 @@ export interface Winner {
 export interface MergedResult {
   readonly found: number;
   readonly winners: readonly Winner[];
-  /** In the order of the program's rules: it changed the result of some shard. */
+  /** For each rule of the program, whether it changed the result of some shard. */
   readonly applied: readonly boolean[];
   /** A row of the result is pinned. */
   readonly pinsApplied: boolean;
 }
 
 export interface MergeWindow {
-  /** Rows skipped in the global order. */
+  /** How many rows of the global order are skipped. */
   readonly offset: number;
-  /** Rows wanted after them. */
+  /** How many rows are wanted after those. */
   readonly count: number;
 }
 
-/** `results` by shard number, all answers to programs with these sort keys. */
+/** `results` are ordered by shard number, and are all answers to programs with these sort keys. */
 export function mergeResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],

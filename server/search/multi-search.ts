@@ -6,8 +6,8 @@ import { anything, list } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 
 /**
- * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value; what it rejects with is the
- * slot's failure. `again`: it has run before, with less room.
+ * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value, and rejects with the slot's
+ * failure. `again` says that it has run before with less room.
  */
 export type SearchSlot = (bytesMax: number, again: boolean) => Promise<Uint8Array>;
 
@@ -26,10 +26,10 @@ const COMMA = Buffer.from(",");
 const END = Buffer.from("]}");
 
 /**
- * `{"results": [...]}` with one entry per slot, in their order. The answers held at a time are bounded: slots that run
- * together share the room that is left, and one that needs more than its share runs again alone, with all of the room
- * when its turn comes. A slot whose answer does not fit even then fails, and those after it do not run. `asError`
- * turns whatever a slot rejects with into what the client sees.
+ * `{"results": [...]}` with one entry per slot, in their order. The bytes of the answers held at a time are bounded. Slots
+ * that run together share the room that is left. A slot that needs more than its share runs again alone when its turn
+ * comes, and then has all of the room. If its answer does not fit even then, it fails and the slots after it do not run.
+ * `asError` turns what a slot rejects with into the error that the client sees.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],

@@ -1,5 +1,5 @@
-// A search under observation: its phases are measured, counted, and logged when they took long. What was answered
-// before is not searched again.
+// A search whose phases are measured, counted, and logged when they took long. A query that was answered before is
+// answered from memory.
 import type { IndexContents } from "../catalog/types.js";
 import { QueryTrace } from "../metrics/query-trace.js";
 import type { Recorder } from "../metrics/recorder.js";
@@ -10,9 +10,9 @@ import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** The body of a query. */
 export interface QueryBody {
-  /** The same bytes mean the same body. */
+  /** Two bodies with the same bytes are the same. */
   readonly bytes: Uint8Array;
-  /** Throws SkeinError for bytes that are no JSON. */
+  /** The parsed body. Throws SkeinError when the bytes are not JSON. */
   value(): unknown;
 }
 
@@ -23,7 +23,7 @@ interface ObservedSearching extends Searching {
   readonly slowQueries: SlowQueryLog;
 }
 
-/** The JSON answer to a query, see `search`. */
+/** The JSON answer to a query, as `search` gives it. */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,

@@ -1,6 +1,6 @@
-// A checked request -> everything about the query that does not depend on what the dictionary holds: words and
-// their variants, compiled filter, fired rules, sort keys, facets, rows wanted; and from a plan plus chosen words
-// to the engine's program.
+// Makes a plan of a checked request: everything about the query that does not depend on what the dictionaries hold. These
+// are the words and their variants, the compiled filter, fired rules, sort keys, facets, and the rows wanted. Makes the
+// engine's program of a plan and the chosen words.
 import type {
   FacetRequest,
   QueriedField,
@@ -18,7 +18,7 @@ import { type QueryText, readQueryText } from "../words/query-text.js";
 import { type Variant, variantsOf } from "../words/variants.js";
 import type { QueriedIndex } from "./queried-index.js";
 
-/** From this many results on nobody needs related ones; up to here all rows are asked for, so that they are known. */
+/** A query with this many results gets no related ones. At least this many rows are asked for, so that fewer results are all known. */
 export const FEW_RESULTS = 3;
 
 /** BM25F: saturation of term frequency, and how much a field's length counts. */
@@ -31,16 +31,16 @@ export interface QueryPlan {
   readonly variants: readonly Variant[];
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
-  /** Those of them in which words are found inside of longer ones, too. */
+  /** The slots of those queried fields in which words are also found inside of longer ones. */
   readonly infixSlots: readonly number[];
   /** Numbers of the stemmers of the queried fields. */
   readonly languages: readonly number[];
-  /** The program without words: the literal query to fill in. */
+  /** The program without words, to which `programOf` adds them. */
   readonly program: SearchProgram;
   /** First row of the page in the global order. */
   readonly offset: number;
   readonly typoPolicy: "auto" | "always" | "missing";
-  /** Relax the query when fewer documents match all its words. */
+  /** The query is relaxed when fewer documents than this match all its words. */
   readonly dropThreshold: number;
   readonly typosPerWordMax: number;
   readonly scale: IndexScale;
@@ -104,7 +104,7 @@ export function planQuery(
   };
 }
 
-/** The program of one attempt. `averageLengths` in the order of the plan's slots. */
+/** The program of one attempt. `averageLengths` has the order of the plan's slots. */
 export function programOf(
   plan: QueryPlan,
   mode: "all" | "any",
@@ -115,7 +115,7 @@ export function programOf(
   return { ...plan.program, mode, words, slots };
 }
 
-/** Up to the end of the page, and so many that the few results of a query with related ones are known. */
+/** The rows up to the end of the page, but at least so many that all results of a query with related ones are known. */
 function rowsWanted(offset: number, perPage: number, pins: number, documentsMax: number): number {
   if (perPage === 0) return 0;
   const pageEnd = offset >= documentsMax ? 0 : offset + perPage;
@@ -133,12 +133,12 @@ function weightedSlots({ fields }: QueryRequest): QueriedField[] {
   }));
 }
 
-/** Some documents are to come first or last, whatever the sort. */
+/** Whether rules put some documents first or last, whatever the sort. */
 function moves({ rules, pins }: ReturnType<typeof firedRulesOf>): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
 }
 
-/** Named keys first; ties by final score, the default sorting field descending, then the newest document. */
+/** The keys of the request come first. Ties are broken by final score, then the default sorting field descending, then the newest document. */
 function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean): SortKey[] {
   const keys: SortKey[] = (request.sort ?? []).map(({ field, descending }) =>
     field === null
@@ -154,7 +154,7 @@ function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean)
   return keys;
 }
 
-/** One shard sends the top values; several send as many as it takes to find the top of the sums. */
+/** A single shard sends the top values. Each of several sends as many as it takes to find the top values of the sums. */
 function facetRequests(request: QueryRequest, shards: number): FacetRequest[] {
   if (request.maxFacetValues === 0) return [];
   return request.facets.map((field) => ({

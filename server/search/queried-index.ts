@@ -1,5 +1,5 @@
-// An index as one query sees it: its record, rules and synonyms as of one moment, in the forms that queries read.
-// What costs time to derive is kept until the record, its rules or its synonyms change.
+// An index as one query sees it: its record, rules and synonyms as of one moment, in the forms that queries read. Forms
+// that take time to derive are kept until the record, its rules or its synonyms change.
 import type { IndexContents, IndexRecord } from "../catalog/types.js";
 import { type CompiledRule, RuleCompiler } from "../curate/fired-rules.js";
 import type { Limits } from "../limits.js";
@@ -10,7 +10,7 @@ import { languageStopWords } from "../words/stop-words.js";
 import { SynonymMap } from "../words/synonyms.js";
 
 export interface QueriedIndex {
-  /** Another one for each state of the record, its rules and its synonyms. */
+  /** A number that differs for each state of the record, its rules and its synonyms. */
   readonly state: number;
   readonly record: IndexRecord;
   readonly view: IndexView;
@@ -59,7 +59,7 @@ export class QueriedIndexes {
   }
 }
 
-/** The setting's words, and those of the languages of the index and its searchable fields. */
+/** The stop words of the settings, and those of the languages of the index and its searchable fields. */
 function stopWordsOf(record: IndexRecord, view: IndexView, analyser: TextAnalyser): ReadonlySet<string> {
   const searchable = new Set(view.searchable.map(({ field }) => field.name));
   const codes = record.fields

@@ -1,5 +1,5 @@
-// Neighbours for a query that found little: documents with some of its words, under the same filters and rules,
-// which are not among the results. Outside `found` and facets.
+// Related documents for a query that found little: documents with some of its words, under the same filters and rules,
+// which are not among the results. `found` and facets do not count them.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../cluster/read-view.js";
@@ -9,18 +9,18 @@ import { mergeResults, type Winner } from "./merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "./plan.js";
 
 const RELATED_MAX = 5;
-/** Words are left out, most frequent first, until so few documents have the others. */
+/** The most frequent words are left out until at most this many documents have one of the others. */
 const DOCUMENTS_MAX = 20_000;
 
 export interface Related {
   readonly winners: readonly Winner[];
-  /** Documents that came with them, by seq. */
+  /** Documents that came with the winners, by seq. */
   readonly documents: ReadonlyMap<number, FetchedDocument>;
 }
 
 const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 
-/** Nothing when no hits are shown, when enough was found, or when the results are such neighbours already. */
+/** There are no related documents when no hits are shown, when enough was found, or when the query was relaxed already. */
 export async function relatedWinners(
   plan: QueryPlan,
   matched: Matched,
@@ -45,7 +45,7 @@ export async function relatedWinners(
   return { winners: related, documents: found.documents };
 }
 
-/** At least the rarest word remains. */
+/** The words without the most frequent ones. At least the rarest word remains. */
 function withoutFrequent({ words, frequencies }: ExpandedWords): SearchWord[] {
   const order = words
     .map((_, i) => i)

@@ -1,6 +1,6 @@
-// The answer of a query as JSON bytes. Documents and highlights are spliced in as the shards sent them, never
-// parsed; facet objects are written here because their key order (by count) must survive and no key may be
-// special. Knows the response shape of the specification, nothing of how it was found.
+// Writes the answer of a query as JSON bytes. Documents and highlights are spliced in as the shards sent them and are
+// never parsed. Facet objects are written by hand because their keys must keep their order (by count), and because a
+// JavaScript object treats some keys specially. Knows the response shape of the specification, and nothing of searching.
 import { randomUUID } from "node:crypto";
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../schema/index-view.js";
@@ -9,9 +9,9 @@ import type { CorrectedQuery } from "./corrections.js";
 import type { Explanation } from "./explain.js";
 
 export interface Hit {
-  /** JSON object of the document, projected. */
+  /** The projected document as a JSON object. */
   readonly document: Uint8Array;
-  /** JSON object keyed by field; empty: no highlight. */
+  /** A JSON object of highlights by field. No bytes when there is no highlight. */
   readonly highlight: Uint8Array;
   readonly textMatch: number;
   readonly bonus: number;
@@ -31,7 +31,7 @@ export interface QueryResponse {
   readonly found: number;
   readonly page: number;
   readonly perPage: number;
-  /** Documents in the index. */
+  /** How many documents the index has. */
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
   readonly suggestions: readonly CorrectedQuery[];
@@ -40,18 +40,18 @@ export interface QueryResponse {
   readonly tookMs: number;
 }
 
-/** How often a reply has its hits: at the top, and in the wrapper. */
+/** How often the hits stand in a reply: once at the top level, and once in the legacy wrapper. */
 export const TIMES_WRITTEN = 2;
 
 const WRAPPER_COMMENT = "Legacy wrapper kept for older integrations; read the top-level fields.";
 
 export interface EncodedResponse {
   readonly bytes: Uint8Array;
-  /** The end of the bytes, without what is new each time the same answer is given. */
+  /** The end of the bytes. It lacks the head, which is new each time the same answer is given. */
   readonly content: Uint8Array;
 }
 
-/** Throws SK-SE-413 when it would have more bytes than `bytesMax`. */
+/** Throws SK-SE-413 when the response would have more bytes than `bytesMax`. */
 export function encodeResponse(
   response: QueryResponse,
   bytesMax = Number.POSITIVE_INFINITY,
@@ -78,17 +78,17 @@ export function encodeResponse(
   return { bytes, content: bytes.subarray(head.length) };
 }
 
-/** A response whose content is known. */
+/** Makes a response of content that is already encoded. */
 export function encodeAgain(content: Uint8Array, tookMs: number): Uint8Array {
   return spliced([headOf(tookMs), content], Number.POSITIVE_INFINITY);
 }
 
-/** In ASCII. */
+/** The beginning of a response, in ASCII. */
 function headOf(tookMs: number): string {
   return `{"query_id":"${randomUUID()}","search_time_ms":${Math.round(tookMs)},`;
 }
 
-/** JSON text, and JSON bytes that stay what they are. */
+/** A part of the response: JSON text that is encoded, or JSON bytes that are copied. */
 type Part = string | Uint8Array;
 
 function spliced(parts: readonly Part[], bytesMax: number): Uint8Array {
@@ -154,7 +154,7 @@ function facetCounts(tables: readonly FacetJson[]): string {
   return `[${entries.join(",")}]`;
 }
 
-/** A facet value as text, printed as JSON prints it: `10.5`, `true`, int64 exact. */
+/** A facet value as JSON prints it: `10.5`, `true`. An int64 is exact. */
 export function facetText(value: FacetValue, field: ViewField): string {
   if (typeof value === "string") return value;
   if (field.kind === "bool") return Number(value) === 0 ? "false" : "true";

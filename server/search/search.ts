@@ -24,8 +24,8 @@ export interface Searching {
 }
 
 /**
- * The complete JSON answer to a query with this body, of at most the question's bytes unless it shows one document only; is
- * remembered. `trace` learns its phases. Throws SkeinError.
+ * The complete JSON answer to a query with this body. It has at most the question's `bytesMax` bytes unless it shows only
+ * one document. It is remembered, and `trace` learns its phases. Throws SkeinError.
  */
 export async function search(
   { reads, limits }: Searching,

@@ -1,5 +1,5 @@
-// What the documents of a page show: the fields that are kept, the words that are marked, and how many bytes they may
-// have. The shards send it with their rows or when the documents are fetched.
+// What is shown of the documents of a page: which fields are kept, which words are marked, and how many bytes they may
+// have. The shards send documents with their rows or when the documents are fetched.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
@@ -9,7 +9,7 @@ import type { QueryRequest } from "../request/query-request.js";
 import type { QueryPlan } from "./plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
-/** Bytes that documents with their highlights may have in a reply of so many bytes; a single one is shown whatever it has. */
+/** How many bytes documents with their highlights may have in a reply of so many bytes. A single document is always shown. */
 export function documentBytes(replyBytesMax: number, documents: number): number {
   return documents === 1 ? Number.MAX_SAFE_INTEGER : Math.floor(replyBytesMax / TIMES_WRITTEN);
 }
@@ -40,8 +40,8 @@ export class ShownDocuments {
   }
 
   /**
-   * The same of documents that come along with rows. Those are a guess at the page, so each shard has its share of the
-   * reply's room; what is missing is fetched.
+   * The same for documents that come along with rows. Which of them the page will show is a guess, so each shard gets only
+   * its share of the reply's room. Documents that are missing are fetched later.
    */
   sentAlong(program: SearchProgram): FetchOptions & { readonly bytesMax: number } {
     return { ...this.fetched(program), bytesMax: this.#likelyBytesMax };

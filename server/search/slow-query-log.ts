@@ -1,5 +1,5 @@
-// One log line per query that took long, with what an operator needs to find out why. A server that is slow
-// altogether would drown in them, so there are only so many per second; all are counted.
+// Writes one log line per query that took long, with what an operator needs to find out why. The lines per second are
+// limited, because a server that is slow altogether would write one for every query. All slow queries are counted.
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { isObject } from "../input/json-value.js";
@@ -18,7 +18,7 @@ export class SlowQueryLog {
   #lines = 0;
   #skipped = 0;
 
-  /** `slowMs` 0: nothing is slow. */
+  /** With `slowMs` 0 no query counts as slow. */
   constructor(slowMs: number, linesPerSecondMax: number, recorder: Recorder, log: Logger) {
     this.#slowMs = slowMs;
     this.#linesPerSecondMax = linesPerSecondMax;
@@ -26,7 +26,7 @@ export class SlowQueryLog {
     this.#log = log;
   }
 
-  /** A query ended; its trace is stopped. `error` is why it was not answered. */
+  /** To be called when a query has ended and its trace is stopped. `error` is why it was not answered. */
   ended(record: IndexRecord, body: unknown, trace: QueryTrace, shards: number, error?: unknown): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
     this.#recorder.slowQueries++;
@@ -58,13 +58,13 @@ export class SlowQueryLog {
   }
 }
 
-/** Opening only of a query that had to wait for it. */
+/** The phases with their times. Opening is among them only for a query that had to wait until its index was open. */
 function phasesOf(trace: QueryTrace): Record<string, number> {
   const entered = QUERY_PHASES.filter((phase) => phase !== "open" || trace.phaseMs("open") > 0);
   return Object.fromEntries(entered.map((phase) => [phase, rounded(trace.phaseMs(phase))]));
 }
 
-/** The members that decide what a query costs, each as short text, null when absent. */
+/** The members of the body that decide what a query costs, each as short text, or null when absent. */
 function requestOf(body: unknown): Record<string, string | null> {
   const members = isObject(body) ? body : {};
   return {

@@ -1,5 +1,5 @@
-// From a query's words and the dictionary's global answers to the ways in which each word may match, with their
-// weights; and the judgement whether a word looks misspelt. Pure functions; docs/ranking.md has the reasons.
+// Decides in which ways each word of a query may match, with their weights, and whether a word looks misspelt. It decides
+// from the words and the dictionaries' global answers. Pure functions; docs/ranking.md has the reasons.
 import { ALT_EXACT, ALT_PREFIX, ALT_SPLIT, ALT_STEM, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
 import type {
   InfixExpansion,
@@ -13,24 +13,24 @@ import { compareBytes, largest, type RankedTypo, sumLists, type WordTypos } from
 import { stemTerms, type Variant } from "./variants.js";
 
 const PREFIX_FACTOR = 0.8;
-/** By number of typos, 1 to 4. */
+/** What a match with 1, 2, 3 or 4 typos is worth. */
 const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15] as const;
-/** Of the typos of fewest edits: the likeliest, those that cost this more, the rest; and what they are worth. */
+/** A typo is likely when it costs at most this much more than the likeliest one. */
 const LIKELY_COST = 25;
 const LIKELIHOOD_FACTORS = [1, 0.85, 0.7] as const;
 
-/** A word with at most this many documents is "few": none in small indexes, 1 from 1,000, 2 from 2,000 on. */
+/** A word is "few" with at most this many documents and this share of them: 0 in small indexes, 1 from 1,000 documents, 2 from 2,000. */
 const FEW_DOCUMENTS_MAX = 2;
 const FEW_SHARE = 1 / 1000;
 /** A present word is suspected when a neighbour has this many times its documents ... */
 const NEIGHBOUR_RATIO = 50;
 /** ... and the word itself occurs in no more than this share of the documents. */
 const RARE_SHARE = 1 / 1000;
-/** Ways to cut one word that are searched. A part number may be cut anywhere, and its parts are rare. */
+/** How many ways to cut one word are searched. More for a part number, which may be cut anywhere and whose parts are rare. */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
 
-/** A variant that some document may have, and in how many documents, at most. */
+/** A variant that some document may have, and the most documents that may have it. */
 export interface FoundVariant {
   readonly variant: Variant;
   readonly frequency: number;
@@ -40,22 +40,22 @@ export interface FoundVariant {
 export interface WordFindings {
   readonly exact: number;
   readonly prefix: PrefixExpansion | null;
-  /** Documents with the word or one that starts with it. */
+  /** How many documents have the word or one that starts with it. */
   readonly literal: number;
-  /** Limited and in order, see ranked-typos.ts. */
+  /** The typos as ranked-typos.ts has limited and ordered them. */
   readonly typos: readonly RankedTypo[];
   /** Longer terms that contain the word, in fields where these are searched. */
   readonly infixes: readonly InfixExpansion[];
 }
 
-/** Typos that are worth the same. */
+/** A group of typos that are worth the same. */
 interface TypoGroup {
   readonly typos: number;
   readonly factor: number;
   readonly members: RankedTypo[];
 }
 
-/** Documents with the word in a form that is as good as the word: the count that tells whether it looks misspelt. */
+/** How many documents have the word in a form that is as good as the word. This decides whether it looks misspelt. */
 export function knownFrequency(i: number, findings: WordFindings, variants: readonly FoundVariant[]): number {
   const covering = variants.filter(({ variant }) => isEvidence(variant, i));
   return largest([
@@ -65,7 +65,7 @@ export function knownFrequency(i: number, findings: WordFindings, variants: read
   ]);
 }
 
-/** Documents with the variant have the word in a form that is as good as the word. */
+/** Whether a document with the variant has the word in a form that is as good as the word. */
 export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
   return !sequence && covers.includes(i);
 }
@@ -82,7 +82,7 @@ export function fewMax(documents: number): number {
   return Math.min(FEW_DOCUMENTS_MAX, Math.floor(documents * FEW_SHARE));
 }
 
-/** Rare enough that a far more frequent neighbour would make it look misspelt. */
+/** Whether a word is so rare that a far more frequent neighbour would make it look misspelt. */
 export function isRare(frequency: number, documents: number): boolean {
   return frequency <= rareMax(documents);
 }
@@ -91,7 +91,7 @@ export function rareMax(documents: number): number {
   return documents * RARE_SHARE;
 }
 
-/** `frequency` is at least one document. */
+/** Requires that `frequency` is at least one document. */
 export function hasFrequentNeighbour(frequency: number, { neighbourFrequency }: WordTypos): boolean {
   return neighbourFrequency >= NEIGHBOUR_RATIO * frequency;
 }
@@ -128,7 +128,7 @@ export function searchWords(
   }));
 }
 
-/** All forms of the word together if they are known, else the word as written, else whatever stands for it. */
+/** The weight of all forms of the word together if they are known, else of the word as written, else of what stands for it. */
 function wordWeight(
   i: number,
   findings: WordFindings,
@@ -230,14 +230,14 @@ function typoAlternatives(
       exact: false,
       sequence: false,
       useForProximity: true,
-      // Counted with all likelier ones: being rare must not lift what is less likely.
+      // The documents of all likelier groups are counted too, so that being rare does not lift a less likely group.
       boost: Math.min(idf(frequencyOf(likelier)), weight) * factor,
       terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
     };
   });
 }
 
-/** Of the ways to cut a word only those whose parts are frequent are searched. */
+/** Keeps only the ways to cut a word whose parts are most frequent. */
 function withBestSplits(variants: readonly FoundVariant[]): FoundVariant[] {
   const splits = new Map<string, FoundVariant[]>();
   for (const found of variants) {
@@ -259,7 +259,7 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** The fewest typos in up to three groups by likelihood, more typos in one each; ordered as limitTypos leaves them. */
+/** The words with fewest typos fall into up to three groups by likelihood; those with more typos are one group per number. Keeps limitTypos' order. */
 function typoGroups(typos: readonly RankedTypo[]): TypoGroup[] {
   const best = typos[0];
   const groups: TypoGroup[] = [];

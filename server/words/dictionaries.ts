@@ -1,5 +1,5 @@
-// What the dictionaries of all shards say about words, as one dictionary of the whole index would: the answers are
-// summed, the typos ranked, and what is remembered of a generation is not asked for again.
+// What the dictionaries of all shards say about words, as one dictionary of the whole index would say it. It adds the
+// answers up, ranks the typos, and does not ask again for what it remembers of a generation.
 import type { ExpandProgram, ExpandSuspect } from "../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
@@ -10,7 +10,7 @@ import { sumExpansions } from "./sum-expansions.js";
 /** The shards' dictionaries as of one generation. */
 export interface DictionaryShards {
   readonly generation: number;
-  /** None: everything is asked for. */
+  /** Remembered answers. When it is null, the shards are asked for everything. */
   readonly expansions: ExpansionCache | null;
   readonly trace: QueryTrace | undefined;
   /** One answer per shard. */
@@ -21,15 +21,15 @@ export class Dictionaries {
   readonly #shards: DictionaryShards;
   readonly #typosMax: number;
 
-  /** `typosMax`: typos kept of each word, the same number for all queries of an index. */
+  /** `typosMax` is how many typos are kept of each word. It must be the same number for all queries of an index. */
   constructor(shards: DictionaryShards, typosMax: number) {
     this.#shards = shards;
     this.#typosMax = typosMax;
   }
 
   /**
-   * The answers to the program's words. The suspects are made only when a shard has to be asked; what is told about them
-   * is remembered, not returned.
+   * The answers to the program's words. `suspects` is called only when a shard has to be asked. What the shards say about
+   * suspects is remembered, not returned.
    */
   async lookUp(program: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const { generation, expansions, trace } = this.#shards;

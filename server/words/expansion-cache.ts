@@ -1,6 +1,7 @@
-// Remembers what the dictionaries answered about single words, for one index and its latest generation, which a newer
-// one empties: queries share their words far more often than their wording. The least recently used answers go first,
-// in two halves: what is used moves to the young half, and when that is full the old one is dropped.
+// Remembers what the dictionaries answered about single words, for one index and its latest generation. A newer
+// generation empties it. It keeps words, not queries, because queries share their words far more often than their
+// wording. The cache has two halves: an answer that is used moves to the young half, and when the young half is full the
+// old one is dropped. So the answers that were not used for longest go first.
 import type {
   ExpandProgram,
   ExpandSuspect,
@@ -15,11 +16,11 @@ import {
   type ToldWords,
 } from "./ranked-typos.js";
 
-/** A query of three words asks for about fifty: for each way to cut them, too. */
+/** How many words are kept in all. A query of three words asks for about fifty, because it asks for each way to cut them too. */
 const WORDS_MAX = 24_000;
-/** Sets of queried fields; most indexes are asked in one or two. */
+/** How many sets of queried fields are kept. Most indexes are asked in one or two. */
 const SLOT_LISTS_MAX = 32;
-/** Listed terms of all answers together, some 200 bytes each. */
+/** How many listed terms all answers may have together. A term takes some 200 bytes. */
 const TERMS_TOTAL_MAX = 60_000;
 
 /** What the dictionary of one set of fields holds apart from words. */
@@ -27,12 +28,12 @@ type Statistics = Omit<KnownWords, "words">;
 
 export class ExpansionCache {
   readonly #statistics = new Map<string, Statistics>();
-  /** By the number of fields: one object for all words that none of them has. */
+  /** By the number of fields, the one answer that all words share which no field has. */
   readonly #absent: KnownWord[] = [];
   #young: Half = new Map();
   #old: Half = new Map();
   #youngWords = 0;
-  /** Listed terms in the young half. */
+  /** How many listed terms the young half has. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
   #generation = -1;
@@ -42,8 +43,8 @@ export class ExpansionCache {
   }
 
   /**
-   * The answer as far as it is known: null for each word that has to be asked for, and for the statistics. `suspects` of
-   * the program are made only when something is missing.
+   * The answer as far as it is known. Each word that has to be asked for is null, and so may be the statistics. `suspects`
+   * is called only when something is missing.
    */
   get(
     generation: number,
@@ -88,7 +89,7 @@ export class ExpansionCache {
     });
   }
 
-  /** Nothing more is to be learned in advance: it is no suspect, or its typos are known. */
+  /** True when nothing more can be learned in advance: the word is no suspect, or its typos are known. */
   #isSettled(slots: string, suspect: ExpandSuspect, known: readonly (KnownWord | null)[]): boolean {
     const frequencies = suspect.witnesses.map((number) => known[number] ?? null);
     return (
@@ -138,18 +139,18 @@ export class ExpansionCache {
   }
 }
 
-/** By the queried fields, by what was asked of a word, by the word: making one key of all three costs more. */
+/** Answers by the queried fields, then by what was asked of a word, then by the word. One key of all three would cost more to make. */
 type Half = Map<string, Map<string, KnownWord>[]>;
 
 export interface KnownExpansions {
   readonly statistics: Statistics | null;
-  /** In the order of the program's words. */
+  /** The answers in the order of the program's words. */
   readonly words: readonly (KnownWord | null)[];
-  /** What has to be asked for. */
+  /** What the shards have to be asked for. */
   readonly missing: ExpandProgram;
 }
 
-/** The words that are not known, and suspects with those of their witnesses. */
+/** The words that are not known, and the suspects with those of their witnesses that are not known. */
 function missingOf(
   { slots, words, suspects = [] }: ExpandProgram,
   known: readonly (KnownWord | null)[],
@@ -181,7 +182,7 @@ function termsOf({ typos, prefix, infixes }: KnownWord): number {
   return (typos?.ranked.length ?? 0) + (prefix?.terms?.length ?? 0) + (infixes?.length ?? 0);
 }
 
-/** Asked for whole and not there: most ways to cut a word are no words. */
+/** Whether the word was asked for whole and no document has it. This is frequent, because most ways to cut a word give no words. */
 function isAbsent({ exact, prefix, typos, infixes }: KnownWord): boolean {
   const onlyExact = exact !== null && prefix === null && typos === null && infixes === null;
   return onlyExact && exact.every((frequency) => frequency === 0);

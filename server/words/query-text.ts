@@ -1,25 +1,25 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
-// A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase); a minus
-// excludes only at the start of a word. Emoji and other symbols that the index does not hold are words that no document
-// has when nothing else is searched for. Everything goes through the engine's analyser; scripts without spaces
-// are cut into words by word-cuts.ts.
+// A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase). A minus excludes only at
+// the start of a word. Emoji and other symbols are ignored beside words; alone they are words that no document has, because
+// the index does not hold them. All text goes through the engine's analyser. word-cuts.ts cuts scripts without spaces into
+// words.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
 import { type TypoRule, typosAllowed, typosAtLast } from "./typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
 export interface QueryWord {
-  /** One term, or the characters of a word in a script without spaces: they must stand together. */
+  /** One term, or the characters of a word in a script without spaces, which must stand together. */
   readonly terms: readonly string[];
   /** Terms that start with the word match as well. Only for words of one term. */
   readonly prefix: boolean;
   /** Typos this word may have, 0..4. */
   readonly typosMax: number;
-  /** As many when it is found in no form; never fewer. */
+  /** Typos this word may have when it is found in no form. Never fewer than `typosMax`. */
   readonly typosAtLast: number;
-  /** It stands in quotes only: matched as it is. */
+  /** The word stands only in quotes, so it is matched as it is. */
   readonly quoted: boolean;
-  /** How often it stands in the query: what is said twice matters more. */
+  /** How often the word stands in the query. A repeated word counts more. */
   readonly count: number;
 }
 
@@ -30,16 +30,16 @@ export interface QueryToken {
   readonly word: number;
 }
 
-/** Parts typed as one word with hyphens, dots or slashes between them, and what they make when joined. */
+/** Parts typed as one word with hyphens, dots or slashes between them, and the term that they make when joined. */
 export interface Compound {
   readonly term: string;
-  /** Words of the parts. */
+  /** The numbers of the parts' words. */
   readonly covers: readonly number[];
   readonly prefix: boolean;
 }
 
 export interface QueryText {
-  /** In the order of the query, each once. Empty: browse. */
+  /** In the order of the query, each once. Empty for a query that browses. */
   readonly words: readonly QueryWord[];
   /** Stretches of neighbouring tokens, broken by quotes and exclusions. */
   readonly runs: readonly (readonly QueryToken[])[];
@@ -53,7 +53,7 @@ export interface QueryText {
 export interface QueryTextRules {
   readonly prefix: boolean;
   readonly typos: TypoRule;
-  /** Folded. Left out of the query unless it has no other words. */
+  /** Folded stop words. They are left out of the query unless it has no other words. */
   readonly stopWords: ReadonlySet<string>;
   /** Later words are ignored. */
   readonly wordsMax: number;
@@ -121,8 +121,8 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
 }
 
 /**
- * The first symbol of each part that searches for some. The analyser made no term of it, here or in a document, so
- * nothing is found: who types an emoji does not ask for the whole catalogue.
+ * The first symbol of each part that searches for symbols. The analyser makes no term of a symbol, neither here nor in a
+ * document, so nothing is found. That is wanted: somebody who types an emoji does not ask for the whole catalogue.
  */
 function symbolWords(parts: readonly Part[]): Entry[] {
   return parts
@@ -153,7 +153,7 @@ function addPlainPart(
     }
     draft.entries.push({
       terms,
-      // Korean particles follow their noun without a space: the noun is a prefix of what is written.
+      // Korean particles follow their noun without a space, so the noun is a prefix of what is written.
       prefix: rules.prefix && single && (isLastWord || HANGUL.test(term)),
       typosMax: single ? typosAllowed(term, rules.typos) : 0,
       typosAtLast: single ? typosAtLast(term, rules.typos) : 0,
@@ -173,8 +173,8 @@ function addPlainPart(
 }
 
 /**
- * Entries -> words: stop words go unless nothing else remains, a repeated word stands once, at its first place, with
- * the most tolerant of its readings.
+ * Makes words of entries. Stop words are left out unless nothing else remains. A repeated word stands once, at its first
+ * place, with the most tolerant of its readings.
  */
 function eachOnce(
   entries: readonly Entry[],
@@ -203,7 +203,7 @@ function eachOnce(
   return { words: [...words.values()].map(({ word }) => word).slice(0, rules.wordsMax), wordOfEntry };
 }
 
-/** Terms hold no space. */
+/** A key for the word. A space can separate terms because terms hold no space. */
 function keyOf(word: Entry): string {
   return word.terms.join(" ");
 }

@@ -1,6 +1,6 @@
-// The terms near a misspelt word in the order in which they were probably meant, cut to those that are searched. Done
-// once, when the shards' answers come: what is remembered of a word is this choice, not the hundreds of near terms.
-// Pure functions; docs/ranking.md has the reasons.
+// Orders the terms near a misspelt word by how likely they were meant, and keeps those that are searched. This is done
+// once, when the shards' answers come. So the memory of a word holds this choice and not hundreds of near terms. Pure
+// functions; docs/ranking.md has the reasons.
 import type { ExpandProgram } from "../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
@@ -11,27 +11,27 @@ import type {
 import { FIXED_LIMITS } from "../limits.js";
 import { TypoCosts } from "./typo-cost.js";
 
-/** The price of the first typo and of each further one; the dearest single edits are still one typo. */
+/** The cost that counts as one typo. The dearest single edit is still one typo. */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
-/** A term with twice the documents is as likely as one that costs this less. */
+/** Twice the documents make a term as much likelier as a cost that is smaller by this. */
 const FREQUENCY_DISCOUNT = 5;
-/** So many of the nearest terms are priced. */
+/** How many of the nearest terms are priced. */
 const PRICED_MAX = 500;
 
 /** A typo with what it costs. */
 export interface RankedTypo extends TypoExpansion {
   /** 1 to 4, from what the edits cost (typo-cost.ts). */
   readonly typos: number;
-  /** The cost less a discount for frequency: what is more likely meant is smaller. */
+  /** The cost less a discount for frequency. It is smaller for a term that was more likely meant. */
   readonly cost: number;
 }
 
 /** The terms near one word. */
 export interface WordTypos {
-  /** The best, by `limitTypos`; empty only when nothing is near. */
+  /** The best terms by `limitTypos`. Empty only when no term is near. */
   readonly ranked: readonly RankedTypo[];
-  /** Documents of the most frequent whole term at one edit, 0 without one. */
+  /** How many documents have the most frequent whole term at one edit. 0 when there is no such term. */
   readonly neighbourFrequency: number;
 }
 
@@ -40,7 +40,7 @@ export interface KnownWord extends Pick<WordExpansion, "exact" | "prefix" | "inf
   readonly typos: WordTypos | null;
 }
 
-/** The terms near a suspect; `maxTypos` 0: not looked up in all shards alike. */
+/** The terms near a suspect. `maxTypos` is 0 unless all shards looked them up in the same way. */
 export interface KnownSuspect {
   readonly maxTypos: number;
   readonly typos: WordTypos;
@@ -51,7 +51,7 @@ export interface KnownWords extends Pick<ExpandResult, "liveRows" | "slots"> {
   readonly words: readonly KnownWord[];
 }
 
-/** With what was told about suspects, in the order of the program. */
+/** The answers, with what the shards said about suspects in the order of the program. */
 export interface ToldWords extends KnownWords {
   readonly suspects: readonly KnownSuspect[];
 }
@@ -125,7 +125,7 @@ export function limitTypos(
   }));
 }
 
-/** By whole edits, which the dictionary has counted; only these are priced. */
+/** The nearest terms by whole edits, which the dictionary has counted. Only these are priced. */
 function nearest(typos: readonly TypoExpansion[]): Candidate[] {
   const candidates = typos.map((typo) => ({ typo, frequency: largest(typo.frequencies), typos: 0, cost: 0 }));
   if (candidates.length <= PRICED_MAX) return candidates;
@@ -150,7 +150,7 @@ function byFrequency(a: Candidate, b: Candidate): number {
   return b.frequency - a.frequency || compareBytes(a.typo.term, b.typo.term);
 }
 
-/** The order of the UTF-8 bytes, which is that of the code points; far faster than making buffers. */
+/** Compares by UTF-8 bytes, which is the order of the code points. Far faster than making buffers. */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -160,12 +160,12 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Of a UTF-16 unit: surrogates stand for code points beyond all other units. */
+/** The rank of a UTF-16 unit. Surrogates come last because they stand for code points beyond all other units. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Documents of the field that has most. */
+/** The frequency in the field that has most documents. */
 export function largest(frequencies: readonly number[]): number {
   let most = 0;
   for (let i = 0; i < frequencies.length; i++) most = Math.max(most, frequencies[i] as number);

@@ -1,4 +1,4 @@
-// The terms of the texts of ranking rules and synonym groups. Records of the catalog never change, so their texts go
+// The terms of the texts of ranking rules and synonym groups. A record of the catalog never changes, so its texts go
 // through the analyser once, and again only when the index splits text in another way.
 import type { RankingRule, SynonymGroup } from "../catalog/types.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
@@ -8,10 +8,10 @@ interface KnownTerms {
   readonly terms: readonly (readonly string[])[];
 }
 
-/** Terms follow from the record and the analysis alone: one map serves everybody in a thread. */
+/** Terms depend only on the record and the analysis, so one map serves everybody in a thread. */
 const known = new WeakMap<RankingRule | SynonymGroup, KnownTerms>();
 
-/** Terms of each of the record's texts; `texts` must be the same for the same record. */
+/** The terms of each of the record's texts. Requires the same `texts` each time for the same record. */
 export function recordTerms(
   record: RankingRule | SynonymGroup,
   texts: readonly string[],

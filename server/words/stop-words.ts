@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import type { stopwords } from "@orama/stopwords/english";
 
-/** By ISO 639-1 code, with the library's name. */
+/** The library's name of each language by ISO 639-1 code. */
 const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ["ar", "arabic"],
   ["bg", "bulgarian"],

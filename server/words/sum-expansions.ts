@@ -1,4 +1,4 @@
-// The dictionary answers of all shards -> the answer that one shard with all documents would have given.
+// Sums the dictionary answers of all shards into the answer that one shard with all documents would have given.
 import { INFIX_TERMS_LISTED, PREFIX_TERMS_LISTED } from "../../engine-wasm/assembly/layout.js";
 import type {
   ExpandResult,
@@ -9,7 +9,7 @@ import type {
 } from "../../engine-wasm/host/programs/expand-result.js";
 import { compareBytes } from "./ranked-typos.js";
 
-/** At least one result, all of one program. */
+/** Requires at least one result, and that all are answers to one program. */
 export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
   const first = results[0] as ExpandResult;
   if (results.length === 1) return first;
@@ -26,7 +26,7 @@ export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {
   };
 }
 
-/** All or nothing: near terms of some shards, or of some within fewer typos, are no answer. */
+/** A sum only if all shards have looked up the near terms within the same number of typos. Otherwise there is no answer. */
 function sumSuspects(suspects: readonly SuspectExpansion[]): SuspectExpansion {
   const { maxTypos } = suspects[0] as SuspectExpansion;
   if (suspects.some((suspect) => suspect.maxTypos !== maxTypos)) return { maxTypos: 0, typos: [] };
@@ -57,7 +57,8 @@ function sumPrefixes(prefixes: readonly PrefixExpansion[]): PrefixExpansion {
 }
 
 /**
- * The shortest of all: such a term is among the shortest of every shard that has it, so no shard keeps its documents back.
+ * The shortest terms of all shards. Such a term is among the shortest of every shard that has it, so every such shard has
+ * sent its documents.
  */
 function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansion[] {
   return sumTerms(lists)
@@ -67,7 +68,7 @@ function sumInfixes(lists: readonly (readonly InfixExpansion[])[]): InfixExpansi
     .map(({ infix }) => infix);
 }
 
-/** Every term once, with the documents of all shards. */
+/** Each term once, with the frequencies of all shards added up. */
 function sumTerms<T extends InfixExpansion>(lists: readonly (readonly T[])[]): T[] {
   const byTerm = new Map<string, T>();
   for (const list of lists) {

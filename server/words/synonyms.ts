@@ -4,28 +4,28 @@ import type { SynonymGroup } from "../catalog/types.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
 import { recordTerms } from "./record-terms.js";
 
-/** Terms [first, first + count) of the query are an entry; `others` are the terms of those it stands for. */
+/** Terms [first, first + count) of the query are an entry. `others` are the terms of the entries that it may stand for. */
 export interface SynonymMatch {
   readonly first: number;
   readonly count: number;
   readonly others: readonly (readonly string[])[];
 }
 
-/** Entries that one stretch of a query may stand for, at most. */
+/** How many entries one stretch of a query may stand for. */
 const OTHERS_MAX = 200;
-/** Different stretches of a query that are replaced, at most: with OTHERS_MAX what a search program can hold. */
+/** How many different stretches of a query are replaced. Together with OTHERS_MAX it keeps within what a search program can hold. */
 const STRETCHES_MAX = 100;
 
-/** The terms of an entry, and the same as a key. */
+/** The terms of an entry, and a key made of them. */
 interface Entry {
   readonly key: string;
   readonly terms: readonly string[];
 }
 
 export class SynonymMap {
-  /** By the key of an entry the groups of which it finds the others: what these are is put together when it is asked. */
+  /** By the key of an entry, the groups whose other entries it finds. Those are put together when somebody asks for them. */
   readonly #groups = new Map<string, (readonly Entry[])[]>();
-  /** Numbers of terms that entries have. */
+  /** How many terms an entry can have. */
   readonly #lengths = new Set<number>();
 
   constructor(groups: readonly SynonymGroup[], analyser: TextAnalyser) {
@@ -46,7 +46,7 @@ export class SynonymMap {
     return this.#groups.size === 0;
   }
 
-  /** All stretches of the terms that are entries, shorter ones inside longer ones included; the same one each time it occurs. */
+  /** All stretches of the terms that are entries, including shorter ones inside of longer ones. A repeated stretch is given each time. */
   matches(terms: readonly string[]): SynonymMatch[] {
     const matches: SynonymMatch[] = [];
     const known = new Map<string, SynonymMatch["others"]>();
@@ -64,7 +64,7 @@ export class SynonymMap {
     return matches;
   }
 
-  /** What the entry stands for, each once, in the order of the groups. */
+  /** The entries that an entry stands for, each once, in the order of the groups. */
   #others(key: string): SynonymMatch["others"] {
     const others = new Map<string, readonly string[]>();
     for (const group of this.#groups.get(key) ?? []) {
@@ -89,7 +89,7 @@ function entryOf(terms: readonly string[]): Entry {
   return { key: keyOf(terms), terms };
 }
 
-/** Terms hold no space. */
+/** A key for the terms. A space can separate them because terms hold no space. */
 function keyOf(terms: readonly string[]): string {
   return terms.join(" ");
 }

@@ -1,8 +1,8 @@
-// How unlikely it is that somebody who wanted a term typed a word: the cheapest optimal string alignment (insertion,
-// deletion, substitution, swap of neighbours) in which every edit has a price of its own. 100 is about one arbitrary
-// edit. Pure; docs/ranking.md has the same prices as a table.
+// How unlikely it is that somebody who wanted a term typed a word. The cost is that of the cheapest optimal string
+// alignment (insertion, deletion, substitution, swap of neighbours), in which every edit has a price of its own. 100 is
+// about one arbitrary edit. Pure; docs/ranking.md has the same prices as a table.
 //
-// What is cheap follows what is known of human errors: Kernighan, Church and Gale 1990 ("A Spelling Correction Program
+// Frequent human errors are cheap. They are known from Kernighan, Church and Gale 1990 ("A Spelling Correction Program
 // Based on a Noisy Channel Model": confusion matrices of the four edits, which depend on the letter before), Brill and
 // Moore 2000 ("An Improved Error Model for Noisy Channel Spelling Correction": edits of several letters, the place in
 // the word), Mitton 1996 ("English Spelling and the Computer": omissions and doublings are the commonest errors,
@@ -31,7 +31,7 @@ const SWAP_IE = 50;
 const F_FOR_PH = 75;
 const FIRST_LETTER = 70;
 const FIRST_SWAP = 20;
-/** Terms of which the word, with typos, is the beginning. */
+/** The price of a term of which the word, with typos, is only the beginning. */
 const COMPLETION = 50;
 const COMPLETION_LETTER = 25;
 
@@ -87,8 +87,8 @@ const [A, B, C, E, F, H, I, L, N, O, P, R, S, T, U, Y] = Array.from("abcefhilnop
 const LETTER_PAIRS = pairPrices();
 const SILENT_PAIRS = { after: pairFlags(SILENT_AFTER), before: pairFlags(SILENT_BEFORE) };
 
-// Scratch of one comparison, which nothing interrupts: one per thread serves all. They grow with the longest word seen; a
-// term has at most 120 letters.
+// The scratch arrays of one comparison. One set per thread serves all, because nothing interrupts a comparison. They grow
+// with the longest word seen; a term has at most 120 letters.
 let typed = new Uint32Array(128);
 let term = new Uint32Array(128);
 let extra = new Uint8Array(128);
@@ -99,7 +99,7 @@ let rows = [new Int32Array(129), new Int32Array(129), new Int32Array(129)] as [
   Int32Array,
 ];
 
-/** Prices of turning one typed word into terms. One at a time: all share their scratch arrays. */
+/** The prices of turning one typed word into terms. Only one object may be in use at a time, because all share their scratch arrays. */
 export class TypoCosts {
   readonly #length: number;
   readonly #unfinished: boolean;
@@ -167,7 +167,7 @@ function swapPrice(a: number, b: number): number {
   return (a === I && b === E) || (a === E && b === I) ? SWAP_IE : SWAP;
 }
 
-/** `a` typed for `b`, the j-th letter of the term. */
+/** The price of typing `a` for `b`, the j-th letter of the term. */
 function letterPrice(a: number, b: number, j: number, width: number): number {
   const x = a - LETTER_A;
   const y = b - LETTER_A;
@@ -175,7 +175,7 @@ function letterPrice(a: number, b: number, j: number, width: number): number {
   return isEnding(a, b, j, width) ? ENDING : (LETTER_PAIRS[x * LETTERS + y] as number);
 }
 
-/** -able and -ible, -ant and -ent, -ance and -ence, -ar, -er and -or, -tion, -sion and -cion. */
+/** Whether the letters differ within an ending: -able and -ible, -ant and -ent, -ance and -ence, -ar, -er and -or, -tion, -sion and -cion. */
 function isEnding(a: number, b: number, j: number, width: number): boolean {
   const next = j < width ? term[j] : 0;
   const second = j + 1 < width ? term[j + 1] : 0;
@@ -191,7 +191,7 @@ function among(letter: number | undefined, first: number, second: number, third:
   return letter === first || letter === second || letter === third;
 }
 
-/** The i-th letter of the typed word is too many. */
+/** The price when the i-th letter of the typed word is too many. */
 function extraPrice(i: number, length: number): number {
   const letter = typed[i] as number;
   const left = i > 0 ? (typed[i - 1] as number) : 0;
@@ -202,7 +202,7 @@ function extraPrice(i: number, length: number): number {
   return isVowel(letter) ? EXTRA_VOWEL : EXTRA;
 }
 
-/** The j-th letter of the term was left out. */
+/** The price when the j-th letter of the term was left out. */
 function missingPrice(j: number, width: number): number {
   const letter = term[j] as number;
   const left = j > 0 ? (term[j - 1] as number) : 0;

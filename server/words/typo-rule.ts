@@ -12,7 +12,7 @@ const MIN_LENGTH_4_TYPOS = 16;
 const MIN_LENGTH_2_AT_LAST = 5;
 const LETTERS_SHORT_AT_LAST = 3;
 
-/** 0 for short words, words with digits (unless allowed) and beyond `numTypos`. */
+/** How many typos the word may have, at most `numTypos`. 0 for short words, and for words with digits unless these are allowed. */
 export function typosAllowed(term: string, rule: TypoRule): number {
   if (!rule.onNumbers && /\p{N}/u.test(term)) return 0;
   let length = 0;
@@ -26,8 +26,8 @@ export function typosAllowed(term: string, rule: TypoRule): number {
 }
 
 /**
- * Typos of a word for which nothing at all was found: two for words that are up to three letters too short for
- * them, but have five.
+ * How many typos a word may have for which nothing at all was found. It is two for words of at least five letters that are
+ * at most three letters too short for two typos.
  */
 export function typosAtLast(term: string, rule: TypoRule): number {
   const allowed = typosAllowed(term, rule);

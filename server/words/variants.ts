@@ -14,15 +14,15 @@ import type { QueryText, QueryToken, QueryWord } from "./query-text.js";
 import type { SynonymMap } from "./synonyms.js";
 
 export interface Variant {
-  /** Numbers of the words that are matched by it; never empty. */
+  /** The numbers of the words that the variant matches. Never empty. */
   readonly covers: readonly number[];
   readonly kind: AlternativeKind;
-  /** Any of these, or all of them side by side. */
+  /** A document needs any of these terms, or all of them side by side if `sequence` is set. */
   readonly terms: readonly string[];
   readonly sequence: boolean;
   /** Its one term stands for all terms that start with it. */
   readonly prefix: boolean;
-  /** Ranks with the word as written. */
+  /** A match of the variant ranks like a match of the word as written. */
   readonly exact: boolean;
   readonly factor: number;
 }
@@ -31,7 +31,7 @@ const STEM_FACTOR = 0.95;
 const JOINED_FACTOR = 0.95;
 const SPLIT_FACTOR = 0.9;
 const SYNONYM_FACTOR = 0.9;
-/** A part number met by its beginning only. */
+/** What a match of only the beginning of a part number is worth. */
 const PREFIX_FACTOR = 0.8;
 
 const JOINED_LETTERS_MAX = 40;
@@ -49,7 +49,7 @@ const FIRST_DIGIT = /^\p{N}/u;
 const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
-/** `languages`: numbers of the stemmers of the queried fields. */
+/** All variants of a query. `languages` are the numbers of the stemmers of the queried fields. */
 export function variantsOf(
   text: QueryText,
   languages: readonly number[],
@@ -65,7 +65,7 @@ export function variantsOf(
   ];
 }
 
-/** The dictionary's entries for all forms of a term, one per language; none for a term with digits. */
+/** The dictionary's entries for all forms of a term, one per language. None for a term with digits. */
 export function stemTerms(term: string, languages: readonly number[]): string[] {
   if (DIGIT.test(term)) return [];
   return languages.map((language) => stemTerm(language, stem(language, term)));
@@ -110,7 +110,7 @@ function joinedVariants(text: QueryText): Variant[] {
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
-/** What stands in a query many times is one variant: more of the same would match nothing more and cost as much again. */
+/** Keeps equal variants once. A second one would match nothing more and cost as much again. */
 function eachOnce(variants: readonly Variant[]): Variant[] {
   return [...new Map(variants.map((variant) => [JSON.stringify(variant), variant])).values()];
 }
@@ -136,7 +136,7 @@ function joinedNeighbours(tokens: readonly QueryToken[], words: readonly QueryWo
   return joinedAndBegun(term, covers, numeric && last.prefix);
 }
 
-/** The joined word, as good as its parts, and the words that start with it. */
+/** The joined word, which is as good as its parts, and with `prefix` the words that start with it. */
 function joinedAndBegun(term: string, covers: readonly number[], prefix: boolean): Variant[] {
   const whole: Variant = {
     covers,
@@ -154,7 +154,7 @@ function begun(whole: Variant): Variant {
   return { ...whole, prefix: true, exact: false, factor: whole.factor * PREFIX_FACTOR };
 }
 
-/** The text of a part number without anything between its letters and digits; null when the query is none. */
+/** The text of the query as a part number, without anything between its letters and digits. Null when it cannot be one. */
 export function skuText(text: QueryText): string | null {
   const { terms, phrases, excludes } = text;
   if (terms.length === 0 || terms.length > SKU_TERMS_MAX || phrases.length > 0 || excludes.length > 0)
@@ -167,7 +167,7 @@ export function skuTerm(sku: string): string {
   return String.fromCharCode(TERM_SKU) + sku;
 }
 
-/** The whole query as a part number, or the beginning of one. */
+/** The whole query as a part number, and as the beginning of one. */
 function skuVariants(text: QueryText): Variant[] {
   const sku = skuText(text);
   if (sku === null) return [];
@@ -212,7 +212,7 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
   );
 }
 
-/** `wifi` for `wi fi`, `iphone15` for `iphone 15`. */
+/** Cuts a word that documents may have as several: `wi fi` for `wifi`, `iphone 15` for `iphone15`. */
 function splitVariants(word: QueryWord, i: number): Variant[] {
   if (word.terms.length > 1 || word.quoted) return [];
   const [term] = word.terms as [string];
@@ -231,7 +231,7 @@ function splitVariant(covers: readonly number[], terms: readonly string[]): Vari
   };
 }
 
-/** `256 gb` is 256gb; `car pet` is not carpet. */
+/** Whether each cut lies between a digit and a letter. Then the parts mean the word: `256 gb` is 256gb, but `car pet` is not carpet. */
 function isCutAtNumbers(terms: readonly string[]): boolean {
   return terms.slice(1).every((right, i) => LAST_DIGIT.test(terms[i] as string) !== FIRST_DIGIT.test(right));
 }
@@ -256,8 +256,8 @@ function splits(term: string): string[][] {
 }
 
 /**
- * `ab1234` as ab 1 234, ab 12 34, ab 123 4: the numbers of a part number are cut where it pleases whoever writes it.
- * Two digits, and numbers beside whole words, are quantities: `bottle 15` is not 1.5.
+ * `ab1234` as ab 1 234, ab 12 34 and ab 123 4, because people write the numbers of a part number in different groups.
+ * Numbers of two digits, and numbers beside whole words, are quantities and are not cut: `bottle 15` is not 1.5.
  */
 function withOneNumberCut(pieces: readonly string[]): string[][] {
   if (pieces.some((piece) => !DIGIT.test(piece) && [...piece].length > CODE_LETTERS_MAX)) return [];
@@ -275,7 +275,7 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
   });
 }
 
-/** Every way to cut a word with digits into two or three: only for one that no document has as written. */
+/** Every way to cut a word with digits into two or three parts. Used only for a word that no document has as written. */
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];
   const letters = [...term];
