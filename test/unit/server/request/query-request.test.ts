@@ -1,7 +1,8 @@
 // The parameters of a query: types, clamping, precedence, what refusals say.
-import { describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { describe, expect, it, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
-import { type QueryRequest, readQueryRequest } from "../../../../server/request/query-request.js";
+import { QUERY, type QueryRequest, readQueryRequest } from "../../../../server/request/query-request.js";
 import { IndexView } from "../../../../server/schema/index-view.js";
 import { field, makeRecord } from "../record.js";
 
@@ -131,4 +132,14 @@ describe("query request", () => {
     expect(request).toMatchObject({ keepFields: ["a"], dropFields: null });
     expect(request.highlight.map(({ name }) => name)).toEqual(["title"]);
   });
+});
+
+test("docs/api.md has a row for every parameter of a query", () => {
+  const text = readFileSync(new URL("../../../../docs/api.md", import.meta.url), "utf8");
+  const [, chapter = ""] = text.split("\n### POST /v1/indexes/{name}/query\n");
+  const [, table = ""] = chapter.split("\n| parameter | default | meaning |\n");
+  const [rows = ""] = table.split("\n\n");
+  const first = [...rows.matchAll(/^\| (`[^|]+`) \|/gm)].map(([, cell]) => cell).join();
+  const named = [...first.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  expect(named.sort()).toEqual(Object.keys(QUERY.schema.properties as object).sort());
 });
