@@ -94,7 +94,7 @@ export class Lifecycle {
   checkOpen(record: IndexRecord): void {
     const reason = this.#indexes.unopenable(record.uid);
     if (reason !== undefined) {
-      throw new SkeinError("SK-SE-503", `The index "${record.name}" could not be opened. ${reason}`, {
+      throw new SkeinError("SK-SE-503", `the index "${record.name}" could not be opened: ${reason}`, {
         retryAfter: 60,
       });
     }
@@ -105,7 +105,7 @@ export class Lifecycle {
     return this.list(tenant).reduce((sum, record) => sum + this.records(record), 0);
   }
 
-  /** `checkName` may refuse the name. A snapshot has the index everywhere or nowhere. Throws SK-IX-400, SK-IX-409. */
+  /** `checkName` may refuse the name. A backup has the index everywhere or nowhere. Throws SK-IX-400, SK-IX-409. */
   create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
     return this.#writes.asOne(() => this.#create(tenant, body, checkName));
   }
@@ -114,9 +114,13 @@ export class Lifecycle {
     const draft = readNewIndex(body, this.#limits);
     checkName(draft.name);
     if (this.#catalog.damage.indexes > 0) {
-      throw new SkeinError("SK-SYS-503", "A damaged record of the catalog may have this name; see the log.", {
-        retryAfter: 60,
-      });
+      throw new SkeinError(
+        "SK-SYS-503",
+        "a damaged record of the catalog may have this name; the server's log has it",
+        {
+          retryAfter: 60,
+        },
+      );
     }
     const createdAt = new Date().toISOString();
     let made: IndexRecord | undefined;
@@ -299,7 +303,7 @@ function presentAs(state: CatalogState, { uid, name }: IndexRecord): IndexRecord
   const present = state.indexes.get(uid);
   if (present === undefined) throw notFound(name);
   if (present.name === name) return present;
-  throw new SkeinError("SK-IX-409", `the index "${name}" was swapped meanwhile; look and try again`);
+  throw new SkeinError("SK-IX-409", `the index "${name}" was swapped meanwhile; look at it and retry`);
 }
 
 function notFound(name: string): SkeinError {

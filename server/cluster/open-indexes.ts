@@ -118,7 +118,7 @@ export class OpenIndexes {
     if (state !== undefined) return state;
     const damage = this.#damage.get(uid);
     if (damage !== undefined) throw new SkeinError("SK-SE-503", damage, { retryAfter: 60 });
-    throw new SkeinError("SK-SE-503", "The index is not open; retry in a moment.", { retryAfter: 1 });
+    throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
 
   /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */

@@ -79,7 +79,7 @@ export class Reads {
     // A restarted shard knows only its newest state, so the query is answered a second time from that one.
     const answer = (await this.#answerOnce(uid, trace, work)) ?? (await this.#answerOnce(uid, trace, work));
     if (answer !== null) return answer;
-    throw new SkeinError("SK-SE-503", "The index changed while it was read; retry in a moment.", {
+    throw new SkeinError("SK-SE-503", "the index changed while it was read; retry in a moment", {
       retryAfter: 1,
     });
   }

@@ -146,7 +146,7 @@ export class HttpService {
   #checkPhase(): void {
     if (this.#phase === "serving") return;
     const what = this.#phase === "opening" ? "starting" : "stopping";
-    throw new SkeinError("SK-SYS-503", `the server is ${what}`, { retryAfter: 1 });
+    throw new SkeinError("SK-SYS-503", `the server is ${what}; retry in a moment`, { retryAfter: 1 });
   }
 
   #checkThrottle(principal: Principal, request: HttpRequest, state: CatalogState): void {
@@ -217,10 +217,8 @@ function missingIndex(code: ErrorCode, name: string, damaged: number): SkeinErro
   if (damaged > 0) {
     return new SkeinError(
       "SK-SE-503",
-      "The index is unknown, but a record of the catalog is damaged; see the log.",
-      {
-        retryAfter: 60,
-      },
+      "the index is unknown, but a record of the catalog is damaged; the server's log has it",
+      { retryAfter: 60 },
     );
   }
   return new SkeinError(code, "the index does not exist", { details: { index: name.slice(0, 200) } });

@@ -73,6 +73,6 @@ function isTooLarge(answer: Uint8Array | SkeinError | undefined): boolean {
 function tooLarge(bytesMax: number): SkeinError {
   return new SkeinError(
     "SK-SE-413",
-    `The answers of the searches before are as large as one reply may be (${bytesMax} bytes); ask for fewer or smaller documents.`,
+    `the answers of the searches before are as large as one reply may be (${bytesMax} bytes); ask for fewer or smaller documents`,
   );
 }

@@ -62,7 +62,7 @@ export class Doorkeeper {
         return { tenant: tenant.id, keyId: null, scopes: SCOPES, indexes: ALL_INDEXES, rateLimit: null };
       }
     }
-    throw new SkeinError("SK-SYS-404", "X-Skein-Tenant names a tenant that does not exist");
+    throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
   }
 }
 

@@ -132,12 +132,11 @@ export class Quarantine {
     }
     const suspect = this.#suspects.get(print);
     if (suspect === undefined || suspect.ends < this.#limits.shardEndsPerReadMax) return;
+    const seconds = Math.ceil((suspect.untilMs - now) / 1_000);
     throw new SkeinError(
       "SK-SE-503",
-      "This query has stopped a part of the search engine twice and is refused.",
-      {
-        retryAfter: Math.ceil((suspect.untilMs - now) / 1_000),
-      },
+      `the query has stopped a part of the search engine twice and is refused for ${seconds} seconds`,
+      { retryAfter: seconds },
     );
   }
 }

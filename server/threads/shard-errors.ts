@@ -31,7 +31,7 @@ export class ReplyTooLargeError extends SkeinError {
   constructor(extras: ErrorExtras = {}) {
     super(
       "SK-SE-413",
-      "The reply would be larger than a reply may be; ask for fewer documents per page, fewer fields or fewer facet values.",
+      "the reply would be larger than a reply may be; ask for fewer documents per page, fewer fields or fewer facet values",
       extras,
     );
   }
@@ -54,14 +54,17 @@ export function decodeReply<T>(
 /** What a client reads about an index with stored data that cannot be read. */
 export function damageSentence({ code, message }: ShardError): string {
   return code === SHARD_VERSION
-    ? `The index was stored by another version of Skein (${message}); start that version.`
-    : `Stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair".`;
+    ? `the index was stored by another version of Skein (${message}); start that version`
+    : `stored data of the index is damaged (${message}); stop the server and run "skein check" and "skein repair"`;
 }
 
 /** The deadline of a search has passed. */
 export function lateSearch(cause?: unknown): SkeinError {
-  const sentence = "The search took longer than a search may and was ended.";
-  return new SkeinError("SK-SE-503", sentence, { retryAfter: 1, cause });
+  return new SkeinError(
+    "SK-SE-503",
+    "the search took longer than a search may and was ended; narrow it or retry in a moment",
+    { retryAfter: 1, cause },
+  );
 }
 
 function asSkeinError(error: unknown): unknown {
@@ -69,12 +72,12 @@ function asSkeinError(error: unknown): unknown {
   switch (error.code) {
     case SHARD_UNAVAILABLE:
     case SHARD_NOT_OPEN:
-      return new SkeinError("SK-SE-503", "The index is being reopened; retry in a moment.", {
+      return new SkeinError("SK-SE-503", "the index is being reopened; retry in a moment", {
         retryAfter: 1,
         cause: error,
       });
     case SHARD_TRAPPED:
-      return new ShardEndedError("The request broke the search engine; the index is being reopened.", {
+      return new ShardEndedError("the request broke the search engine; the index is being reopened", {
         life: null,
         cause: error,
       });
@@ -83,7 +86,7 @@ function asSkeinError(error: unknown): unknown {
     case SHARD_LATE:
       return lateSearch(error);
     case SHARD_NO_MEMORY:
-      return new SkeinError("SK-SE-503", "The search engine has no memory left for this; nothing changed.", {
+      return new SkeinError("SK-SE-503", "the search engine has no memory left for this; nothing changed", {
         retryAfter: 5,
         cause: error,
       });
@@ -91,7 +94,7 @@ function asSkeinError(error: unknown): unknown {
     case SHARD_VERSION:
       return new SkeinError("SK-SE-503", damageSentence(error), { retryAfter: 60, cause: error });
     case SHARD_STORAGE:
-      return new SkeinError("SK-SYS-503", "The storage refused the write; nothing changed.", {
+      return new SkeinError("SK-SYS-503", "the storage refused the write; nothing changed", {
         retryAfter: 5,
         cause: error,
       });

@@ -154,20 +154,20 @@ class ShardThread {
   async #through(send: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
       this.#refused++;
-      throw unavailable(`Shard ${this.#shard} has too many requests waiting.`);
+      throw unavailable(`shard ${this.#shard} has too many requests waiting`);
     }
     this.#inside++;
     let life: ShardLife | null = null;
     try {
       if (this.#state === "restarting") await this.#waitForRestart();
-      if (this.#state !== "open") throw unavailable("The server is stopping.");
+      if (this.#state !== "open") throw unavailable("the server is stopping");
       life = this.#life;
       this.#sent++;
       return await send(life);
     } catch (error) {
       if (life === null || !life.ended) throw error;
       throw new ShardEndedError(
-        `Shard ${this.#shard} was restarted while the request was inside. Retry in a moment.`,
+        `shard ${this.#shard} was restarted while the request was inside; retry in a moment`,
         { life: life.number, cause: error },
       );
     } finally {
@@ -263,7 +263,7 @@ class ShardThread {
       ref: false,
       signal: timer.signal,
     }).then(() => {
-      throw unavailable(`Shard ${this.#shard} is being restarted.`);
+      throw unavailable(`shard ${this.#shard} is being restarted`);
     });
     timeout.catch(() => undefined);
     this.#waiting++;
@@ -276,8 +276,8 @@ class ShardThread {
   }
 }
 
-function unavailable(sentence: string, cause?: unknown): SkeinError {
-  return new SkeinError("SK-SE-503", `${sentence} Retry in a moment.`, {
+function unavailable(problem: string, cause?: unknown): SkeinError {
+  return new SkeinError("SK-SE-503", `${problem}; retry in a moment`, {
     retryAfter: RETRY_AFTER_SECONDS,
     cause,
   });

@@ -28,7 +28,10 @@ async function create({ services, request }: TenantContext): Promise<HttpReply> 
   await services.catalog.change((state) => {
     checkNameFree(state, draft.name, null);
     if (state.tenants.size >= limits.tenantsMax) {
-      throw new SkeinError("SK-SYS-400", `there are ${limits.tenantsMax} tenants already`);
+      throw new SkeinError(
+        "SK-SYS-400",
+        `there are ${limits.tenantsMax} tenants already; more are not allowed`,
+      );
     }
     tenant = { ...draft, id: state.nextTenantId, createdAt };
     return { type: "tenant.put", tenant };
