@@ -78,15 +78,20 @@ function prepare(command: Command): void {
   command.showSuggestionAfterError(true);
   if (command.commands.length > 0) command.addHelpText("before", () => refuseUnknown(command));
   command.configureOutput({
-    outputError: (text, write) =>
-      write(
-        `skein: ${text
-          .replace(/^error: /, "")
-          .trimEnd()
-          .replace(/\n/g, " ")}\n`,
-      ),
+    outputError: (text, write) => write(`skein: ${inOurVoice(text)}\n`),
   });
   for (const sub of command.commands) prepare(sub);
+}
+
+/** A usage error of commander as one line and one sentence, like all others. What was typed stays as it is. */
+function inOurVoice(text: string): string {
+  return text
+    .replace(/^error: /, "")
+    .trimEnd()
+    .replace(/\n/g, " ")
+    .replace(/' is invalid\. Allowed (choices are .*)\.$/, "' is invalid; allowed $1")
+    .replace(/' is invalid\. (?=it must )/, "' is invalid; ")
+    .replace(/\. Expected (\d+ arguments? but got \d+)\.$/, "; expected $1");
 }
 
 /** `skein nope --help` fails as `skein nope` does, because there is no such command to describe. */

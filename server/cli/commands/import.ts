@@ -283,6 +283,6 @@ function positive(most: number): (text: string) => number {
   return (text) => {
     const n = Number(text);
     if (Number.isInteger(n) && n >= 1 && n <= most) return n;
-    throw new InvalidArgumentError(`a whole number from 1 to ${most} is expected.`);
+    throw new InvalidArgumentError(`it must be a whole number from 1 to ${most}`);
   };
 }

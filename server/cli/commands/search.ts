@@ -74,5 +74,5 @@ function query(words: readonly string[], options: SearchOptions): Record<string,
 function wholeNumber(text: string): number {
   const n = Number(text);
   if (Number.isInteger(n) && n >= 0) return n;
-  throw new InvalidArgumentError("a whole number is expected.");
+  throw new InvalidArgumentError("it must be a whole number");
 }

@@ -257,10 +257,20 @@ describe("what goes wrong is one line on standard error", () => {
   test.each([
     [["search", "no-such-index", "x"], /index .*does not exist/],
     [["search", "piped", "x", "--filter", "price:<"], /filter/],
-    [["search", "piped", "x", "--per-page", "many"], /whole number/],
+    [
+      ["search", "piped", "x", "--per-page", "many"],
+      /^skein: option '--per-page <n>' argument 'many' is invalid; it must be a whole number\n$/,
+    ],
     [["import", "no-such-file.csv", "--index", "x"], /there is no file/],
     [["import", "no-such-file.csv"], /--index/],
-    [["import", "no-such-file.csv", "--index", "x", "--action", "replace"], /upsert/],
+    [
+      ["import", "no-such-file.csv", "--index", "x", "--action", "replace"],
+      /is invalid; allowed choices are upsert, .*, delete\n$/,
+    ],
+    [
+      ["synonyms", "piped", "more"],
+      /^skein: too many arguments for 'synonyms'; expected 1 argument but got 2\n$/,
+    ],
     [["serch", "piped"], /search/],
     [["nope", "--help"], /unknown command 'nope'/],
     [["--json", "serch", "-h"], /unknown command 'serch'.*search/],

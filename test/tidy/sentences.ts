@@ -1,0 +1,64 @@
+// The sentences of errors that a person reads, and which of them are not in the one voice of CONTRIBUTING.md.
+import ts from "typescript";
+import { parse } from "./names.js";
+import type { Source } from "./tree.js";
+
+/** Errors whose sentence reaches a client or the one who typed a command. */
+const ERROR = /^(Skein|ShardEnded|Config|Backup|Cli|Input|InvalidArgument|DataDirLocked|OtherVersion)Error$/;
+/** Functions that make or throw one of them without saying so in their return type. */
+const REFUSING = /^(refuse|wrongType|answer)$/;
+/** A capital letter that opens a plain word: `A record`, not `JSON` or `X-Skein-Tenant`. */
+const CAPITAL = /^(?!Skein\b)[A-Z][a-z]*[ ,;]/;
+const SEVERAL = /[a-z)'"`]\. [A-Z]|[^.][.!]$/;
+
+/** "path:line sentence" for each that begins like a sentence of prose, ends like one or is more than one. */
+export function otherVoices(sources: readonly Source[]): string[] {
+  const makers = new Set(sources.flatMap(errorMakers));
+  return sources.flatMap((source) => {
+    const file = parse(source);
+    const wrong: string[] = [];
+    const visit = (node: ts.Node): void => {
+      for (const { at, text } of saidBy(node, makers)) {
+        if (!CAPITAL.test(text) && !SEVERAL.test(text)) continue;
+        wrong.push(`${source.path}:${file.getLineAndCharacterOfPosition(at).line + 1} ${text}`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
+    return wrong;
+  });
+}
+
+/** Names of the source's functions that return an error. */
+function errorMakers(source: Source): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if ((ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node)) && node.name && node.type)
+      if (ERROR.test(node.type.getText())) names.push(node.name.getText());
+    ts.forEachChild(node, visit);
+  };
+  visit(parse(source));
+  return names;
+}
+
+/** The texts of more than one word that become the `error` of a body, or that a call hands to what makes an error. */
+function saidBy(node: ts.Node, makers: ReadonlySet<string>): { at: number; text: string }[] {
+  if (ts.isPropertyAssignment(node)) return node.name.getText() === "error" ? textsIn(node.initializer) : [];
+  if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return [];
+  const called = node.expression;
+  const name = ts.isPropertyAccessExpression(called) ? called.name.text : called.getText();
+  const makes = ts.isNewExpression(node) ? ERROR.test(name) : makers.has(name) || REFUSING.test(name);
+  return makes || name === "super" ? (node.arguments ?? []).flatMap(textsIn) : [];
+}
+
+/** Literals of an argument; `x` stands for what is put into a template. */
+function textsIn(node: ts.Node): { at: number; text: string }[] {
+  const at = node.getStart();
+  if (ts.isStringLiteralLike(node)) return node.text.includes(" ") ? [{ at, text: node.text }] : [];
+  if (ts.isTemplateExpression(node)) {
+    const text = node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join("");
+    return text.includes(" ") ? [{ at, text }] : [];
+  }
+  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(textsIn);
+  return ts.isParenthesizedExpression(node) ? textsIn(node.expression) : [];
+}
