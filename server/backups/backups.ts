@@ -157,12 +157,16 @@ export class Backups {
       }),
     );
     if (taken === undefined) {
-      throw new SkeinError("SK-SYS-503", "the writes under way did not end in time for a snapshot", {
-        retryAfter: 10,
-      });
+      throw new SkeinError(
+        "SK-SYS-503",
+        "the writes under way did not end in time for a snapshot; retry in a moment",
+        {
+          retryAfter: 10,
+        },
+      );
     }
     const ms = Math.round(performance.now() - pausedMs);
-    this.#services.log.info({ snapshot: id, pausedMs: ms }, "snapshot taken");
+    this.#services.log.info({ backup: id, pausedMs: ms }, "backup taken");
     return taken;
   }
 
@@ -202,10 +206,10 @@ export class Backups {
       await syncDirectory(partial);
       await renameDurably(partial, entry.path);
       fault("snapshot.after-rename");
-      log.info({ snapshot: id, bytes: bytesOf(manifest), documents: entry.documents }, "snapshot complete");
+      log.info({ backup: id, bytes: bytesOf(manifest), documents: entry.documents }, "backup complete");
     } catch (error) {
-      if (signal.aborted) log.warn({ snapshot: id }, "a snapshot was given up: it was cancelled");
-      else log.error({ err: error, snapshot: id }, "a snapshot could not be written");
+      if (signal.aborted) log.warn({ backup: id }, "a backup was given up: it was cancelled");
+      else log.error({ err: error, backup: id }, "a backup could not be written");
       const reason = error instanceof Error ? error.message : String(error);
       this.#unfinished.set(id, { ...entry, status: "failed", error: reason });
       await moments.drop(id);
@@ -214,7 +218,7 @@ export class Backups {
       signal.removeEventListener("abort", giveUp);
       await catalog
         .close()
-        .catch((error: unknown) => log.error({ err: error, snapshot: id }, "a view was not closed"));
+        .catch((error: unknown) => log.error({ err: error, backup: id }, "a view was not closed"));
       if (this.#unfinished.get(id)?.status === "running") this.#unfinished.delete(id);
     }
   }

@@ -77,14 +77,14 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     const why = missing
-      ? `there is no ${MANIFEST_FILE}: not a snapshot, or not a finished one`
+      ? `there is no ${MANIFEST_FILE}: not a backup, or not a finished one`
       : "it is damaged";
     throw new BackupError(`${directory} cannot be used: ${why}`, { cause });
   }
-  if (!isObject(content) || content.format !== FORMAT) throw new BackupError(`${path} is not of a snapshot`);
+  if (!isObject(content) || content.format !== FORMAT) throw new BackupError(`${path} is not of a backup`);
   if (content.version !== VERSION) {
     throw new BackupError(
-      `${directory} has the snapshot format ${String(content.version)}; this version of Skein reads ${VERSION}`,
+      `${directory} has the backup format ${String(content.version)}; this version of Skein reads ${VERSION}`,
     );
   }
   const { checksum: stored, ...rest } = content;
@@ -102,10 +102,10 @@ export async function checkFiles(directory: string, manifest: BackupManifest): P
       found = await hashFile(join(directory, name));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new BackupError(`${name} of the snapshot ${manifest.id} cannot be read (${code})`, { cause });
+      throw new BackupError(`${name} of the backup ${manifest.id} cannot be read (${code})`, { cause });
     }
     if (found.bytes !== bytes || found.sha256 !== sha256) {
-      throw new BackupError(`${name} of the snapshot ${manifest.id} is damaged (length or checksum)`);
+      throw new BackupError(`${name} of the backup ${manifest.id} is damaged (length or checksum)`);
     }
   }
 }

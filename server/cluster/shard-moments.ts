@@ -39,7 +39,7 @@ export class ShardMoments {
     try {
       await this.#calls.everywhere(() => encodeBackupDrop(id), decodeEmptyReply);
     } catch (error) {
-      this.#log.debug({ err: error, snapshot: id }, "a shard has no snapshot to drop");
+      this.#log.debug({ err: error, backup: id }, "a shard has no moment of the backup to drop");
     }
   }
 }

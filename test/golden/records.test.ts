@@ -181,8 +181,8 @@ describe("snapshots", () => {
     const stored = String(readFixture("backup-manifest-v1.json"));
     expect(await manifestOf(stored)).toEqual(V.SNAPSHOT_MANIFEST);
     const refused = (from: string, to: string) => expect(manifestOf(stored.replace(from, to))).rejects;
-    await refused("skein-snapshot", "else").toThrow("is not of a snapshot");
-    await refused('"version": 1', '"version": 2').toThrow("has the snapshot format 2");
+    await refused("skein-snapshot", "else").toThrow("is not of a backup");
+    await refused('"version": 1', '"version": 2').toThrow("has the backup format 2");
     await refused('"shards": 1', '"shards": 2').toThrow("is damaged (checksum)");
     await refused("{", "").toThrow("it is damaged");
   });

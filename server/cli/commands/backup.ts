@@ -1,4 +1,4 @@
-// `skein backup`: asks a running server for a snapshot and waits until it is written; with --to its files are
+// `skein backup`: asks a running server for a backup and waits until it is written; with --to its files are
 // copied to another place on the same machine.
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir } from "node:fs/promises";
@@ -27,14 +27,14 @@ interface BackupOptions extends GlobalOptions {
 
 const EXAMPLES = `
 Examples:
-  skein backup                              prints the snapshot's directory on the server's machine
+  skein backup                              prints the backup's directory on the server's machine
   skein backup --to /mnt/backup/2031-01-01  copies it there as well (on the server's machine)
 
 It needs the bootstrap admin key. skein restore makes a data directory of it.`;
 
 export function backupCommand(): Command {
   const command = new Command("backup")
-    .description("take a snapshot of a running server")
+    .description("back up a running server")
     .option("--to <directory>", "copy the files to this directory, new or empty")
     .addHelpText("after", EXAMPLES);
   return withGlobalOptions(command).action(backup);
@@ -46,15 +46,15 @@ async function backup(options: BackupOptions): Promise<void> {
     throw new CliError(`${to} is not empty; give a new directory`);
   const client = connect(options);
   try {
-    const snapshot = await finished(client);
-    if (to !== null) await copy(snapshot, to);
-    const place = to ?? snapshot.path;
+    const made = await finished(client);
+    if (to !== null) await copy(made, to);
+    const place = to ?? made.path;
     if (options.json === true) {
-      process.stdout.write(`${JSON.stringify({ data: { ...snapshot, path: place } })}\n`);
+      process.stdout.write(`${JSON.stringify({ data: { ...made, path: place } })}\n`);
       return;
     }
-    const { id, indexes, documents, bytes } = snapshot;
-    process.stderr.write(`Snapshot ${id}: ${indexes} indexes, ${documents} documents, ${bytes} bytes.\n`);
+    const { id, indexes, documents, bytes } = made;
+    process.stderr.write(`Backup ${id}: ${indexes} indexes, ${documents} documents, ${bytes} bytes.\n`);
     process.stdout.write(`${place}\n`);
   } finally {
     client.close();
@@ -64,28 +64,28 @@ async function backup(options: BackupOptions): Promise<void> {
 async function finished(client: ApiClient): Promise<Backup> {
   const ask = async (method: string, path: string): Promise<Backup> =>
     ((await client.json(method, path)) as { data: Backup }).data;
-  let snapshot = await ask("POST", "/v1/snapshots");
-  while (snapshot.status === "running") {
+  let made = await ask("POST", "/v1/snapshots");
+  while (made.status === "running") {
     await sleep(POLL_MS);
-    snapshot = await ask("GET", `/v1/snapshots/${snapshot.id}`);
+    made = await ask("GET", `/v1/snapshots/${made.id}`);
   }
-  if (snapshot.status === "complete") return snapshot;
-  throw new CliError(`the snapshot failed: ${snapshot.error ?? snapshot.status}`);
+  if (made.status === "complete") return made;
+  throw new CliError(`the backup failed: ${made.error ?? made.status}`);
 }
 
 /** Copies the manifest last, after the copied files are checked against it. So a copy that has a manifest is whole. */
-async function copy(snapshot: Backup, to: string): Promise<void> {
+async function copy(made: Backup, to: string): Promise<void> {
   // Imported here so that the other commands do not load it.
   const { checkFiles, MANIFEST_FILE, readManifest, BackupError } = await import("../../backups/manifest.js");
-  if (!existsSync(snapshot.path)) {
-    throw new CliError(`${snapshot.path} is not on this machine; run the command where the server runs`);
+  if (!existsSync(made.path)) {
+    throw new CliError(`${made.path} is not on this machine; run the command where the server runs`);
   }
   try {
-    const manifest = await readManifest(snapshot.path);
+    const manifest = await readManifest(made.path);
     await mkdir(to, { recursive: true });
-    for (const { name } of manifest.files) await copyFile(join(snapshot.path, name), join(to, name));
+    for (const { name } of manifest.files) await copyFile(join(made.path, name), join(to, name));
     await checkFiles(to, manifest);
-    await copyFile(join(snapshot.path, MANIFEST_FILE), join(to, MANIFEST_FILE));
+    await copyFile(join(made.path, MANIFEST_FILE), join(to, MANIFEST_FILE));
   } catch (error) {
     if (error instanceof BackupError) throw new CliError(error.message);
     throw error;

@@ -1,4 +1,4 @@
-// `skein restore`: makes a data directory of a snapshot, without a server.
+// `skein restore`: makes a data directory of a backup, without a server.
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { makePrivateFiles } from "../../data-dir/private-files.js";
@@ -15,13 +15,13 @@ Examples:
   skein restore /mnt/backup/2031-01-01 --data-dir /var/lib/skein
   skein restore data/snapshots/20310101-020000-1a2b3c --data-dir ./data --force
 
-Every checksum is verified before anything is written. The bootstrap admin key is not in a snapshot: the data
+Every checksum is verified before anything is written. The bootstrap admin key is not in a backup: the data
 directory keeps its own, or the next start makes one.`;
 
 export function restoreCommand(): Command {
   return new Command("restore")
-    .description("make a data directory of a snapshot; the server must not run")
-    .argument("<directory>", "the snapshot")
+    .description("make a data directory of a backup; the server must not run")
+    .argument("<directory>", "the backup")
     .requiredOption("--data-dir <directory>", "where the data shall be")
     .option("--force", "replace the data that is there")
     .option("--json", "print JSON for programs instead of text for people")
@@ -45,7 +45,7 @@ async function restore(directory: string, options: RestoreOptions): Promise<void
     process.stdout.write(
       options.json === true
         ? `${JSON.stringify({ data: { id, indexes, documents, data_dir: dataDir } })}\n`
-        : `Restored snapshot ${id} to ${dataDir}: ${indexes} indexes, ${documents} documents.\n`,
+        : `Restored backup ${id} to ${dataDir}: ${indexes} indexes, ${documents} documents.\n`,
     );
   } catch (error) {
     if (error instanceof BackupError || error instanceof EnvelopeError) throw new CliError(error.message);

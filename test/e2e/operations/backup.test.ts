@@ -223,7 +223,7 @@ describe("snapshots in the hands of an operator", () => {
     const target = fresh();
     const inUse = await skein(["restore", copy, "--data-dir", server.dataDir, "--force"]);
     expect(inUse).toMatchObject({ code: 2, err: expect.stringMatching(/is running on the data directory/) });
-    expect((await skein(["restore", target, "--data-dir", target])).err).toMatch(/not a snapshot/);
+    expect((await skein(["restore", target, "--data-dir", target])).err).toMatch(/not a backup/);
     for (const name of ["manifest.json", "catalog.skb", "shard-1.skb"]) {
       const bad = join(fresh(), "bad");
       cpSync(copy, bad, { recursive: true });
@@ -238,7 +238,7 @@ describe("snapshots in the hands of an operator", () => {
     const text = readFileSync(join(newer, "manifest.json"), "utf8");
     writeFileSync(join(newer, "manifest.json"), text.replace('"version": 1', '"version": 2'));
     expect((await skein(["restore", newer, "--data-dir", target])).err).toMatch(
-      /snapshot format 2; this version/,
+      /backup format 2; this version/,
     );
     expect(readdirSync(target)).toEqual([]);
 
