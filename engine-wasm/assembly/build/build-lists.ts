@@ -1,7 +1,7 @@
 // Writes the terms of a finished term table and their posting lists into the segment.
 
 import { SEG_LISTS } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import {
@@ -32,47 +32,12 @@ import {
   termsBegin,
   termsEnd,
 } from "../write/term-writer";
-import { columnAt } from "./build-schema";
+import { Schema } from "./build-schema";
 import { ENTRY_KEY, ENTRY_TAG, KeyTable, tableEntries } from "./key-table";
 import { streamBytesMax, TERM_POSTINGS, termStream } from "./term-table";
 
-let records: usize = 0;
-let next: u32 = 0; // of the records
-let previous: usize = 0; // entry written last, 0 = none
-let lists: u32 = 0; // offset of the section
-let stream: usize = 0;
-let buffer: usize = 0;
-let list: ListWriter = changetype<ListWriter>(0);
-let writer: TermWriter = changetype<TermWriter>(0);
-
-/** Sorts the entries by (term, column) and takes all scratch that writing the lists needs. */
-export function orderTerms(terms: KeyTable): void {
-  const count = <usize>terms.count;
-  const entries = scratch(count << 2);
-  tableEntries(terms, entries);
-  const unsorted = scratch(count * RECORD_BYTES);
-  let streamBytes: usize = 0;
-  let listBytes: usize = 0;
-  for (let i: usize = 0; i < count; i++) {
-    const entry = <usize>Mem.u32At(entries + (i << 2));
-    const record = unsorted + i * RECORD_BYTES;
-    Mem.putU64(record + RECORD_KEY, spanKey(entry + ENTRY_KEY));
-    Mem.putU64(record + RECORD_ENTRY, entry);
-    const bytes = streamBytesMax(entry);
-    streamBytes = max(streamBytes, bytes);
-    listBytes = max(listBytes, listDataMax(Mem.u32At(entry + TERM_POSTINGS)) + bytes);
-  }
-  records = sortRecords(unsorted, count, ENTRY_KEY, NO_SPAN, ENTRY_TAG);
-  stream = scratch(streamBytes);
-  buffer = scratch(listBytes);
-  list = changetype<ListWriter>(scratch(LIST_WRITER_BYTES));
-  list.block = scratch(LIST_BLOCK_BYTES);
-  writer = changetype<TermWriter>(scratch(TERM_WRITER_BYTES));
-  termsBegin(writer, scratch(termBufferBytes(terms.count, terms.keyBytes)), terms.count, terms.keyBytes);
-}
-
 /** Feeds the postings of a term's stream to the list writer. */
-function readStream(at: usize, end: usize): void {
+function readStream(list: ListWriter, at: usize, end: usize): void {
   let nextRow: u32 = 0;
   varintAt(at);
   while (varintCursor < end) {
@@ -88,39 +53,100 @@ function readStream(at: usize, end: usize): void {
   }
 }
 
-/** Begins the section of the lists. */
-export function listsBegin(sink: Sink): void {
-  lists = sinkSection(sink, 0);
-  Mem.putU32(sink.base + SEG_LISTS, lists);
-  next = 0;
-  previous = 0;
-}
+/** Writes the terms of one build. In scratch. */
+@unmanaged
+export class ListsWriter {
+  schema: Schema;
+  terms: KeyTable;
+  sink: Sink;
+  records: usize; // the entries in their order
+  next: u32; // of the records
+  previous: usize; // entry written last, 0 = none
+  lists: u32; // offset of the section
+  stream: usize;
+  buffer: usize;
+  list: ListWriter;
+  writer: TermWriter;
 
-/** The entry is that of a greater term than the one written last, or of the same term in a later column. */
-function isNext(entry: usize): bool {
-  if (previous == 0) return true;
-  const order = compareSpans(previous, entry, ENTRY_KEY);
-  return order < 0 || (order == 0 && Mem.u32At(previous + ENTRY_TAG) < Mem.u32At(entry + ENTRY_TAG));
-}
-
-/** Writes the lists of so many more terms; behind the last one the terms. Returns true when all is written. */
-export function listsSlice(terms: KeyTable, sink: Sink, count: u32): bool {
-  const end = min(terms.count, next + count);
-  for (; next < end; next++) {
-    const entry = <usize>Mem.u32At(records + <usize>next * RECORD_BYTES + RECORD_ENTRY);
-    const term = <usize>Mem.u32At(entry + ENTRY_KEY);
-    const length = Mem.u32At(entry + ENTRY_KEY + 4);
-    if (CHECKED) assert(isNext(entry), "terms are written in their order");
-    if (previous == 0 || compareSpans(previous, entry, ENTRY_KEY) != 0) {
-      termAdd(writer, term, length, sink.at - lists);
-    }
-    previous = entry;
-    const column = columnAt(Mem.u32At(entry + ENTRY_TAG));
-    listBegin(list, buffer, Mem.u32At(entry + TERM_POSTINGS), column.norms);
-    readStream(stream, termStream(entry, stream));
-    listEnd(list, column.slot, sink);
+  static make(schema: Schema, terms: KeyTable, sink: Sink): ListsWriter {
+    const made = changetype<ListsWriter>(scratchZeroed(offsetof<ListsWriter>()));
+    made.schema = schema;
+    made.terms = terms;
+    made.sink = sink;
+    return made;
   }
-  if (end < terms.count) return false;
-  termsEnd(writer, sink.at - lists, sink);
-  return true;
+
+  /** Sorts the entries by (term, column) and takes all scratch that writing the lists needs. */
+  order(): void {
+    const terms = this.terms;
+    const count = <usize>terms.count;
+    const entries = scratch(count << 2);
+    tableEntries(terms, entries);
+    const unsorted = scratch(count * RECORD_BYTES);
+    let streamBytes: usize = 0;
+    let listBytes: usize = 0;
+    for (let i: usize = 0; i < count; i++) {
+      const entry = <usize>Mem.u32At(entries + (i << 2));
+      const record = unsorted + i * RECORD_BYTES;
+      Mem.putU64(record + RECORD_KEY, spanKey(entry + ENTRY_KEY));
+      Mem.putU64(record + RECORD_ENTRY, entry);
+      const bytes = streamBytesMax(entry);
+      streamBytes = max(streamBytes, bytes);
+      listBytes = max(listBytes, listDataMax(Mem.u32At(entry + TERM_POSTINGS)) + bytes);
+    }
+    this.records = sortRecords(unsorted, count, ENTRY_KEY, NO_SPAN, ENTRY_TAG);
+    this.stream = scratch(streamBytes);
+    this.buffer = scratch(listBytes);
+    this.list = changetype<ListWriter>(scratch(LIST_WRITER_BYTES));
+    this.list.block = scratch(LIST_BLOCK_BYTES);
+    this.writer = changetype<TermWriter>(scratch(TERM_WRITER_BYTES));
+    termsBegin(
+      this.writer,
+      scratch(termBufferBytes(terms.count, terms.keyBytes)),
+      terms.count,
+      terms.keyBytes,
+    );
+  }
+
+  /** Begins the section of the lists. */
+  begin(): void {
+    this.lists = sinkSection(this.sink, 0);
+    Mem.putU32(this.sink.base + SEG_LISTS, this.lists);
+    this.next = 0;
+    this.previous = 0;
+  }
+
+  /** The entry is that of a greater term than the one written last, or of the same term in a later column. */
+  private isNext(entry: usize): bool {
+    const previous = this.previous;
+    if (previous == 0) return true;
+    const order = compareSpans(previous, entry, ENTRY_KEY);
+    return order < 0 || (order == 0 && Mem.u32At(previous + ENTRY_TAG) < Mem.u32At(entry + ENTRY_TAG));
+  }
+
+  /** Writes the lists of so many more terms; behind the last one the terms. Returns true when all is written. */
+  slice(count: u32): bool {
+    const terms = this.terms;
+    const sink = this.sink;
+    const list = this.list;
+    const end = min(terms.count, this.next + count);
+    for (let next = this.next; next < end; next++) {
+      const entry = <usize>Mem.u32At(this.records + <usize>next * RECORD_BYTES + RECORD_ENTRY);
+      const term = <usize>Mem.u32At(entry + ENTRY_KEY);
+      const length = Mem.u32At(entry + ENTRY_KEY + 4);
+      if (CHECKED) assert(this.isNext(entry), "terms are written in their order");
+      if (this.previous == 0 || compareSpans(this.previous, entry, ENTRY_KEY) != 0) {
+        termAdd(this.writer, term, length, sink.at - this.lists);
+      }
+      this.previous = entry;
+      const column = this.schema.column(Mem.u32At(entry + ENTRY_TAG));
+      listBegin(list, this.buffer, Mem.u32At(entry + TERM_POSTINGS), column.norms);
+      readStream(list, this.stream, termStream(entry, this.stream));
+      listEnd(list, column.slot, sink);
+    }
+    this.next = end;
+    if (end < terms.count) return false;
+    termsEnd(this.writer, sink.at - this.lists, sink);
+    return true;
+  }
 }

@@ -9,7 +9,7 @@ import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDictionary } from "../segment/field-sections";
 import { isArrayType, isKnownType, isStringType } from "../segment/segment";
-import { ENTRY_HEADER, KeyTable, tableCreate, tableEnter, tableFind } from "./key-table";
+import { ENTRY_HEADER, KeyTable, Pool, tableCreate, tableEnter, tableFind } from "./key-table";
 
 @unmanaged
 export class Column {
@@ -44,41 +44,84 @@ const CELLS_FIRST: u32 = 64;
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
 const EMBEDDING_NAME: usize = memory.data<u8>([0x65, 0x6d, 0x62, 0x65, 0x64, 0x64, 0x69, 0x6e, 0x67]);
 
-/** Columns of the schema, u32 address each. */
-let columns: usize = 0;
-export let columnCount: u32 = 0;
-/** Pseudo columns: only the current document's value is used. */
-export let idColumn: Column = changetype<Column>(0);
-export let embeddingColumn: Column = changetype<Column>(0);
+/** The fields of one build. In scratch. */
+@unmanaged
+export class Schema {
+  columnCount: u32;
+  private columns: usize; // u32 address each, by slot
+  /** Pseudo columns: only the current document's value is used. */
+  idColumn: Column;
+  embeddingColumn: Column;
+  private names: KeyTable;
 
-let names: KeyTable = changetype<KeyTable>(0);
+  static make(pool: Pool): Schema {
+    const made = changetype<Schema>(scratchZeroed(offsetof<Schema>()));
+    made.names = tableCreate(pool, NAME_ENTRY_BYTES, 256);
+    made.idColumn = made.reserved(ID_NAME, 2);
+    made.embeddingColumn = made.reserved(EMBEDDING_NAME, 9);
+    return made;
+  }
 
-export function columnAt(i: u32): Column {
-  return changetype<Column>(<usize>Mem.u32At(columns + ((<usize>i) << 2)));
-}
+  @inline column(i: u32): Column {
+    return changetype<Column>(<usize>Mem.u32At(this.columns + ((<usize>i) << 2)));
+  }
 
-/** The column of a member name, a pseudo column, or 0 as an address. */
-export function columnNamed(at: usize, length: u32): Column {
-  const entry = tableFind(names, at, length, 0);
-  return changetype<Column>(entry == 0 ? <usize>0 : <usize>Mem.u32At(entry + NAME_COLUMN));
-}
+  /** The column of a member name, a pseudo column, or 0 as an address. */
+  columnNamed(at: usize, length: u32): Column {
+    const entry = tableFind(this.names, at, length, 0);
+    return changetype<Column>(entry == 0 ? <usize>0 : <usize>Mem.u32At(entry + NAME_COLUMN));
+  }
 
-/** Gives a name its column; false when it has one already. */
-function putName(at: usize, length: u32, column: Column): bool {
-  const entry = tableEnter(names, at, length, 0);
-  if (Mem.u32At(entry + NAME_COLUMN) != 0) return false;
-  Mem.putU32(entry + NAME_COLUMN, <u32>changetype<usize>(column));
-  return true;
+  /**
+   * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. False when it
+   * names an unknown type or language, a slot or name twice, or a reserved name.
+   */
+  read(p: usize, rows: u32): bool {
+    const fields = Mem.u16At(p);
+    this.columns = scratch((<usize>fields) << 2);
+    p += 2;
+    for (let i: u32 = 0; i < fields; i++) {
+      const nameBytes = Mem.u16At(p + 5);
+      if (!isKnownType(Mem.u8At(p + 2)) || Mem.u8At(p + 4) > <u32>LANGUAGE_NUMBER_MAX) return false;
+      const column = createColumn(p, rows);
+      if (!this.insertBySlot(column) || !this.putName(p + FIELD_HEAD, nameBytes, column)) return false;
+      p += FIELD_HEAD + nameBytes;
+    }
+    return true;
+  }
+
+  private insertBySlot(column: Column): bool {
+    let i = this.columnCount;
+    for (; i > 0 && this.column(i - 1).slot >= column.slot; i--) {
+      if (this.column(i - 1).slot == column.slot) return false;
+      this.putColumn(i, this.column(i - 1));
+    }
+    this.putColumn(i, column);
+    this.columnCount++;
+    return true;
+  }
+
+  private putColumn(i: u32, column: Column): void {
+    Mem.putU32(this.columns + ((<usize>i) << 2), <u32>changetype<usize>(column));
+  }
+
+  /** Gives a name its column; false when it has one already. */
+  private putName(at: usize, length: u32, column: Column): bool {
+    const entry = tableEnter(this.names, at, length, 0);
+    if (Mem.u32At(entry + NAME_COLUMN) != 0) return false;
+    Mem.putU32(entry + NAME_COLUMN, <u32>changetype<usize>(column));
+    return true;
+  }
+
+  private reserved(name: usize, length: u32): Column {
+    const column = newColumn();
+    this.putName(name, length, column);
+    return column;
+  }
 }
 
 function newColumn(): Column {
   return changetype<Column>(scratchZeroed(offsetof<Column>()));
-}
-
-function reservedColumn(name: usize, length: u32): Column {
-  const column = newColumn();
-  putName(name, length, column);
-  return column;
 }
 
 function createColumn(field: usize, rows: u32): Column {
@@ -96,17 +139,6 @@ function createColumn(field: usize, rows: u32): Column {
   return column;
 }
 
-function insertBySlot(column: Column): bool {
-  let i = columnCount;
-  for (; i > 0 && columnAt(i - 1).slot >= column.slot; i--) {
-    if (columnAt(i - 1).slot == column.slot) return false;
-    Mem.putU32(columns + ((<usize>i) << 2), Mem.u32At(columns + ((<usize>(i - 1)) << 2)));
-  }
-  Mem.putU32(columns + ((<usize>i) << 2), <u32>changetype<usize>(column));
-  columnCount++;
-  return true;
-}
-
 /** Address behind the program at [p, end), 0 when it is cut short. */
 export function schemaEnd(p: usize, end: usize): usize {
   if (p + 2 > end) return 0;
@@ -116,28 +148,6 @@ export function schemaEnd(p: usize, end: usize): usize {
     p += FIELD_HEAD + Mem.u16At(p + 5);
   }
   return p <= end ? p : 0;
-}
-
-/**
- * Reads the program at p, which `schemaEnd` found complete, for up to `rows` documents. False when it
- * names an unknown type or language, a slot or name twice, or a reserved name.
- */
-export function readSchema(p: usize, rows: u32): bool {
-  names = tableCreate(NAME_ENTRY_BYTES, 256);
-  idColumn = reservedColumn(ID_NAME, 2);
-  embeddingColumn = reservedColumn(EMBEDDING_NAME, 9);
-  columnCount = 0;
-  const fields = Mem.u16At(p);
-  columns = scratch((<usize>fields) << 2);
-  p += 2;
-  for (let i: u32 = 0; i < fields; i++) {
-    const nameBytes = Mem.u16At(p + 5);
-    if (!isKnownType(Mem.u8At(p + 2)) || Mem.u8At(p + 4) > <u32>LANGUAGE_NUMBER_MAX) return false;
-    const column = createColumn(p, rows);
-    if (!insertBySlot(column) || !putName(p + FIELD_HEAD, nameBytes, column)) return false;
-    p += FIELD_HEAD + nameBytes;
-  }
-  return true;
 }
 
 /** True when the field's text values go into a dictionary. */

@@ -21,7 +21,7 @@ import {
   SEG_SEQS,
   STATUS_BAD_PROGRAM,
 } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
 import { NO_SPAN, RECORD_BYTES, RECORD_ENTRY, RECORD_KEY, sortRecords } from "../memory/order";
@@ -38,11 +38,11 @@ import {
   sinkWritten,
 } from "../write/segment-sink";
 import { segmentBegin, segmentEnd } from "../write/segment-writer";
-import { checkDocument, idAt, idBytes, refusedAt, refusedCode, refusedSlot } from "./build-document";
-import { listsBegin, listsSlice, orderTerms } from "./build-lists";
-import { columnAt, columnCount, readSchema, schemaEnd } from "./build-schema";
-import { addRow, columnsReset, putColumn } from "./column-writer";
-import { KeyTable, poolReset } from "./key-table";
+import { DocumentCheck } from "./build-document";
+import { ListsWriter } from "./build-lists";
+import { Schema, schemaEnd } from "./build-schema";
+import { putColumn, RowAdder } from "./column-writer";
+import { Pool } from "./key-table";
 import { termsCreate } from "./term-table";
 import { orderValues, putDictionary, valuesCreate } from "./value-table";
 
@@ -58,199 +58,224 @@ const STAGE_COLUMNS: u32 = 3; // writes a column
 const STAGE_LISTS: u32 = 4;
 const STAGE_DONE: u32 = 5;
 
-let stage: u32 = STAGE_DONE;
-let next: usize = 0; // the next document
-let end: usize = 0; // of the input
-let count: u32 = 0; // of the documents
-let index: u32 = 0; // of the next document, or of the next column
-let orders: usize = 0; // u32 per column: its values in order, 0 = none
-let sink: Sink = changetype<Sink>(0);
-let dictionary: DictionaryWriter = changetype<DictionaryWriter>(0);
+/** A build between its steps. In scratch, in front of all that it takes. */
+@unmanaged
+class Build {
+  stage: u32;
+  next: usize; // the next document
+  end: usize; // of the input
+  count: u32; // of the documents
+  index: u32; // of the next document, or of the next column
+  schema: Schema;
+  check: DocumentCheck;
+  adder: RowAdder;
+  orders: usize; // u32 per column: its values in order, 0 = none
+  sink: Sink;
+  dictionary: DictionaryWriter;
+  lists: ListsWriter;
 
-let rows: u32 = 0;
-let refused: u32 = 0;
-let refusals: usize = 0; // REFUSED_* entries
-let seqs: usize = 0; // u64 per row
-let ids: usize = 0; // sort records {hash, row}
-let terms: KeyTable = changetype<KeyTable>(0);
-let values: KeyTable = changetype<KeyTable>(0);
+  rows: u32;
+  refused: u32;
+  refusals: usize; // REFUSED_* entries
+  seqs: usize; // u64 per row
+  ids: usize; // sort records {hash, row}
 
-function noteRefusal(index: u32): void {
-  const entry = refusals + <usize>refused * REFUSED_BYTES;
-  Mem.putU32(entry + REFUSED_INDEX, index);
-  Mem.putU32(entry + REFUSED_CODE, refusedCode);
-  Mem.putU32(entry + REFUSED_SLOT, refusedSlot);
-  Mem.putU32(entry + REFUSED_AT, refusedAt);
-  refused++;
-}
-
-function addDocument(seq: f64): void {
-  const id = ids + <usize>rows * RECORD_BYTES;
-  Mem.putU64(id + RECORD_KEY, hash64(idAt, idBytes));
-  Mem.putU64(id + RECORD_ENTRY, rows);
-  Mem.putU64(seqs + ((<usize>rows) << 3), <u64>seq);
-  for (let i: u32 = 0; i < columnCount; i++) addRow(columnAt(i), terms, values, i, rows);
-  rows++;
-}
-
-/** Reads documents for a step. False when the input is cut short. */
-function addDocuments(): bool {
-  for (const from = next; index < count && next - from < BYTES_A_STEP; index++) {
-    if (end - next < DOCUMENT_HEAD) return false;
-    const seq = Mem.f64At(next);
-    const bytes = <usize>Mem.u32At(next + 8);
-    next += DOCUMENT_HEAD;
-    if (end - next < bytes) return false;
-    if (checkDocument(next, next + bytes)) addDocument(seq);
-    else noteRefusal(index);
-    next += bytes;
+  /** Reads the schema program and makes all that the documents need; false when the program is malformed. */
+  begin(program: usize, documents: usize, end: usize): bool {
+    const count = Mem.u32At(documents);
+    if (<u64>count * <u64>DOCUMENT_HEAD > <u64>(end - documents)) return false;
+    const pool = Pool.make();
+    const schema = Schema.make(pool);
+    if (!schema.read(program, count)) return false;
+    const terms = termsCreate(pool);
+    this.count = count;
+    this.next = documents + 4;
+    this.end = end;
+    this.schema = schema;
+    this.check = DocumentCheck.make(schema);
+    this.adder = RowAdder.make(terms, valuesCreate(pool));
+    this.orders = scratch((<usize>schema.columnCount) << 2);
+    this.sink = changetype<Sink>(scratch(SINK_BYTES));
+    this.dictionary = changetype<DictionaryWriter>(scratch(DICTIONARY_WRITER_BYTES));
+    this.lists = ListsWriter.make(schema, terms, this.sink);
+    this.refusals = scratch(<usize>count * REFUSED_BYTES);
+    this.seqs = scratch((<usize>count) << 3);
+    this.ids = scratch(<usize>count * RECORD_BYTES);
+    return true;
   }
-  return true;
-}
 
-/** Sequence numbers, then id hashes with their rows. */
-function putIds(): void {
-  const bytes = (<usize>rows) << 3;
-  const seqsAt = sinkSection(sink, bytes);
-  Mem.putU32(sink.base + SEG_SEQS, seqsAt);
-  sinkBytes(sink, seqs, bytes);
-  const hashesAt = sinkSection(sink, <usize>rows * 12);
-  Mem.putU32(sink.base + SEG_ID_HASHES, hashesAt);
-  Mem.putU32(sink.base + SEG_ID_ROWS, hashesAt + <u32>bytes);
-  const to = sinkEnd(sink);
-  for (let i: usize = 0; i < <usize>rows; i++) {
-    const record = ids + i * RECORD_BYTES;
-    Mem.putU64(to + (i << 3), Mem.u64At(record + RECORD_KEY));
-    Mem.putU32(to + bytes + (i << 2), Mem.u32At(record + RECORD_ENTRY));
+  /** Goes on for a step; see `buildStep`. */
+  step(): i32 {
+    switch (this.stage) {
+      case STAGE_DOCUMENTS:
+        if (!this.addDocuments()) {
+          this.stage = STAGE_DONE;
+          return -STATUS_BAD_PROGRAM;
+        }
+        if (this.index < this.count) return 0;
+        if (this.rows > 0) this.enter(STAGE_VALUES);
+        else this.endEmpty();
+        break;
+      case STAGE_VALUES:
+        if (this.index < this.schema.columnCount) this.orderNextColumn();
+        else this.enter(STAGE_TERMS);
+        break;
+      case STAGE_TERMS:
+        this.beginSegment();
+        this.enter(STAGE_COLUMNS);
+        break;
+      case STAGE_COLUMNS:
+        if (this.index < this.schema.columnCount) {
+          this.putNextColumn();
+          break;
+        }
+        this.lists.begin();
+        this.enter(STAGE_LISTS);
+        break;
+      case STAGE_LISTS:
+        if (!this.lists.slice(TERMS_A_STEP)) break;
+        segmentEnd(this.sink);
+        this.stage = STAGE_DONE;
+        break;
+      default:
+        return -STATUS_BAD_PROGRAM;
+    }
+    if (failed()) {
+      this.stage = STAGE_DONE;
+      return -status();
+    }
+    return this.stage == STAGE_DONE ? <i32>this.result() : 0;
   }
-  sinkWritten(sink, to + <usize>rows * 12);
+
+  /** Enters the next stage; `index` counts from 0 again. */
+  private enter(following: u32): void {
+    this.stage = following;
+    this.index = 0;
+  }
+
+  private noteRefusal(): void {
+    const entry = this.refusals + <usize>this.refused * REFUSED_BYTES;
+    Mem.putU32(entry + REFUSED_INDEX, this.index);
+    Mem.putU32(entry + REFUSED_CODE, this.check.refusedCode);
+    Mem.putU32(entry + REFUSED_SLOT, this.check.refusedSlot);
+    Mem.putU32(entry + REFUSED_AT, this.check.refusedAt);
+    this.refused++;
+  }
+
+  private addDocument(seq: f64): void {
+    const schema = this.schema;
+    const row = this.rows++;
+    const id = this.ids + <usize>row * RECORD_BYTES;
+    Mem.putU64(id + RECORD_KEY, hash64(this.check.idAt, this.check.idBytes));
+    Mem.putU64(id + RECORD_ENTRY, row);
+    Mem.putU64(this.seqs + ((<usize>row) << 3), <u64>seq);
+    for (let i: u32 = 0; i < schema.columnCount; i++) this.adder.add(schema.column(i), i, row);
+  }
+
+  /** Reads documents for a step. False when the input is cut short. */
+  private addDocuments(): bool {
+    const end = this.end;
+    const stop = this.next + BYTES_A_STEP;
+    for (; this.index < this.count && this.next < stop; this.index++) {
+      const head = this.next;
+      if (end - head < DOCUMENT_HEAD) return false;
+      const at = head + DOCUMENT_HEAD;
+      const bytes = <usize>Mem.u32At(head + 8);
+      if (end - at < bytes) return false;
+      if (this.check.accepts(at, at + bytes)) this.addDocument(Mem.f64At(head));
+      else this.noteRefusal();
+      this.next = at + bytes;
+    }
+    return true;
+  }
+
+  /** Sequence numbers, then id hashes with their rows. */
+  private putIds(): void {
+    const sink = this.sink;
+    const bytes = (<usize>this.rows) << 3;
+    const seqsAt = sinkSection(sink, bytes);
+    Mem.putU32(sink.base + SEG_SEQS, seqsAt);
+    sinkBytes(sink, this.seqs, bytes);
+    const hashesAt = sinkSection(sink, <usize>this.rows * 12);
+    Mem.putU32(sink.base + SEG_ID_HASHES, hashesAt);
+    Mem.putU32(sink.base + SEG_ID_ROWS, hashesAt + <u32>bytes);
+    const to = sinkEnd(sink);
+    for (let i: usize = 0; i < <usize>this.rows; i++) {
+      const record = this.ids + i * RECORD_BYTES;
+      Mem.putU64(to + (i << 3), Mem.u64At(record + RECORD_KEY));
+      Mem.putU32(to + bytes + (i << 2), Mem.u32At(record + RECORD_ENTRY));
+    }
+    sinkWritten(sink, to + <usize>this.rows * 12);
+  }
+
+  /** Bytes of scratch in front of the segment: the result's head, whose end is the segment's length. */
+  private headBytes(): usize {
+    return RESULT_HEAD + <usize>this.refused * REFUSED_BYTES + 4;
+  }
+
+  /** Begins the segment behind all other scratch; nothing takes scratch from here on. */
+  private beginSegment(): void {
+    this.ids = sortRecords(this.ids, this.rows, NO_SPAN, NO_SPAN, NO_SPAN);
+    this.lists.order();
+    scratch((this.headBytes() + 15) & ~15);
+    sinkInScratch(this.sink);
+    segmentBegin(this.sink, this.rows, this.schema.columnCount);
+    this.putIds();
+  }
+
+  private putNextColumn(): void {
+    const entry = SEG_HEADER_BYTES + this.index * FIELD_ENTRY_BYTES;
+    const column = this.schema.column(this.index);
+    const order = <usize>Mem.u32At(this.orders + ((<usize>this.index) << 2));
+    putColumn(column, this.rows, this.sink, entry);
+    if (order != 0) putDictionary(column, order, this.sink, this.dictionary, entry);
+    this.index++;
+  }
+
+  private orderNextColumn(): void {
+    const column = this.schema.column(this.index);
+    const order = hasDictionary(column.type, column.flags) ? orderValues(column) : 0;
+    Mem.putU32(this.orders + ((<usize>this.index) << 2), <u32>order);
+    this.index++;
+  }
+
+  /** A result without a segment. */
+  private endEmpty(): void {
+    const prefix = (this.headBytes() + 15) & ~15;
+    this.sink.base = scratch(prefix) + prefix;
+    this.sink.at = 0;
+    this.stage = STAGE_DONE;
+  }
+
+  /** Writes the result's head in front of the segment. */
+  private result(): usize {
+    const head = this.headBytes();
+    const at = this.sink.base - head;
+    Mem.putU32(at, <u32>(head - 4) + this.sink.at);
+    Mem.putU32(at + 4, this.refused);
+    Mem.copy(at + RESULT_HEAD, this.refusals, <usize>this.refused * REFUSED_BYTES);
+    Mem.putU32(this.sink.base - 4, this.sink.at);
+    return at;
+  }
 }
 
-/** Bytes of scratch in front of the segment: the result's head, whose end is the segment's length. */
-function headBytes(): usize {
-  return RESULT_HEAD + <usize>refused * REFUSED_BYTES + 4;
-}
-
-/** Begins the segment behind all other scratch; nothing takes scratch from here on. */
-function beginSegment(): void {
-  ids = sortRecords(ids, rows, NO_SPAN, NO_SPAN, NO_SPAN);
-  orderTerms(terms);
-  scratch((headBytes() + 15) & ~15);
-  sinkInScratch(sink);
-  segmentBegin(sink, rows, columnCount);
-  putIds();
-}
-
-function putNextColumn(): void {
-  const entry = SEG_HEADER_BYTES + index * FIELD_ENTRY_BYTES;
-  const order = <usize>Mem.u32At(orders + ((<usize>index) << 2));
-  putColumn(columnAt(index), rows, sink, entry);
-  if (order != 0) putDictionary(columnAt(index), order, sink, dictionary, entry);
-  index++;
-}
-
-function orderNextColumn(): void {
-  const column = columnAt(index);
-  const order = hasDictionary(column.type, column.flags) ? orderValues(column) : 0;
-  Mem.putU32(orders + ((<usize>index) << 2), <u32>order);
-  index++;
-}
-
-/** A result without a segment. */
-function endEmpty(): void {
-  const prefix = (headBytes() + 15) & ~15;
-  sink.base = scratch(prefix) + prefix;
-  sink.at = 0;
-  stage = STAGE_DONE;
-}
-
-/** Writes the result's head in front of the segment. */
-function result(): usize {
-  const head = headBytes();
-  const at = sink.base - head;
-  Mem.putU32(at, <u32>(head - 4) + sink.at);
-  Mem.putU32(at + 4, refused);
-  Mem.copy(at + RESULT_HEAD, refusals, <usize>refused * REFUSED_BYTES);
-  Mem.putU32(sink.base - 4, sink.at);
-  return at;
-}
-
-/** Begins to build from the input, which stays in scratch. Returns 0, or -STATUS_BAD_PROGRAM when it is malformed. */
+/**
+ * Begins to build from the input, which stays in scratch. Returns the build, for `buildStep`, or -STATUS_BAD_PROGRAM
+ * when the input is malformed.
+ */
 export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
   statusReset();
-  end = inputAt + inputBytes;
-  stage = STAGE_DONE;
-  poolReset();
-  columnsReset();
-  rows = 0;
-  refused = 0;
+  const end = inputAt + inputBytes;
   const documents = schemaEnd(inputAt, end);
   if (documents == 0 || end - documents < 4) return -STATUS_BAD_PROGRAM;
-  count = Mem.u32At(documents);
-  if (<u64>count * <u64>DOCUMENT_HEAD > <u64>(end - documents)) return -STATUS_BAD_PROGRAM;
-  if (!readSchema(inputAt, count)) return -STATUS_BAD_PROGRAM;
-  refusals = scratch(<usize>count * REFUSED_BYTES);
-  seqs = scratch((<usize>count) << 3);
-  ids = scratch(<usize>count * RECORD_BYTES);
-  terms = termsCreate();
-  values = valuesCreate();
-  orders = scratch((<usize>columnCount) << 2);
-  sink = changetype<Sink>(scratch(SINK_BYTES));
-  dictionary = changetype<DictionaryWriter>(scratch(DICTIONARY_WRITER_BYTES));
-  next = documents + 4;
-  index = 0;
-  stage = STAGE_DOCUMENTS;
-  return 0;
-}
-
-/** Enters the next stage; `index` counts from 0 again. */
-function enter(following: u32): void {
-  stage = following;
-  index = 0;
+  const build = changetype<Build>(scratchZeroed(offsetof<Build>()));
+  return build.begin(inputAt, documents, end) ? <i32>changetype<usize>(build) : -STATUS_BAD_PROGRAM;
 }
 
 /**
  * Goes on for a step. Returns 0 while the build is not complete, then the result in scratch; -STATUS_BAD_PROGRAM when
- * the input is malformed (not: a document of it) or no build is under way; -STATUS_UNKNOWN_TYPE.
+ * the input is malformed (not: a document of it) or the build has ended; -STATUS_UNKNOWN_TYPE.
  */
-export function buildStep(): i32 {
-  switch (stage) {
-    case STAGE_DOCUMENTS:
-      if (!addDocuments()) {
-        stage = STAGE_DONE;
-        return -STATUS_BAD_PROGRAM;
-      }
-      if (index < count) return 0;
-      if (rows > 0) enter(STAGE_VALUES);
-      else endEmpty();
-      break;
-    case STAGE_VALUES:
-      if (index < columnCount) orderNextColumn();
-      else enter(STAGE_TERMS);
-      break;
-    case STAGE_TERMS:
-      beginSegment();
-      enter(STAGE_COLUMNS);
-      break;
-    case STAGE_COLUMNS:
-      if (index < columnCount) {
-        putNextColumn();
-        break;
-      }
-      listsBegin(sink);
-      enter(STAGE_LISTS);
-      break;
-    case STAGE_LISTS:
-      if (!listsSlice(terms, sink, TERMS_A_STEP)) break;
-      segmentEnd(sink);
-      stage = STAGE_DONE;
-      break;
-    default:
-      return -STATUS_BAD_PROGRAM;
-  }
-  if (failed()) {
-    stage = STAGE_DONE;
-    return -status();
-  }
-  return stage == STAGE_DONE ? <i32>result() : 0;
+export function buildStep(build: usize): i32 {
+  return changetype<Build>(build).step();
 }

@@ -3,7 +3,7 @@
 
 import { JSON_NULL } from "../json/json";
 import { unescape } from "../json/json-values";
-import { elementEnd, elementEscaped, elementStart, elementsNext, elementsStart } from "../json/json-walk";
+import { ArrayElements } from "../json/json-walk";
 import {
   ELEMENT_GAP,
   FIELD_ELEMENTS,
@@ -17,7 +17,7 @@ import {
   FIELD_VALUES,
   TYPE_STRING,
 } from "../layout";
-import { scratch } from "../memory/arena";
+import { scratch, scratchZeroed } from "../memory/arena";
 import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
 import { encodeNorm } from "../memory/norm";
@@ -29,75 +29,11 @@ import { Sink, sinkBytes, sinkEnd, sinkSection, sinkWritten } from "../write/seg
 import { Column, cellsNeed, keepsValues } from "./build-schema";
 import { KeyTable, tableEnter } from "./key-table";
 import { termOccurs } from "./term-table";
-import { indexText } from "./text-terms";
+import { TextTerms } from "./text-terms";
 import { valueFirstSeen, valueIsNew } from "./value-table";
-
-let folding: usize = 0; // buffer for a folded value
-let foldingBytes: usize = 0;
-
-/** Forgets the buffer of an earlier kernel call. */
-export function columnsReset(): void {
-  folding = 0;
-  foldingBytes = 0;
-}
-
-/** Folds a value into the buffer; returns its length. */
-function foldText(at: usize, bytes: u32): u32 {
-  const bound = foldBound(bytes);
-  if (bound > foldingBytes) {
-    foldingBytes = bound << 1;
-    folding = scratch(foldingBytes);
-  }
-  return foldValue(at, bytes, folding);
-}
-
-/** The cell of a text value: the address of its dictionary entry, or the hash of its folding. */
-function textCell(column: Column, values: KeyTable, field: u32, at: usize, bytes: u32): u64 {
-  if (!keepsValues(column)) {
-    const length = foldText(at, bytes);
-    return hash64(folding, length);
-  }
-  const value = tableEnter(values, at, bytes, field);
-  if (valueIsNew(value)) {
-    const length = foldText(at, bytes);
-    valueFirstSeen(value, column, folding, length);
-  }
-  return value;
-}
 
 function putCell(column: Column, i: u32, cell: u64): void {
   Mem.putU64(column.cells + ((<usize>i) << 3), cell);
-}
-
-function addText(column: Column, terms: KeyTable, values: KeyTable, field: u32, row: u32): void {
-  const at = column.start + 1;
-  const bytes = column.escaped != 0 ? unescape(column.start, column.end, at) : <u32>(column.end - at - 1);
-  const indexed = hasNorms(column.type, column.flags);
-  if (indexed || keepsValues(column)) putCell(column, row, textCell(column, values, field, at, bytes));
-  if (!indexed) return;
-  Mem.putU8(column.norms + row, encodeNorm(indexText(column, terms, field, row, at, bytes, 0)));
-}
-
-function addTexts(column: Column, terms: KeyTable, values: KeyTable, field: u32, row: u32): void {
-  const indexed = hasNorms(column.type, column.flags);
-  if (!indexed && !keepsValues(column)) return;
-  cellsNeed(column, column.pending);
-  let position: u32 = 0;
-  let length: u32 = 0;
-  let i = column.elements;
-  elementsStart(column.start, column.end);
-  while (elementsNext()) {
-    const at = elementStart + 1;
-    const end = elementEnd;
-    const bytes = elementEscaped ? unescape(elementStart, end, at) : <u32>(end - at - 1);
-    putCell(column, i++, textCell(column, values, field, at, bytes));
-    if (!indexed) continue;
-    termOccurs(terms, at, 0, field, row, position);
-    const next = indexText(column, terms, field, row, at, bytes, position);
-    length += next - position;
-    position = next + ELEMENT_GAP;
-  }
-  if (indexed) Mem.putU8(column.norms + row, encodeNorm(length));
 }
 
 function markPresent(column: Column, row: u32): void {
@@ -105,26 +41,102 @@ function markPresent(column: Column, row: u32): void {
   Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
 }
 
-/**
- * Takes the current document's value as that of `row`; rows come one by one. `field`: number of the
- * column.
- */
-export function addRow(column: Column, terms: KeyTable, values: KeyTable, field: u32, row: u32): void {
-  if (isArrayType(column.type)) {
-    if (column.pending > 0) {
-      markPresent(column, row);
-      if (isStringType(column.type)) addTexts(column, terms, values, field, row);
-      if (hasOffsets(column.type, column.flags)) column.elements += column.pending;
-    }
-    Mem.putU32(column.offsets + ((<usize>row + 1) << 2), column.elements);
-    return;
+/** Takes the documents of one build, row by row. In scratch. */
+@unmanaged
+export class RowAdder {
+  terms: KeyTable;
+  values: KeyTable;
+  texts: TextTerms;
+  elements: ArrayElements;
+  folding: usize; // buffer for a folded value
+  foldingBytes: usize;
+
+  static make(terms: KeyTable, values: KeyTable): RowAdder {
+    const made = changetype<RowAdder>(scratchZeroed(offsetof<RowAdder>()));
+    made.terms = terms;
+    made.values = values;
+    made.texts = TextTerms.make(terms);
+    made.elements = ArrayElements.make();
+    return made;
   }
-  column.elements = row + 1;
-  putCell(column, row, 0);
-  if (column.kind == JSON_NULL) return;
-  markPresent(column, row);
-  if (column.type == TYPE_STRING) addText(column, terms, values, field, row);
-  else putCell(column, row, column.number);
+
+  /**
+   * Takes the current document's value as that of `row`; rows come one by one. `field`: number of the
+   * column.
+   */
+  add(column: Column, field: u32, row: u32): void {
+    if (isArrayType(column.type)) {
+      if (column.pending > 0) {
+        markPresent(column, row);
+        if (isStringType(column.type)) this.addTexts(column, field, row);
+        if (hasOffsets(column.type, column.flags)) column.elements += column.pending;
+      }
+      Mem.putU32(column.offsets + ((<usize>row + 1) << 2), column.elements);
+      return;
+    }
+    column.elements = row + 1;
+    putCell(column, row, 0);
+    if (column.kind == JSON_NULL) return;
+    markPresent(column, row);
+    if (column.type == TYPE_STRING) this.addText(column, field, row);
+    else putCell(column, row, column.number);
+  }
+
+  /** Folds a value into the buffer; returns its length. */
+  private foldText(at: usize, bytes: u32): u32 {
+    const bound = foldBound(bytes);
+    if (bound > this.foldingBytes) {
+      this.foldingBytes = bound << 1;
+      this.folding = scratch(this.foldingBytes);
+    }
+    return foldValue(at, bytes, this.folding);
+  }
+
+  /** The cell of a text value: the address of its dictionary entry, or the hash of its folding. */
+  private textCell(column: Column, field: u32, at: usize, bytes: u32): u64 {
+    if (!keepsValues(column)) {
+      const length = this.foldText(at, bytes);
+      return hash64(this.folding, length);
+    }
+    const value = tableEnter(this.values, at, bytes, field);
+    if (valueIsNew(value)) {
+      const length = this.foldText(at, bytes);
+      valueFirstSeen(this.values, value, column, this.folding, length);
+    }
+    return value;
+  }
+
+  private addText(column: Column, field: u32, row: u32): void {
+    const at = column.start + 1;
+    const bytes = column.escaped != 0 ? unescape(column.start, column.end, at) : <u32>(column.end - at - 1);
+    const indexed = hasNorms(column.type, column.flags);
+    if (indexed || keepsValues(column)) putCell(column, row, this.textCell(column, field, at, bytes));
+    if (!indexed) return;
+    Mem.putU8(column.norms + row, encodeNorm(this.texts.index(column, field, row, at, bytes, 0)));
+  }
+
+  private addTexts(column: Column, field: u32, row: u32): void {
+    const indexed = hasNorms(column.type, column.flags);
+    if (!indexed && !keepsValues(column)) return;
+    cellsNeed(column, column.pending);
+    let position: u32 = 0;
+    let length: u32 = 0;
+    let i = column.elements;
+    const elements = this.elements;
+    elements.begin(column.start, column.end);
+    while (elements.next()) {
+      const at = elements.start + 1;
+      const end = elements.end;
+      const bytes = elements.escaped ? unescape(elements.start, end, at) : <u32>(end - at - 1);
+      putCell(column, i++, this.textCell(column, field, at, bytes));
+      if (!indexed) continue;
+      termOccurs(this.terms, at, 0, field, row, position);
+      const next = this.texts.index(column, field, row, at, bytes, position);
+      length += next - position;
+      position = next + ELEMENT_GAP;
+    }
+    if (indexed) Mem.putU8(column.norms + row, encodeNorm(length));
+  }
 }
 
 /**

@@ -15,30 +15,32 @@ const SLOT_HASH: usize = 0; // slot: u32 hash, u32 entry (0 = empty)
 const SLOT_ENTRY: usize = 4;
 const POOL_CHUNK: usize = 0x10000;
 
-let poolAt: usize = 0;
-let poolEnd: usize = 0;
+/** Small pieces of scratch, 4-aligned, without scratch's own rounding. In scratch. */
+@unmanaged
+export class Pool {
+  at: usize;
+  end: usize;
 
-/** Starts a fresh pool; call once after `scratchReset`, before anything else here. */
-export function poolReset(): void {
-  poolAt = 0;
-  poolEnd = 0;
-}
-
-/** Small pieces of scratch, 4-aligned, without scratch's own rounding. */
-export function poolTake(bytes: usize): usize {
-  const wanted = (bytes + 3) & ~3;
-  if (poolEnd - poolAt < wanted) {
-    if (wanted > POOL_CHUNK >> 2) return scratch(wanted);
-    poolAt = scratch(POOL_CHUNK);
-    poolEnd = poolAt + POOL_CHUNK;
+  static make(): Pool {
+    return changetype<Pool>(scratchZeroed(offsetof<Pool>()));
   }
-  const at = poolAt;
-  poolAt += wanted;
-  return at;
+
+  take(bytes: usize): usize {
+    const wanted = (bytes + 3) & ~3;
+    if (this.end - this.at < wanted) {
+      if (wanted > POOL_CHUNK >> 2) return scratch(wanted);
+      this.at = scratch(POOL_CHUNK);
+      this.end = this.at + POOL_CHUNK;
+    }
+    const at = this.at;
+    this.at += wanted;
+    return at;
+  }
 }
 
 @unmanaged
 export class KeyTable {
+  pool: Pool; // holds entries and keys
   slots: usize;
   mask: u32;
   count: u32;
@@ -47,8 +49,9 @@ export class KeyTable {
 }
 
 /** A table for about `expected` keys to begin with (a power of two). */
-export function tableCreate(entryBytes: u32, expected: u32): KeyTable {
+export function tableCreate(pool: Pool, entryBytes: u32, expected: u32): KeyTable {
   const table = changetype<KeyTable>(scratch(offsetof<KeyTable>()));
+  table.pool = pool;
   table.mask = expected * 2 - 1;
   table.slots = scratchZeroed((<usize>table.mask + 1) << 3);
   table.count = 0;
@@ -116,8 +119,8 @@ export function tableEnter(table: KeyTable, at: usize, length: u32, tag: u32): u
   const slot = probe(table, at, length, tag, hash);
   const found = <usize>Mem.u32At(slot + SLOT_ENTRY);
   if (found != 0) return found;
-  const entry = poolTake(table.entryBytes);
-  const bytes = poolTake(length);
+  const entry = table.pool.take(table.entryBytes);
+  const bytes = table.pool.take(length);
   Mem.copy(bytes, at, length);
   Mem.putU32(entry, <u32>bytes);
   Mem.putU32(entry + 4, length);

@@ -5,7 +5,7 @@
 //   row varint (position gap << 1). The row gap counts from row -1, so it is >= 1, as a position gap is.
 
 import { Mem } from "../memory/mem";
-import { KeyTable, poolTake, tableCreate, tableEnter } from "./key-table";
+import { KeyTable, Pool, tableCreate, tableEnter } from "./key-table";
 
 const TERM_NEXT_ROW: usize = 12; // u32, row of the newest posting + 1; 0 = none yet
 const TERM_POSITION: usize = 16; // u32, newest position
@@ -22,13 +22,13 @@ const INLINE_BYTES: usize = 16;
 const TERM_ENTRY_BYTES: u32 = 68;
 const CHUNK_BYTES_MAX: u32 = 1024; // chunks double up to this; each begins with u32 next
 
-export function termsCreate(): KeyTable {
-  return tableCreate(TERM_ENTRY_BYTES, 4096);
+export function termsCreate(pool: Pool): KeyTable {
+  return tableCreate(pool, TERM_ENTRY_BYTES, 4096);
 }
 
-function nextChunk(entry: usize): usize {
+function nextChunk(pool: Pool, entry: usize): usize {
   const bytes = min(Mem.u32At(entry + TERM_CHUNK) << 1, CHUNK_BYTES_MAX);
-  const chunk = poolTake(4 + <usize>bytes);
+  const chunk = pool.take(4 + <usize>bytes);
   Mem.putU32(<usize>Mem.u32At(entry + TERM_LINK), <u32>chunk);
   Mem.putU32(entry + TERM_LINK, <u32>chunk);
   Mem.putU32(entry + TERM_CHUNK, bytes);
@@ -36,12 +36,12 @@ function nextChunk(entry: usize): usize {
   return chunk + 4;
 }
 
-function append(entry: usize, value: u64): void {
+function append(pool: Pool, entry: usize, value: u64): void {
   let at = <usize>Mem.u32At(entry + TERM_AT);
   let end = <usize>Mem.u32At(entry + TERM_END);
   while (true) {
     if (at == end) {
-      at = nextChunk(entry);
+      at = nextChunk(pool, entry);
       end = <usize>Mem.u32At(entry + TERM_END);
     }
     if (value < 0x80) break;
@@ -62,12 +62,12 @@ export function termOccurs(
   position: u32,
 ): usize {
   const entry = tableEnter(terms, at, length, field);
-  entryOccurs(entry, row, position);
+  entryOccurs(terms, entry, row, position);
   return entry;
 }
 
 /** The same for an entry of the table. */
-export function entryOccurs(entry: usize, row: u32, position: u32): void {
+export function entryOccurs(terms: KeyTable, entry: usize, row: u32, position: u32): void {
   if (Mem.u32At(entry + TERM_LINK) == 0) {
     Mem.putU32(entry + TERM_AT, <u32>(entry + TERM_INLINE));
     Mem.putU32(entry + TERM_END, <u32>(entry + TERM_INLINE + INLINE_BYTES));
@@ -76,10 +76,10 @@ export function entryOccurs(entry: usize, row: u32, position: u32): void {
   }
   const nextRow = Mem.u32At(entry + TERM_NEXT_ROW);
   if (nextRow == row + 1) {
-    append(entry, (<u64>(position - Mem.u32At(entry + TERM_POSITION))) << 1);
+    append(terms.pool, entry, (<u64>(position - Mem.u32At(entry + TERM_POSITION))) << 1);
   } else {
-    append(entry, ((<u64>(row + 1 - nextRow)) << 1) | 1);
-    append(entry, position);
+    append(terms.pool, entry, ((<u64>(row + 1 - nextRow)) << 1) | 1);
+    append(terms.pool, entry, position);
     Mem.putU32(entry + TERM_NEXT_ROW, row + 1);
     Mem.putU32(entry + TERM_POSTINGS, Mem.u32At(entry + TERM_POSTINGS) + 1);
   }

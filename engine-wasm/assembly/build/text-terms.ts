@@ -11,6 +11,7 @@ import {
   TERM_STEM,
   TERM_VALUE,
 } from "../layout";
+import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDigit } from "../text/digits";
 import { joinedAt, joinedBytes, joinedParts, joinsToken } from "../text/join";
@@ -27,72 +28,87 @@ const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 const stem: usize = memory.data(128);
 const sku: usize = memory.data(128);
 const value: usize = memory.data(128);
-let skuBytes: u32 = 0; // TOO_LONG once it does not fit
-let valueBytes: u32 = 0;
 
-/**
- * Counts a text's terms into the term table, its tokens from position `first` on. Returns the position behind
- * the last token.
- */
-export function indexText(
-  column: Column,
-  terms: KeyTable,
-  field: u32,
-  row: u32,
-  at: usize,
-  bytes: u32,
-  first: u32,
-): u32 {
-  const language = column.language;
-  const whole = (column.flags & (FLAG_SKU | FLAG_BRAND)) != 0;
-  let position = first;
-  if (whole) beginWhole();
-  tokenizeStart(at, bytes);
-  while (tokenizeNext()) {
-    const entry = termOccurs(terms, tokenAt, tokenBytes, field, row, position);
-    if (language != 0) stemOccurs(entry, terms, language, field, row, position);
-    if (whole) extendWhole();
-    if (joinsToken()) {
-      termOccurs(terms, joinedAt, joinedBytes, field, row, position + 1 - joinedParts);
+/** Counts the terms of texts into the term table of a build. In scratch. */
+@unmanaged
+export class TextTerms {
+  terms: KeyTable;
+  // the whole value so far, TOO_LONG once it does not fit
+  skuBytes: u32;
+  valueBytes: u32;
+
+  static make(terms: KeyTable): TextTerms {
+    const made = changetype<TextTerms>(scratch(offsetof<TextTerms>()));
+    made.terms = terms;
+    return made;
+  }
+
+  /**
+   * Counts a text's terms, its tokens from position `first` on. Returns the position behind
+   * the last token.
+   */
+  index(column: Column, field: u32, row: u32, at: usize, bytes: u32, first: u32): u32 {
+    const terms = this.terms;
+    const language = column.language;
+    const whole = (column.flags & (FLAG_SKU | FLAG_BRAND)) != 0;
+    let position = first;
+    if (whole) this.beginWhole();
+    tokenizeStart(at, bytes);
+    while (tokenizeNext()) {
+      const entry = termOccurs(terms, tokenAt, tokenBytes, field, row, position);
+      if (language != 0) this.stemOccurs(entry, language, field, row, position);
+      if (whole) this.extendWhole();
+      if (joinsToken()) {
+        termOccurs(terms, joinedAt, joinedBytes, field, row, position + 1 - joinedParts);
+      }
+      position++;
     }
-    position++;
+    if (whole && position > first) this.wholeOccurs(column.flags, field, row, first);
+    return position;
   }
-  if (whole && position > first) wholeOccurs(terms, column.flags, field, row, first);
-  return position;
-}
 
-/** Notes the stem of the token at hand, whose entry in the table is `entry`. */
-function stemOccurs(entry: usize, terms: KeyTable, language: u32, field: u32, row: u32, position: u32): void {
-  let stemmed = Mem.u32At(entry + TERM_STEMMED);
-  if (stemmed == 0) {
-    stemmed = stemEntry(terms, language, field);
-    Mem.putU32(entry + TERM_STEMMED, stemmed);
+  /** Notes the stem of the token at hand, whose entry in the table is `entry`. */
+  private stemOccurs(entry: usize, language: u32, field: u32, row: u32, position: u32): void {
+    let stemmed = Mem.u32At(entry + TERM_STEMMED);
+    if (stemmed == 0) {
+      stemmed = this.stemEntry(language, field);
+      Mem.putU32(entry + TERM_STEMMED, stemmed);
+    }
+    if (stemmed != NO_STEM) entryOccurs(this.terms, stemmed, row, position);
   }
-  if (stemmed != NO_STEM) entryOccurs(stemmed, row, position);
-}
 
-/** Entry of the stem of the token at hand. NO_STEM for a token with a digit, and for a stem that is too long. */
-function stemEntry(terms: KeyTable, language: u32, field: u32): u32 {
-  if (hasDigit(tokenAt, tokenBytes)) return NO_STEM;
-  const bytes = stemTerm(language, tokenAt, tokenBytes, stem + STEM_HEAD, <u32>TERM_BYTES_MAX - STEM_HEAD);
-  if (bytes == 0) return NO_STEM;
-  Mem.putU8(stem, TERM_STEM);
-  Mem.putU8(stem + 1, TERM_LANGUAGE + language);
-  return <u32>tableEnter(terms, stem, STEM_HEAD + bytes, field);
-}
+  /** Entry of the stem of the token at hand. NO_STEM for a token with a digit, and for a stem that is too long. */
+  private stemEntry(language: u32, field: u32): u32 {
+    if (hasDigit(tokenAt, tokenBytes)) return NO_STEM;
+    const bytes = stemTerm(language, tokenAt, tokenBytes, stem + STEM_HEAD, <u32>TERM_BYTES_MAX - STEM_HEAD);
+    if (bytes == 0) return NO_STEM;
+    Mem.putU8(stem, TERM_STEM);
+    Mem.putU8(stem + 1, TERM_LANGUAGE + language);
+    return <u32>tableEnter(this.terms, stem, STEM_HEAD + bytes, field);
+  }
 
-function beginWhole(): void {
-  Mem.putU8(sku, TERM_SKU);
-  Mem.putU8(value, TERM_VALUE);
-  skuBytes = 1;
-  valueBytes = 1;
-}
+  private beginWhole(): void {
+    Mem.putU8(sku, TERM_SKU);
+    Mem.putU8(value, TERM_VALUE);
+    this.skuBytes = 1;
+    this.valueBytes = 1;
+  }
 
-/** Adds the token at hand to the forms of the whole value. */
-function extendWhole(): void {
-  skuBytes = extended(sku, skuBytes);
-  if (valueBytes > 1 && valueBytes < <u32>TERM_BYTES_MAX) Mem.putU8(value + valueBytes++, SPACE);
-  valueBytes = extended(value, valueBytes);
+  /** Adds the token at hand to the forms of the whole value. */
+  private extendWhole(): void {
+    this.skuBytes = extended(sku, this.skuBytes);
+    if (this.valueBytes > 1 && this.valueBytes < <u32>TERM_BYTES_MAX)
+      Mem.putU8(value + this.valueBytes++, SPACE);
+    this.valueBytes = extended(value, this.valueBytes);
+  }
+
+  private wholeOccurs(flags: u32, field: u32, row: u32, position: u32): void {
+    if ((flags & FLAG_SKU) != 0 && this.skuBytes != TOO_LONG)
+      termOccurs(this.terms, sku, this.skuBytes, field, row, position);
+    if ((flags & FLAG_BRAND) != 0 && this.valueBytes != TOO_LONG) {
+      termOccurs(this.terms, value, this.valueBytes, field, row, position);
+    }
+  }
 }
 
 /** Adds the token at hand to a term of `bytes` bytes at `at`. Returns the new length, or TOO_LONG. */
@@ -100,11 +116,4 @@ function extended(at: usize, bytes: u32): u32 {
   if (bytes + tokenBytes > <u32>TERM_BYTES_MAX) return TOO_LONG;
   Mem.copy(at + bytes, tokenAt, tokenBytes);
   return bytes + tokenBytes;
-}
-
-function wholeOccurs(terms: KeyTable, flags: u32, field: u32, row: u32, position: u32): void {
-  if ((flags & FLAG_SKU) != 0 && skuBytes != TOO_LONG) termOccurs(terms, sku, skuBytes, field, row, position);
-  if ((flags & FLAG_BRAND) != 0 && valueBytes != TOO_LONG) {
-    termOccurs(terms, value, valueBytes, field, row, position);
-  }
 }

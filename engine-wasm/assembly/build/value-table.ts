@@ -16,7 +16,7 @@ import {
 } from "../write/dictionary-writer";
 import { Sink, sinkEnd, sinkSection, sinkWritten } from "../write/segment-sink";
 import { Column, keepsValues } from "./build-schema";
-import { ENTRY_KEY, KeyTable, poolTake, tableCreate } from "./key-table";
+import { ENTRY_KEY, KeyTable, Pool, tableCreate } from "./key-table";
 
 const VALUE_FOLDED: usize = 12; // span {u32 address, u32 length}; address 0 = just entered
 const VALUE_ORDINAL: usize = 20; // u32
@@ -24,17 +24,23 @@ const VALUE_NEXT: usize = 24; // u32, next value of the same column
 const VALUE_ENTRY_BYTES: u32 = 28;
 
 /** Values are keyed by (raw bytes, column number). */
-export function valuesCreate(): KeyTable {
-  return tableCreate(VALUE_ENTRY_BYTES, 1024);
+export function valuesCreate(pool: Pool): KeyTable {
+  return tableCreate(pool, VALUE_ENTRY_BYTES, 1024);
 }
 
 export function valueIsNew(value: usize): bool {
   return Mem.u32At(value + VALUE_FOLDED) == 0;
 }
 
-/** Adds a new value with its folding (copied) to its column. */
-export function valueFirstSeen(value: usize, column: Column, folded: usize, length: u32): void {
-  const copy = poolTake(max(length, 1));
+/** Adds a new value of the table with its folding (copied) to its column. */
+export function valueFirstSeen(
+  values: KeyTable,
+  value: usize,
+  column: Column,
+  folded: usize,
+  length: u32,
+): void {
+  const copy = values.pool.take(max(length, 1));
   Mem.copy(copy, folded, length);
   Mem.putU32(value + VALUE_FOLDED, <u32>copy);
   Mem.putU32(value + VALUE_FOLDED + 4, length);

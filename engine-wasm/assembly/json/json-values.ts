@@ -1,6 +1,7 @@
 // Turns the text of a JSON scalar that a scan has already found well formed into its value: strings into
 // UTF-8, integers exactly into i64, numbers exactly into f64.
 import { parseNumber } from "../env";
+import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { putPoint } from "../memory/utf8";
 import { hexAt } from "./json";
@@ -59,78 +60,86 @@ export const INTEGER_OK: i32 = 0;
 export const INTEGER_FRACTION: i32 = 1; // a number, but no whole one
 const INTEGER_OVERFLOW: i32 = 2; // whole, but outside int64
 
-/** Result of `parseInteger` after INTEGER_OK. */
-export let integerValue: i64 = 0;
+/** A JSON number as mantissa x 10^exponent. In scratch. */
+@unmanaged
+export class Decimal {
+  negative: bool;
+  mantissa: u64; // digits without the zeros at either end; exact when digits <= 19
+  digits: i64;
+  exponent: i64;
+  /** Result of `readInteger` after INTEGER_OK. */
+  integer: i64;
 
-/** Exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. INTEGER_*. */
-export function parseInteger(start: usize, end: usize): i32 {
-  scanDecimal(start, end);
-  integerValue = 0;
-  if (decimalDigits == 0) return INTEGER_OK;
-  if (decimalExponent < 0) return INTEGER_FRACTION;
-  if (decimalDigits + decimalExponent > 19) return INTEGER_OVERFLOW;
-  let value = decimalMantissa;
-  for (let i: i64 = 0; i < decimalExponent; i++) value *= 10; // below 10^19, inside u64
-  const limit: u64 = decimalNegative ? 0x8000000000000000 : 0x7fffffffffffffff;
-  if (value > limit) return INTEGER_OVERFLOW;
-  integerValue = decimalNegative ? 0 - <i64>value : <i64>value;
-  return INTEGER_OK;
-}
-
-/** Nearest f64 of the number [start, end) (ties to even); infinite when it is too large. */
-export function parseFloat64(start: usize, end: usize): f64 {
-  scanDecimal(start, end);
-  if (decimalDigits == 0) return decimalNegative ? -0.0 : 0.0;
-  // Clinger: with both operands exact, the one operation rounds correctly.
-  const exact = decimalDigits <= 19 && decimalMantissa <= 0x1fffffffffffff && abs(decimalExponent) <= 22;
-  if (!exact) return parseNumber(start, end - start);
-  let value = <f64>decimalMantissa;
-  const power = exactPower(<i32>abs(decimalExponent));
-  value = decimalExponent < 0 ? value / power : value * power;
-  return decimalNegative ? -value : value;
-}
-
-let decimalNegative: bool = false;
-let decimalMantissa: u64 = 0; // digits without the zeros at either end; exact when decimalDigits <= 19
-let decimalDigits: i64 = 0;
-let decimalExponent: i64 = 0;
-
-/** Reads the number as mantissa x 10^exponent. */
-function scanDecimal(p: usize, end: usize): void {
-  decimalNegative = Mem.u8At(p) == 0x2d;
-  if (decimalNegative) p++;
-  let mantissa: u64 = 0;
-  let digits: i64 = 0;
-  let zeros: i64 = 0; // seen since the last other digit
-  let exponent: i64 = 0;
-  let fraction = false;
-  for (; p < end; p++) {
-    const c = Mem.u8At(p);
-    if (c == 0x2e) {
-      fraction = true;
-      continue;
-    }
-    if (c - 0x30 >= 10) break;
-    if (fraction) exponent--;
-    if (c == 0x30) {
-      if (digits > 0) zeros++;
-      continue;
-    }
-    digits += zeros + 1;
-    if (digits <= 19) {
-      for (; zeros > 0; zeros--) mantissa *= 10;
-      mantissa = mantissa * 10 + <u64>(c - 0x30);
-    }
-    zeros = 0;
+  static make(): Decimal {
+    return changetype<Decimal>(scratch(offsetof<Decimal>()));
   }
-  exponent += zeros;
-  if (p < end) exponent += scanExponent(p + 1, end);
-  decimalMantissa = mantissa;
-  decimalDigits = digits;
-  decimalExponent = exponent;
+
+  /** Reads the exact integer value of the number [start, end); `2.0` and `1e3` are whole numbers. INTEGER_*. */
+  readInteger(start: usize, end: usize): i32 {
+    this.read(start, end);
+    this.integer = 0;
+    if (this.digits == 0) return INTEGER_OK;
+    if (this.exponent < 0) return INTEGER_FRACTION;
+    if (this.digits + this.exponent > 19) return INTEGER_OVERFLOW;
+    let value = this.mantissa;
+    for (let i: i64 = 0; i < this.exponent; i++) value *= 10; // below 10^19, inside u64
+    const limit: u64 = this.negative ? 0x8000000000000000 : 0x7fffffffffffffff;
+    if (value > limit) return INTEGER_OVERFLOW;
+    this.integer = this.negative ? 0 - <i64>value : <i64>value;
+    return INTEGER_OK;
+  }
+
+  /** Nearest f64 of the number [start, end) (ties to even); infinite when it is too large. */
+  readFloat64(start: usize, end: usize): f64 {
+    this.read(start, end);
+    if (this.digits == 0) return this.negative ? -0.0 : 0.0;
+    // Clinger: with both operands exact, the one operation rounds correctly.
+    const exact = this.digits <= 19 && this.mantissa <= 0x1fffffffffffff && abs(this.exponent) <= 22;
+    if (!exact) return parseNumber(start, end - start);
+    let value = <f64>this.mantissa;
+    const power = exactPower(<i32>abs(this.exponent));
+    value = this.exponent < 0 ? value / power : value * power;
+    return this.negative ? -value : value;
+  }
+
+  private read(p: usize, end: usize): void {
+    const negative = Mem.u8At(p) == 0x2d;
+    if (negative) p++;
+    let mantissa: u64 = 0;
+    let digits: i64 = 0;
+    let zeros: i64 = 0; // seen since the last other digit
+    let exponent: i64 = 0;
+    let fraction = false;
+    for (; p < end; p++) {
+      const c = Mem.u8At(p);
+      if (c == 0x2e) {
+        fraction = true;
+        continue;
+      }
+      if (c - 0x30 >= 10) break;
+      if (fraction) exponent--;
+      if (c == 0x30) {
+        if (digits > 0) zeros++;
+        continue;
+      }
+      digits += zeros + 1;
+      if (digits <= 19) {
+        for (; zeros > 0; zeros--) mantissa *= 10;
+        mantissa = mantissa * 10 + <u64>(c - 0x30);
+      }
+      zeros = 0;
+    }
+    exponent += zeros;
+    if (p < end) exponent += exponentAt(p + 1, end);
+    this.negative = negative;
+    this.mantissa = mantissa;
+    this.digits = digits;
+    this.exponent = exponent;
+  }
 }
 
-function scanExponent(p: usize, end: usize): i64 {
+/** The number [p, end) behind the letter e. */
+function exponentAt(p: usize, end: usize): i64 {
   const negative = Mem.u8At(p) == 0x2d;
   if (negative || Mem.u8At(p) == 0x2b) p++;
   let value: i64 = 0;

@@ -110,6 +110,7 @@ function decodeBuildResult(view: Buffer, start: number): BuildResult {
  */
 export class Build {
   readonly #instance: EngineInstance;
+  readonly #state: number; // where its scratch has the build
 
   /**
    * Begins to build a segment of `documents`, which must have different ids. Throws EngineError("program") for a
@@ -120,12 +121,12 @@ export class Build {
     const p = instance.room(bytes);
     writeInput(instance.view(), p, fields, documents);
     this.#instance = instance;
-    instance.address(instance.run((kernels) => kernels.buildBegin(p, bytes)));
+    this.#state = instance.address(instance.run((kernels) => kernels.buildBegin(p, bytes)));
   }
 
   /** Works for a fraction of a millisecond (longer on a large document). The result once it is complete, else null. */
   step(): BuildResult | null {
-    const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep()));
+    const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep(this.#state)));
     return result === 0 ? null : decodeBuildResult(this.#instance.view(), result);
   }
 }

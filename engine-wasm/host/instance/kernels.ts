@@ -24,8 +24,8 @@ export interface Kernels {
   split(body: Address, bytes: number): Address;
   splitLines(chunk: Address, bytes: number, last: number): Address;
   topLevel(object: Address, bytes: number): Address;
-  buildBegin(input: Address, bytes: number): number;
-  buildStep(): Address;
+  buildBegin(input: Address, bytes: number): Address;
+  buildStep(build: Address): Address;
   // merging
   mergeBegin(entries: Address): Address;
   mergeStep(state: Address, microseconds: number): number;

@@ -14,34 +14,44 @@ import { compileParts, type Parts } from "./compile-parts.js";
 
 const SOURCE = `
 import { scratchReset, scratch } from "./memory/arena";
-import { scanValue, scanFault, scanFaultAt, scanFailedAt, scanClear, skipSpace } from "./json/json";
-import { integerValue } from "./json/json-values";
-import { membersStart, membersNext, walkStatus, walkAt, memberNameAt, memberNameBytes, memberKind,
-  memberStart, memberEnd, memberEscaped, elementsStart, elementsNext, elementKind, elementStart, elementEnd } from "./json/json-walk";
+import { Scan, skipSpace } from "./json/json";
+import { Decimal } from "./json/json-values";
+import { ArrayElements, Members } from "./json/json-walk";
 export { scratchReset, scratch } from "./memory/arena";
-export { unescape, parseInteger, parseFloat64 } from "./json/json-values";
-export { membersStart, membersNext, elementsStart, elementsNext };
-export function integer(): i64 { return integerValue; }
+export { unescape } from "./json/json-values";
+const decimal = changetype<Decimal>(memory.data(offsetof<Decimal>(), 16));
+const scanner = changetype<Scan>(memory.data(offsetof<Scan>(), 16));
+const members = changetype<Members>(memory.data(offsetof<Members>(), 16));
+const elements = changetype<ArrayElements>(memory.data(offsetof<ArrayElements>(), 16));
+members.scan = scanner;
+elements.scan = scanner;
+export function parseInteger(start: usize, end: usize): i32 { return decimal.readInteger(start, end); }
+export function parseFloat64(start: usize, end: usize): f64 { return decimal.readFloat64(start, end); }
+export function integer(): i64 { return decimal.integer; }
 export function scan(p: usize, end: usize): i32 {
-  scanClear();
-  const after = scanValue(skipSpace(p, end), end, 0);
-  if (after == 0) return -<i32>(scanFailedAt - p) - 1;
+  scanner.clearFault();
+  const after = scanner.value(skipSpace(p, end), end, 0);
+  if (after == 0) return -<i32>(scanner.failedAt - p) - 1;
   const rest = skipSpace(after, end);
   if (rest != end) return -<i32>(rest - p) - 1;
-  return scanFault;
+  return scanner.fault;
 }
-export function faultAt(): usize { return scanFaultAt; }
-export function status(): i32 { return walkStatus; }
-export function statusAt(): usize { return walkAt; }
-export function nameAt(): usize { return memberNameAt; }
-export function nameBytes(): u32 { return memberNameBytes; }
-export function valueKind(): i32 { return memberKind; }
-export function valueStart(): usize { return memberStart; }
-export function valueEnd(): usize { return memberEnd; }
-export function valueEscaped(): bool { return memberEscaped; }
-export function itemKind(): i32 { return elementKind; }
-export function itemStart(): usize { return elementStart; }
-export function itemEnd(): usize { return elementEnd; }
+export function faultAt(): usize { return scanner.faultAt; }
+export function membersStart(p: usize, end: usize): i32 { return members.begin(p, end); }
+export function membersNext(): bool { return members.next(); }
+export function elementsStart(start: usize, end: usize): void { elements.begin(start, end); }
+export function elementsNext(): bool { return elements.next(); }
+export function status(): i32 { return members.status; }
+export function statusAt(): usize { return members.stoppedAt; }
+export function nameAt(): usize { return members.nameAt; }
+export function nameBytes(): u32 { return members.nameBytes; }
+export function valueKind(): i32 { return members.kind; }
+export function valueStart(): usize { return members.start; }
+export function valueEnd(): usize { return members.end; }
+export function valueEscaped(): bool { return members.escaped; }
+export function itemKind(): i32 { return elements.kind; }
+export function itemStart(): usize { return elements.start; }
+export function itemEnd(): usize { return elements.end; }
 `;
 
 const SURROGATE = /\p{Surrogate}/u;
