@@ -1,4 +1,4 @@
-// xxHash64 (Yann Collet, XXH64 of xxhash_spec.md) with seed 0 over raw memory. ON DISK: document ids and
+// xxHash64 (Yann Collet, XXH64 of the xxHash specification) with seed 0 over raw memory. ON DISK: document ids and
 // folded values are stored by this hash, so it never changes.
 import { Mem } from "./mem";
 

@@ -1,4 +1,4 @@
-// The host's idea of the kernels is the compiler's: every call in host/kernels.ts has the arguments and the kind
+// The host and the compiler agree about the kernels: every call in engine-wasm/host/instance/kernels.ts has the arguments and the kind
 // of result that asc wrote into dist/engine/engine.d.ts, and no kernel is exported that the host does not know.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
