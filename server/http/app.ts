@@ -4,22 +4,20 @@
 
 import type { HttpResponse, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type ErrorCode, SkeinError } from "../errors.js";
+import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
+import { closeStream, Exchange } from "./exchange.js";
 import {
-  ClientGone,
   type ExchangeContext,
   type HttpHandler,
   type HttpListener,
   type HttpReply,
-  type HttpRequest,
   type ListenOptions,
   READ_HEADERS,
   REASONS,
   type ReadHeader,
 } from "./port.js";
-import { closeStream, type ReplySink, sendStream } from "./reply-stream.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 type Uws = typeof import("uWebSockets.js");
@@ -51,7 +49,7 @@ export async function loadUws(headerBytesMax: number): Promise<Uws | Error> {
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
   const app = uws.App();
   app.any("/*", (response, request) => {
-    new Exchange(response, request, options).run(options.handler);
+    new UwsExchange(response, request, options).run(options.handler);
   });
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     // The typings leave out the variant with a host and options.
@@ -76,7 +74,7 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
 }
 
 /** One request and its reply. */
-class Exchange implements HttpRequest, Flow {
+class UwsExchange extends Exchange implements Flow {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -85,15 +83,13 @@ class Exchange implements HttpRequest, Flow {
   readonly #limits: Limits;
   readonly #unsent: UnsentBytes;
   readonly #headers: string[] = NO_HEADERS.slice();
-  readonly #queue: BodyQueue;
-  #aborted = false;
+  protected readonly queue: BodyQueue;
   #ended = false;
   #paused = false;
   #cutAfterReply = false;
-  #controller: AbortController | null = null;
-  #drained: (() => void) | null = null;
 
   constructor(response: HttpResponse, request: UwsRequest, { limits, memory, unsent }: ExchangeContext) {
+    super();
     this.#response = response;
     this.#limits = limits;
     this.#unsent = unsent;
@@ -102,17 +98,17 @@ class Exchange implements HttpRequest, Flow {
     this.query = request.getQuery() ?? "";
     this.ip = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const lengths = this.#readHeaders(request);
-    this.#queue = new BodyQueue(this, declaredLength(this.header("content-length")), limits, memory);
+    this.queue = new BodyQueue(this, declaredLength(this.header("content-length")), limits, memory);
     if (lengths > 1) {
       this.#cutAfterReply = true;
-      this.#queue.fail(new SkeinError("SK-SYS-400", "the request has more than one Content-Length header"));
+      this.queue.fail(new SkeinError("SK-SYS-400", "the request has more than one Content-Length header"));
     }
-    response.onAborted(() => this.#abort());
+    response.onAborted(() => this.abort());
     response.onData((chunk, last) => {
-      if (!this.#queue.discarding) this.#queue.push(new Uint8Array(chunk));
+      if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
       if (!last) return;
       this.resume();
-      this.#queue.end();
+      this.queue.end();
     });
   }
 
@@ -140,7 +136,7 @@ class Exchange implements HttpRequest, Flow {
         failure = error;
       }
       this.resume();
-      this.#queue.close();
+      this.queue.close();
       reply.onFinished?.(failure);
     });
   }
@@ -149,55 +145,30 @@ class Exchange implements HttpRequest, Flow {
     return this.#headers[HEADER_PLACES.get(name)!]!;
   }
 
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
-    return this.#queue.collect(bytesMax, tooLarge);
-  }
-
-  bodyStream(): AsyncIterable<Uint8Array> {
-    return this.#queue.stream();
-  }
-
-  #abort(): void {
-    this.#aborted = true;
-    this.#queue.fail(new ClientGone());
-    this.#controller?.abort();
-    this.#drained?.();
-  }
-
   pause(): void {
-    if (this.#aborted || this.#ended || this.#paused) return;
+    if (this.aborted || this.#ended || this.#paused) return;
     this.#paused = true;
     this.#response.pause();
     // A pause inside onData leaves the idle timer running, which would cut the connection. A second pause after onData has
     // returned stops the timer.
     setImmediate(() => {
-      if (this.#paused && !this.#aborted && !this.#ended) this.#response.pause();
+      if (this.#paused && !this.aborted && !this.#ended) this.#response.pause();
     });
   }
 
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    if (!this.#aborted && !this.#ended) this.#response.resume();
+    if (!this.aborted && !this.#ended) this.#response.resume();
   }
 
   /** Resolves when the reply is handed over. A small reply is handed over at once, and then there is no promise. */
   #send(reply: HttpReply): Promise<void> | undefined {
     const { body } = reply;
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-      return this.#aborted ? closeStream(body) : this.#stream(reply, body);
+      return this.aborted ? closeStream(body) : this.#stream(reply, body);
     }
-    if (this.#aborted) return undefined;
+    if (this.aborted) return undefined;
     // A paused socket would never read the connection's next request.
     this.resume();
     if (body.length > HELD_REPLY_BYTES && this.method !== "HEAD") return this.#sendWhole(reply, body);
@@ -225,7 +196,7 @@ class Exchange implements HttpRequest, Flow {
     return new Promise((resolve) => {
       const finished = (): void => {
         this.#ended = true;
-        this.#drained = null;
+        this.wake = null;
         this.#unsent.remove(bytes.byteLength);
         resolve();
       };
@@ -234,7 +205,7 @@ class Exchange implements HttpRequest, Flow {
         if (done) finished();
         return taken;
       };
-      this.#drained = finished;
+      this.wake = finished;
       response.onWritable(sendFrom);
       response.cork(() => {
         this.#writeHead(reply);
@@ -243,34 +214,31 @@ class Exchange implements HttpRequest, Flow {
     });
   }
 
-  async #stream(reply: HttpReply, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const response = this.#response;
-    response.onWritable(() => {
-      this.#drained?.();
+  #stream(reply: HttpReply, body: AsyncIterable<Uint8Array>): Promise<void> {
+    this.#response.onWritable(() => {
+      this.wake?.();
       return true;
     });
-    response.cork(() => this.#writeHead(reply));
-    const sink: ReplySink = {
-      gone: () => this.#aborted,
-      write: (chunk) => {
-        let accepted = true;
-        response.cork(() => {
-          accepted = response.write(chunk);
-        });
-        return accepted;
-      },
-      drained: () =>
-        new Promise((resolve) => {
-          this.#drained = resolve;
-        }),
-      end: () => {
-        this.resume();
-        this.#ended = true;
-        response.cork(() => response.end());
-      },
-      cut: () => response.close(),
-    };
-    await sendStream(body, sink, this.#limits.bodyIdleMsMax);
+    this.#response.cork(() => this.#writeHead(reply));
+    return this.sendStream(body, this.#limits.bodyIdleMsMax);
+  }
+
+  protected write(chunk: Uint8Array): boolean {
+    let accepted = true;
+    this.#response.cork(() => {
+      accepted = this.#response.write(chunk);
+    });
+    return accepted;
+  }
+
+  protected end(): void {
+    this.resume();
+    this.#ended = true;
+    this.#response.cork(() => this.#response.end());
+  }
+
+  protected cut(): void {
+    this.#response.close();
   }
 
   #writeHead(reply: HttpReply): void {

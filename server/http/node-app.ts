@@ -2,20 +2,18 @@
 // tests. It is slower and otherwise behaves alike.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ErrorCode } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { BodyQueue, declaredLength } from "./body-queue.js";
+import { closeStream, Exchange } from "./exchange.js";
 import {
   ClientGone,
   type ExchangeContext,
   type HttpHandler,
   type HttpListener,
   type HttpReply,
-  type HttpRequest,
   type ListenOptions,
   type ReadHeader,
 } from "./port.js";
-import { closeStream, type ReplySink, sendStream } from "./reply-stream.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /** Starts listening. Rejects when the address cannot be used. */
@@ -31,7 +29,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
       connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
     },
     (message, response) => {
-      new Exchange(message, response, options).run(options.handler);
+      new NodeExchange(message, response, options).run(options.handler);
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -60,7 +58,7 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
 }
 
 /** One request and its reply. */
-class Exchange implements HttpRequest {
+class NodeExchange extends Exchange {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -69,16 +67,14 @@ class Exchange implements HttpRequest {
   readonly #response: ServerResponse;
   readonly #limits: Limits;
   readonly #unsent: UnsentBytes;
-  readonly #queue: BodyQueue;
-  #aborted = false;
-  #controller: AbortController | null = null;
-  #drained: (() => void) | null = null;
+  protected readonly queue: BodyQueue;
 
   constructor(
     message: IncomingMessage,
     response: ServerResponse,
     { limits, memory, unsent }: ExchangeContext,
   ) {
+    super();
     this.#message = message;
     this.#response = response;
     this.#limits = limits;
@@ -90,21 +86,21 @@ class Exchange implements HttpRequest {
     this.query = mark < 0 ? "" : target.slice(mark + 1);
     this.ip = message.socket.remoteAddress ?? "";
     const flow = { pause: () => void message.pause(), resume: () => void message.resume() };
-    this.#queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
-    message.on("data", (chunk: Buffer) => this.#queue.push(chunk));
-    message.on("end", () => this.#queue.end());
-    message.on("error", () => this.#queue.fail(new ClientGone()));
-    response.on("drain", () => this.#drained?.());
-    response.on("error", () => this.#abort());
+    this.queue = new BodyQueue(flow, declaredLength(this.header("content-length")), limits, memory);
+    message.on("data", (chunk: Buffer) => this.queue.push(chunk));
+    message.on("end", () => this.queue.end());
+    message.on("error", () => this.queue.fail(new ClientGone()));
+    response.on("drain", () => this.wake?.());
+    response.on("error", () => this.abort());
     response.on("close", () => {
-      if (!response.writableFinished) this.#abort();
+      if (!response.writableFinished) this.abort();
     });
   }
 
   run(handler: HttpHandler): void {
     void handler(this).then(async (reply) => {
       const failure = await this.#send(reply).catch((error: unknown) => error);
-      this.#queue.close();
+      this.queue.close();
       reply.onFinished?.(failure);
     });
   }
@@ -114,38 +110,16 @@ class Exchange implements HttpRequest {
     return typeof value === "string" ? value : "";
   }
 
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#aborted) this.#controller.abort();
-    return this.#controller.signal;
-  }
-
-  body(bytesMax: number, tooLarge: ErrorCode): Promise<Uint8Array> {
-    return this.#queue.collect(bytesMax, tooLarge);
-  }
-
-  bodyStream(): AsyncIterable<Uint8Array> {
-    return this.#queue.stream();
-  }
-
-  #abort(): void {
-    this.#aborted = true;
-    this.#queue.fail(new ClientGone());
-    this.#controller?.abort();
-    this.#drained?.();
-  }
-
   async #send(reply: HttpReply): Promise<void> {
     const { body } = reply;
     const streamed = typeof body !== "string" && !(body instanceof Uint8Array);
-    if (this.#aborted) return streamed ? closeStream(body) : undefined;
+    if (this.aborted) return streamed ? closeStream(body) : undefined;
     for (const [name, value] of reply.headers) this.#response.setHeader(name, value);
     this.#response.statusCode = reply.status;
-    if (streamed) return this.#stream(body);
+    if (streamed) {
+      this.#response.flushHeaders();
+      return this.sendStream(body, this.#limits.bodyIdleMsMax);
+    }
     const bare = this.method === "HEAD" || reply.status === 204;
     const bytes = Buffer.byteLength(body);
     if (bytes > 0 || !bare) this.#response.setHeader("content-length", bytes);
@@ -167,19 +141,15 @@ class Exchange implements HttpRequest {
     });
   }
 
-  #stream(body: AsyncIterable<Uint8Array>): Promise<void> {
-    const response = this.#response;
-    response.flushHeaders();
-    const sink: ReplySink = {
-      gone: () => this.#aborted,
-      write: (chunk) => response.write(chunk),
-      drained: () =>
-        new Promise((resolve) => {
-          this.#drained = resolve;
-        }),
-      end: () => void response.end(),
-      cut: () => void response.destroy(),
-    };
-    return sendStream(body, sink, this.#limits.bodyIdleMsMax);
+  protected write(chunk: Uint8Array): boolean {
+    return this.#response.write(chunk);
+  }
+
+  protected end(): void {
+    this.#response.end();
+  }
+
+  protected cut(): void {
+    this.#response.destroy();
   }
 }
