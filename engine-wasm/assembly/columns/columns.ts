@@ -4,25 +4,45 @@
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 
-/** Rows whose i32 lies in [low, high]. */
-export function scanInt32(values: usize, rows: u32, low: i32, high: i32, to: usize): void {
-  const lows = i32x4.splat(low);
-  const highs = i32x4.splat(high);
+/** A range of i32, i64 or f64, as `T` says; NaN lies in none. */
+export abstract class Range {
+  /** A bit for each value in the 16 bytes at `at` that lies in the range, whose ends fill `lows` and `highs`. */
+  @inline static lanes<T>(at: usize, lows: v128, highs: v128): u32 {
+    const values = Mem.v128At(at);
+    const inside = v128.and(v128.ge<T>(values, lows), v128.le<T>(values, highs));
+    return sizeof<T>() == 4 ? i32x4.bitmask(inside) : i64x2.bitmask(inside);
+  }
+
+  /** Whether the value at `at` lies in it. */
+  @inline static has<T>(at: usize, low: T, high: T): bool {
+    if (isFloat<T>()) {
+      const value = Mem.f64At(at);
+      return value >= <f64>low && value <= <f64>high;
+    }
+    if (sizeof<T>() == 4) {
+      const value = Mem.i32At(at);
+      return value >= <i32>low && value <= <i32>high;
+    }
+    const value = Mem.i64At(at);
+    return value >= <i64>low && value <= <i64>high;
+  }
+}
+
+/** Rows whose value lies in [low, high]. */
+export function scanRange<T>(values: usize, rows: u32, low: T, high: T, to: usize): void {
+  const lows = v128.splat<T>(low);
+  const highs = v128.splat<T>(high);
+  const count = <u32>(16 / sizeof<T>());
   let from: u32 = 0;
   for (; from + 64 <= rows; from += 64) {
-    const at = values + ((<usize>from) << 2);
+    const at = values + <usize>from * sizeof<T>();
     let word: u64 = 0;
-    for (let i: u32 = 0; i < 64; i += 4) {
-      const lanes = Mem.v128At(at + ((<usize>i) << 2));
-      const inside = v128.and(i32x4.ge_s(lanes, lows), i32x4.le_s(lanes, highs));
-      word |= (<u64>(<u32>i32x4.bitmask(inside))) << (<u64>i);
-    }
+    for (let i: u32 = 0; i < 64; i += count)
+      word |= (<u64>Range.lanes<T>(at + <usize>i * sizeof<T>(), lows, highs)) << (<u64>i);
     Bits.putWord(to, from >> 6, word);
   }
-  for (; from < rows; from++) {
-    const value = Mem.i32At(values + ((<usize>from) << 2));
-    if (value >= low && value <= high) Bits.add(to, from);
-  }
+  for (; from < rows; from++)
+    if (Range.has<T>(values + <usize>from * sizeof<T>(), low, high)) Bits.add(to, from);
 }
 
 /** Rows whose u32 lies in [first, end). */
@@ -41,48 +61,6 @@ export function scanOrdinals(ordinals: usize, rows: u32, first: u32, end: u32, t
   }
   for (; from < rows; from++) {
     if (Mem.u32At(ordinals + ((<usize>from) << 2)) - first < end - first) Bits.add(to, from);
-  }
-}
-
-/** Rows whose i64 lies in [low, high]. */
-export function scanInt64(values: usize, rows: u32, low: i64, high: i64, to: usize): void {
-  const lows = i64x2.splat(low);
-  const highs = i64x2.splat(high);
-  let from: u32 = 0;
-  for (; from + 64 <= rows; from += 64) {
-    const at = values + ((<usize>from) << 3);
-    let word: u64 = 0;
-    for (let i: u32 = 0; i < 64; i += 2) {
-      const lanes = Mem.v128At(at + ((<usize>i) << 3));
-      const inside = v128.and(i64x2.ge_s(lanes, lows), i64x2.le_s(lanes, highs));
-      word |= (<u64>(<u32>i64x2.bitmask(inside))) << (<u64>i);
-    }
-    Bits.putWord(to, from >> 6, word);
-  }
-  for (; from < rows; from++) {
-    const value = Mem.i64At(values + ((<usize>from) << 3));
-    if (value >= low && value <= high) Bits.add(to, from);
-  }
-}
-
-/** Rows whose f64 lies in [low, high]; none when one of them is NaN. */
-export function scanFloat(values: usize, rows: u32, low: f64, high: f64, to: usize): void {
-  const lows = f64x2.splat(low);
-  const highs = f64x2.splat(high);
-  let from: u32 = 0;
-  for (; from + 64 <= rows; from += 64) {
-    const at = values + ((<usize>from) << 3);
-    let word: u64 = 0;
-    for (let i: u32 = 0; i < 64; i += 2) {
-      const lanes = Mem.v128At(at + ((<usize>i) << 3));
-      const inside = v128.and(f64x2.ge(lanes, lows), f64x2.le(lanes, highs));
-      word |= (<u64>(<u32>i64x2.bitmask(inside))) << (<u64>i);
-    }
-    Bits.putWord(to, from >> 6, word);
-  }
-  for (; from < rows; from++) {
-    const value = Mem.f64At(values + ((<usize>from) << 3));
-    if (value >= low && value <= high) Bits.add(to, from);
   }
 }
 

@@ -3,6 +3,7 @@
 import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
+import { Range } from "./columns";
 
 const SKIPPED: u32 = 64; // rows passed over at a time
 
@@ -49,20 +50,16 @@ export class Elements {
     for (; mask != 0; mask &= mask - 1) this.addRowOf(i + <u32>ctz(mask));
   }
 
-  /** Rows with an i32 in [low, high]. */
-  scanInt32(values: usize, low: i32, high: i32): void {
-    const lows = i32x4.splat(low);
-    const highs = i32x4.splat(high);
+  /** Rows with an i32, i64 or f64 in [low, high]; none when one of them is NaN. */
+  scanRange<T>(values: usize, low: T, high: T): void {
+    const lows = v128.splat<T>(low);
+    const highs = v128.splat<T>(high);
+    const count = <u32>(16 / sizeof<T>());
     const end = this.end();
     let i = this.first();
-    for (; i + 4 <= end; i += 4) {
-      const lanes = Mem.v128At(values + ((<usize>i) << 2));
-      this.addRowsOf(i32x4.bitmask(v128.and(i32x4.ge_s(lanes, lows), i32x4.le_s(lanes, highs))), i);
-    }
-    for (; i < end; i++) {
-      const value = Mem.i32At(values + ((<usize>i) << 2));
-      if (value >= low && value <= high) this.addRowOf(i);
-    }
+    for (; i + count <= end; i += count)
+      this.addRowsOf(Range.lanes<T>(values + <usize>i * sizeof<T>(), lows, highs), i);
+    for (; i < end; i++) if (Range.has<T>(values + <usize>i * sizeof<T>(), low, high)) this.addRowOf(i);
   }
 
   /** Rows with a u32 in [first, limit). */
@@ -77,22 +74,6 @@ export class Elements {
     }
     for (; i < end; i++)
       if (Mem.u32At(ordinals + ((<usize>i) << 2)) - first < limit - first) this.addRowOf(i);
-  }
-
-  /** Rows with an f64 in [low, high]; none when one of them is NaN. */
-  scanFloats(values: usize, low: f64, high: f64): void {
-    const lows = f64x2.splat(low);
-    const highs = f64x2.splat(high);
-    const end = this.end();
-    let i = this.first();
-    for (; i + 2 <= end; i += 2) {
-      const lanes = Mem.v128At(values + ((<usize>i) << 3));
-      this.addRowsOf(i64x2.bitmask(v128.and(f64x2.ge(lanes, lows), f64x2.le(lanes, highs))), i);
-    }
-    for (; i < end; i++) {
-      const value = Mem.f64At(values + ((<usize>i) << 3));
-      if (value >= low && value <= high) this.addRowOf(i);
-    }
   }
 
   /** Rows with a u64 equal to `hash`. */

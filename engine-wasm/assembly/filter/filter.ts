@@ -2,7 +2,7 @@
 // Scans write whole words; rows without a value drop out by the field's "present" bitset.
 
 import { floatValueKey, scanCodes, summarisedColumn } from "../columns/column-summary";
-import { scanBool, scanFloat, scanHashes, scanInt32, scanInt64, scanOrdinals } from "../columns/columns";
+import { scanBool, scanHashes, scanOrdinals, scanRange } from "../columns/columns";
 import { Elements } from "../columns/element-scans";
 import { SUMMARY_CODE_RANGES, SUMMARY_CODES, summaryOfSlot, summaryTable } from "../columns/summaries";
 import { checkDeadline } from "../env";
@@ -179,14 +179,14 @@ export class Filters {
         return this.onlyPresent(to);
       case TYPE_INT64:
         if (this.scanSummary(type, intKey(low), intKey(high), to)) return;
-        scanInt64(values, this.rows, low, high, to);
+        scanRange<i64>(values, this.rows, low, high, to);
         return this.onlyPresent(to);
       case TYPE_INT32:
         if (noneIs32 || this.scanSummary(type, intKey(low), intKey(high), to)) return;
-        scanInt32(values, this.rows, least, most, to);
+        scanRange<i32>(values, this.rows, least, most, to);
         return this.onlyPresent(to);
       case TYPE_INT32S:
-        if (!noneIs32) this.elements(to).scanInt32(values, least, most);
+        if (!noneIs32) this.elements(to).scanRange<i32>(values, least, most);
         return;
       default:
         unknownType();
@@ -200,10 +200,10 @@ export class Filters {
     if (!isArrayType(type)) {
       if (!(low <= high)) return;
       if (this.scanSummary(type, floatValueKey(low), floatValueKey(high), to)) return;
-      scanFloat(values, this.rows, low, high, to);
+      scanRange<f64>(values, this.rows, low, high, to);
       return this.onlyPresent(to);
     }
-    this.elements(to).scanFloats(values, low, high);
+    this.elements(to).scanRange<f64>(values, low, high);
   }
 
   private addEqual(operation: Operation, type: u32, to: usize): void {
