@@ -16,17 +16,21 @@ const ROWS = 20_000;
 const BROWSE: SearchProgram = { ...EVERY_DOCUMENT, k: 10 };
 
 let module: EngineModule;
+/** The first rows, and the ones behind them. */
 let segment: Uint8Array;
+let later: Uint8Array;
 
 beforeAll(async () => {
   const unlimited = await loadEngine();
   module = new EngineModule({ ...unlimited.parts, memoryBytesMax: 8 * MIB });
-  const documents = Array.from({ length: ROWS }, (_, i) => ({
+  const documents = Array.from({ length: 2 * ROWS }, (_, i) => ({
     seq: i + 1,
     raw: Buffer.from(JSON.stringify({ id: `d${i}`, title: `word${i % 100}` })),
   }));
   const fields = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET, language: 0 }];
-  segment = unlimited.workbench().build({ fields, analysis: PLAIN_ANALYSIS }, documents).segment!;
+  const build = (rows: typeof documents): Uint8Array =>
+    unlimited.workbench().build({ fields, analysis: PLAIN_ANALYSIS }, rows).segment!;
+  [segment, later] = [build(documents.slice(0, ROWS)), build(documents.slice(ROWS))];
 });
 
 /** An engine with the rows attached, and a search of it. */
@@ -61,6 +65,7 @@ describe("the end of the memory", () => {
 
   test("ends a merge, which gives its memory back", () => {
     const engine = module.engine();
+    const last = engine.attach(later);
     const handles: number[] = [];
     try {
       for (;;) handles.push(engine.attach(segment));
@@ -68,8 +73,7 @@ describe("the end of the memory", () => {
       engine.detach(handles.pop()!);
     }
     const used = engine.usedBytes();
-    const entries = handles.slice(0, 1).map((handle) => ({ segment: handle, live: 0 }));
-    const both = [...entries, { segment: handles[1]!, live: 0 }];
+    const both = [handles[0]!, last].map((handle) => ({ segment: handle, live: 0 }));
     expect(() => {
       const merge = engine.beginMerge(both);
       while (!merge.step(100_000));
