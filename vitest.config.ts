@@ -1,6 +1,8 @@
-// How `npm test` runs: every file in its own process, three at a time: end-to-end and property files start
-// real servers with several threads each, but some mostly wait for a server that waits. `--mode long` does more of the same (test/effort.ts). Long files come first so that the tail is short. The limits are for
-// machines that are busy with much else: many times what a test takes alone.
+// How `npm test` runs: three processes at a time, because end-to-end and property files start real servers with several
+// threads each, but some mostly wait for a server that waits. Of the parts, a process takes one file after the other and loads
+// modules once for all of them: modules keep no state (test/tidy), and a test restores what it mocks. `--mode long` does more of the same
+// (test/effort.ts). Long files come first so that the tail is short. The time limits are for machines that are busy with much
+// else: many times what a test takes alone.
 import { defineConfig } from "vitest/config";
 
 const SERVER_FILES = [
@@ -36,6 +38,7 @@ export default defineConfig(({ mode }) => ({
           name: "parts",
           include: ["test/**/*.test.ts"],
           exclude: SERVER_FILES,
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },

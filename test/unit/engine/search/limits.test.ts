@@ -1,5 +1,5 @@
 // What ends a kernel early, the end of its memory or of its time, leaves the instance as good as before.
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { FLAG_FACET, FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
@@ -19,6 +19,8 @@ let module: EngineModule;
 /** The first rows, and the ones behind them. */
 let segment: Uint8Array;
 let later: Uint8Array;
+
+afterEach(() => void vi.restoreAllMocks());
 
 beforeAll(async () => {
   const unlimited = await loadEngine();
@@ -94,13 +96,12 @@ describe("the end of the time", () => {
     const before = ask(BROWSE);
     const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
     let clock = 0;
-    const now = vi.spyOn(Date, "now").mockImplementation(() => clock++);
+    vi.spyOn(Date, "now").mockImplementation(() => clock++);
     expect(() => ask({ ...BROWSE, filter }, 50)).toThrow(expect.objectContaining({ code: "late" }));
     expect(clock).toBe(52); // one more than the 51 looks that were in time
     clock = 0;
     expect(ask({ ...BROWSE, filter }, 500)).toEqual(before);
     expect(clock).toBeGreaterThan(100);
-    now.mockRestore();
     expect(engine.usable).toBe(true);
     expect(ask(BROWSE)).toEqual(before);
   });

@@ -1,8 +1,10 @@
 // What people see: tables that fit, hits, progress.
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { resultLines } from "../../../../server/cli/results.js";
 import { displayWidth, oneLine, renderTable, truncate } from "../../../../server/cli/table.js";
 import { clock, progressLine, UploadProgress } from "../../../../server/cli/upload/progress.js";
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe("tables", () => {
   test("fit the width, cut the widest column first and mark what was cut", () => {
@@ -161,6 +163,5 @@ describe("progress", () => {
     expect(written).toHaveLength(2);
     expect(written[0]!.startsWith(`\r\u001b[2K[${"#".repeat(12)}${"-".repeat(12)}] 50 %`)).toBe(true);
     expect(written[1]).toBe("\r\u001b[2K");
-    now.mockRestore();
   });
 });
