@@ -8,7 +8,8 @@ import { eventually, TestServer } from "../world/harness.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
-const HANG_MS = 1_000;
+/** So long does no thread wait for its turn on a busy machine: only one that hangs is taken for it. */
+const HANG_MS = 5_000;
 
 describe.each([1, 2])("poisonous queries, %i shards", (shards) => {
   const folder = mkdtempSync(join(tmpdir(), "skein-poison-"));

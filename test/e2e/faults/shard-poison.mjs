@@ -5,9 +5,8 @@ import { isMainThread } from "node:worker_threads";
 
 const ENDS = {
   poisonexit: () => process.exit(1),
-  poisonhang: () => {
-    for (;;);
-  },
+  // The thread is held without work for the processor. The tests of the threads have one that runs in a circle.
+  poisonhang: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   poisontrap: () => {
     throw new WebAssembly.RuntimeError("unreachable");
   },
