@@ -1,10 +1,8 @@
 // GET /metrics and the slow-query log of a real server: the text parses, counters follow requests, many
 // indexes make few series, a shard that stands still does not stop the scrape.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
+import { BlockedShards } from "../world/blocked-shards.js";
 import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
 import { readPrometheusText, type Scraped } from "../world/prometheus-text.js";
 import { serverOverEachHttp, sharedServer } from "../world/shared-server.js";
@@ -14,6 +12,8 @@ const METRICS_KEY = "metrics-key-0123456789";
 /** A scrape may be as old as this: scrapes that follow each other closely share one. */
 const SHARED_MS = 300;
 const SLOW_MS = 400;
+/** A thread that waits for its turn is not to be taken for one that stands still, nor one that a test holds for one that hangs. */
+const LIMITS = { metricsIndexesMax: 20, metricsMsMax: 5_000, shardHangMsMax: 3_600_000 };
 
 async function scrape(server: TestServer, key: string | null = null): Promise<Scraped> {
   await sleep(SHARED_MS);
@@ -23,15 +23,12 @@ async function scrape(server: TestServer, key: string | null = null): Promise<Sc
   return readPrometheusText(reply.text);
 }
 
-const blockDir = mkdtempSync(join(tmpdir(), "skein-block-"));
+const blocked = new BlockedShards();
 const server = sharedServer(
   {
     shards: 2,
-    config: { slow_query_ms: SLOW_MS, limits: { metricsIndexesMax: 20 } },
-    env: {
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, "../faults/shard-blocker.mjs")}`,
-      SKEIN_TEST_BLOCK_DIR: blockDir,
-    },
+    config: { slow_query_ms: SLOW_MS, limits: LIMITS },
+    env: blocked.env,
   },
   (server) =>
     server.createIndex("shop", SCHEMA, [
@@ -39,20 +36,7 @@ const server = sharedServer(
       { id: "2", title: "blue shoe" },
     ]),
 );
-afterAll(() => rmSync(blockDir, { recursive: true, force: true }));
-
-/** The shard's thread stands still while `work` is done. */
-async function blocked<T>(shard: number, work: () => Promise<T>): Promise<T> {
-  const order = join(blockDir, String(shard));
-  const held = `${order}.held`;
-  writeFileSync(order, "");
-  try {
-    await eventually(async () => existsSync(held), `shard ${shard} obeys`);
-    return await work();
-  } finally {
-    rmSync(held, { force: true });
-  }
-}
+afterAll(() => blocked.close());
 
 describe("metrics", () => {
   test("need no key and move with requests, queries and documents", async () => {
@@ -112,7 +96,7 @@ describe("metrics", () => {
 
   test("do not wait for a shard that stands still, and say so", async () => {
     await scrape(server);
-    const scraped = await blocked(1, () => scrape(server));
+    const scraped = await blocked.while(1, () => scrape(server));
     expect(scraped.value("skein_shard_up", { shard: 0 })).toBe(1);
     expect(scraped.value("skein_shard_up", { shard: 1 })).toBe(0);
     expect(scraped.value("skein_index_documents", { index: "shop", tenant: 1 })).toBe(3);
@@ -128,7 +112,7 @@ describe("metrics of slow and many", () => {
   test("a slow query is logged with its phases and counted", async () => {
     const before = (await scrape(server)).value("skein_slow_queries_total") ?? 0;
     const lines = () => server.log.filter((entry) => entry.msg === "slow query" && entry.q === "red shoe");
-    const answered = await blocked(0, async () => {
+    const answered = await blocked.while(0, async () => {
       const query = server.query("shop", { q: "red shoe", highlight_fields: "title" });
       await server.holds(1);
       await sleep(2 * SLOW_MS);
@@ -180,7 +164,11 @@ function documents(index: number) {
   return Array.from({ length: index % 10 }, (_, i) => ({ id: String(i), title: `thing ${i}` }));
 }
 
-const KEYED = serverOverEachHttp({ shards: 1, env: { SKEIN_METRICS_KEY: METRICS_KEY } });
+const KEYED = serverOverEachHttp({
+  shards: 1,
+  config: { limits: LIMITS },
+  env: { SKEIN_METRICS_KEY: METRICS_KEY },
+});
 
 describe.each(KEYED)("metrics over %s with a key", (_http, server) => {
   test("are shown to nobody else, not even to the admin key", async () => {

@@ -4,9 +4,11 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
-import { ADMIN_KEY, eventually, expectStatus, meanwhile, sleep, TestServer } from "../world/harness.js";
+import { BlockedShards } from "../world/blocked-shards.js";
+import { ADMIN_KEY, eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
+import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
 
 const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
@@ -57,7 +59,13 @@ async function take(server: TestServer): Promise<Snapshot> {
   return data;
 }
 
-const server = sharedServer({ shards: 3 });
+const blocked = new BlockedShards();
+const server = sharedServer({
+  shards: 3,
+  config: { limits: { shardHangMsMax: 3_600_000 } }, // a thread that a test holds is not to be taken for one that hangs
+  env: blocked.env,
+});
+afterAll(() => blocked.close());
 const directories: string[] = [];
 const restored: TestServer[] = [];
 
@@ -95,7 +103,8 @@ describe("snapshots", () => {
     const moments: { before: number[]; after: number; path: string; documents: number }[] = [];
     await meanwhile([writer, writer, writer, writer, reader, reader], async () => {
       for (let round = 0; round < effort(2, 8); round++) {
-        await sleep(200);
+        const written = acknowledged.size;
+        await eventually(async () => acknowledged.size > written, "another batch is acknowledged");
         const before = [...acknowledged];
         const { path, documents } = await take(server);
         moments.push({ before, after: started, path, documents });
@@ -183,11 +192,16 @@ describe("snapshots", () => {
 
 describe("snapshots in the hands of an operator", () => {
   test("are listed, removed, one at a time, and for the bootstrap key only", async () => {
-    const replies = await Promise.all(Array.from({ length: 5 }, () => server.post("/v1/snapshots")));
-    const statuses = replies.map(({ status }) => status);
-    expect(statuses).toContain(202);
-    expect(statuses).toContain(409);
-    expect(replies.find(({ status }) => status === 409)!.json.code).toBe("SK-SYS-409");
+    const refused: Reply[] = [];
+    const asked = await blocked.while(1, async () => {
+      const replies = Array.from({ length: 5 }, () => server.post("/v1/snapshots"));
+      for (const reply of replies) void reply.then((one) => refused.push(one));
+      await eventually(async () => refused.length === 4, "all but one are answered");
+      return { replies };
+    });
+    expect(refused.slice(0, 4).map(({ json }) => json.code)).toEqual(new Array(4).fill("SK-SYS-409"));
+    const statuses = (await Promise.all(asked.replies)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([202, 409, 409, 409, 409]);
     let list: Snapshot[] = [];
     await eventually(async () => {
       list = (await server.get("/v1/snapshots")).json.data as unknown as Snapshot[];

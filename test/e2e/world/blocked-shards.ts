@@ -1,0 +1,35 @@
+// Shards that stand still while a test does something: whoever waits for such a shard waits as long as the test wants. The
+// thread is stopped by faults/shard-blocker.mjs, which the server loads first.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually, type StartOptions } from "./harness.js";
+
+export class BlockedShards {
+  readonly #folder = mkdtempSync(join(tmpdir(), "skein-block-"));
+
+  /** What the server is to be started with. */
+  get env(): NonNullable<StartOptions["env"]> {
+    return {
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, "../faults/shard-blocker.mjs")}`,
+      SKEIN_TEST_BLOCK_DIR: this.#folder,
+    };
+  }
+
+  /** The shard's thread stands still while `work` is done. */
+  async while<T>(shard: number, work: () => Promise<T>): Promise<T> {
+    const order = join(this.#folder, String(shard));
+    const held = `${order}.held`;
+    writeFileSync(order, "");
+    try {
+      await eventually(async () => existsSync(held), `shard ${shard} obeys`);
+      return await work();
+    } finally {
+      rmSync(held, { force: true });
+    }
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
