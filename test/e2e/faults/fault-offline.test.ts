@@ -26,6 +26,11 @@ const SAYS: Record<OfflinePoint, [code: number, text: RegExp]> = {
   "restore.after-part": [2, /a restore into .* is not finished; start the server once/],
   "restore.before-end": [2, /a restore into .* is not finished; start the server once/],
 };
+/** The first point of those after which the same is said. */
+const FIRST_TO_SAY = new Map(
+  (Object.keys(SAYS) as OfflinePoint[]).reverse().map((point) => [String(SAYS[point]), point]),
+);
+
 /** A step that fails ends the process as a kill does, only in order: the usual run sees it once of each kind. */
 const points = (kind: string, what: "kill" | "throw"): OfflinePoint[] =>
   SERVER_FAULT_POINTS.filter((point): point is OfflinePoint => point.startsWith(`${kind}.`)).slice(
@@ -70,9 +75,11 @@ async function started(shards: number): Promise<View> {
   return view;
 }
 
-async function expectNamed(point: OfflinePoint): Promise<void> {
+async function expectNamed(point: OfflinePoint, what: "kill" | "throw"): Promise<void> {
   const before = readdirSync(world.dataDir).sort();
-  for (const command of ["check", "repair"]) {
+  // the usual run repairs once where several points leave the same to say
+  const repairs = effort(FIRST_TO_SAY.get(String(SAYS[point])) === point && what === "kill", true);
+  for (const command of repairs ? ["check", "repair"] : ["check"]) {
     const { code, text } = await world.skein(command, "--data-dir", world.dataDir);
     expect([code, text], `${command} at ${point}`).toEqual([
       SAYS[point][0],
@@ -95,7 +102,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     const { code, text } = await world.startAndEnd(1);
     expect(world.spent(point)).toBe(true);
     expect(code === null || code > 0, text).toBe(true);
-    await expectNamed(point);
+    await expectNamed(point, what);
     // the number that the start wanted, or the one before: whatever is in force, nothing is missing
     expect(await started(what === "kill" ? 1 : 2)).toEqual(old);
     await expectClean();
@@ -108,7 +115,7 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     const { code, text } = await world.skein("restore", snapshot, "--data-dir", world.dataDir, "--force");
     expect(world.spent(point)).toBe(true);
     expect(code === null || code > 0, text).toBe(true);
-    await expectNamed(point);
+    await expectNamed(point, what);
     const [says] = SAYS[point];
     expect(await started(2)).toEqual(says === 0 ? old : restored);
     if (says === 0) {

@@ -1,4 +1,4 @@
-// What fault-points.test.ts stands on: servers and commands whose fault points can be armed, on one data directory,
+// What the tests of fault points stand on: servers and commands whose fault points can be armed, on one data directory,
 // and what a client sees of all indexes there.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -81,39 +81,47 @@ export class World {
   }
 
   /** Starts a server that is expected to end while it starts. */
-  startAndEnd(shards: number): Promise<{ code: number | null; text: string }> {
+  startAndEnd(shards: number, dataDir = this.dataDir): Promise<{ code: number | null; text: string }> {
     const flags = ["--port", "0", "--admin-key", ADMIN_KEY, "--log-level", "error"];
-    return this.skein("serve", "--data-dir", this.dataDir, "--shards", String(shards), ...flags);
+    return this.skein("serve", "--data-dir", dataDir, "--shards", String(shards), ...flags);
   }
 
-  /** What clients see, once nothing is being rebuilt. */
+  /** What clients see, once nothing is being rebuilt. Looks once at each index, since only two of them are loaded at a time. */
   async view(): Promise<View> {
     const server = this.server!;
-    const view: View = {};
     const list = async () =>
       (await server.get("/v1/indexes")).json.data as unknown as { name: string; status: string }[];
+    let view: View = {};
     await eventually(async () => {
+      view = {};
       // one that did not open when it was last needed is tried again by its next use
-      for (const { name } of await list()) await server.raw("GET", `/v1/indexes/${name}/documents/export`);
+      for (const { name } of await list()) {
+        const seen = await this.#look(name);
+        if (seen === undefined) return false;
+        view[name] = seen;
+      }
       return (await list()).every(({ status }) => status === "active");
     }, "all indexes are active");
-    for (const { name } of await list()) {
-      const { data } = (await server.get(`/v1/indexes/${name}`)).json;
-      const exported = await server.raw("GET", `/v1/indexes/${name}/documents/export`);
-      const documents = exported.text.split("\n").filter((line) => line !== "");
-      const { found } = (await server.query(name, { q: "*", per_page: 0 })).json;
-      if (found !== documents.length || data.records_count !== found)
-        throw new Error(
-          `${name}: ${found} found, ${data.records_count} counted, ${documents.length} exported`,
-        );
-      const settings = (await server.get(`/v1/indexes/${name}/settings`)).json.data;
-      view[name] = {
-        documents: documents.sort(),
-        symbols: settings.symbols_to_index as string[],
-        typos: settings.num_typos as number,
-      };
-    }
     return view;
+  }
+
+  /** Undefined while the index does not answer. */
+  async #look(name: string): Promise<IndexView | undefined> {
+    const server = this.server!;
+    const exported = await server.raw("GET", `/v1/indexes/${name}/documents/export`);
+    const counted = await server.query(name, { q: "*", per_page: 0 });
+    if (exported.status !== 200 || counted.status !== 200) return undefined;
+    const documents = exported.text.split("\n").filter((line) => line !== "");
+    const { found } = counted.json;
+    const { data } = (await server.get(`/v1/indexes/${name}`)).json;
+    if (found !== documents.length || data.records_count !== found)
+      throw new Error(`${name}: ${found} found, ${data.records_count} counted, ${documents.length} exported`);
+    const settings = (await server.get(`/v1/indexes/${name}/settings`)).json.data;
+    return {
+      documents: documents.sort(),
+      symbols: settings.symbols_to_index as string[],
+      typos: settings.num_typos as number,
+    };
   }
 
   async close(): Promise<void> {

@@ -4,15 +4,22 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { indexRange } from "../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../shards/storage/level-store.js";
+import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
 import { World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = Array.from({ length: 20 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
+/** The usual run has the first with one shard and the second with two. */
+const CUTS: [point: string, more: number][] = [
+  ["create.after-catalog", 0],
+  ["create.after-shards", 1],
+];
 
 describe.each([1, 2])("with %i shards", (shards) => {
   let world: World;
 
+  const cuts = effort(CUTS.slice(shards - 1, shards), CUTS);
   const offline = (command: "check" | "repair") => world.skein(command, "--data-dir", world.dataDir);
 
   beforeEach(async () => {
@@ -25,10 +32,7 @@ describe.each([1, 2])("with %i shards", (shards) => {
   afterEach(() => world.close());
 
   /** The next start may also change the number of shards. */
-  test.each([
-    ["create.after-catalog", 0],
-    ["create.after-shards", 1],
-  ])("a creation cut short at %s, and a start with %i more shards", async (point, more) => {
+  test.each(cuts)("a creation cut short at %s, and a start with %i more shards", async (point, more) => {
     let server = world.server!;
     world.arm(point, "kill");
     const body = { name: "unanswered", schema: SCHEMA };
