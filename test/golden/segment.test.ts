@@ -1,9 +1,7 @@
 // Stored segments are read for ever: the naive reader finds in each fixture what its documents say, and the engine
 // attaches it and answers queries on it. What a segment of another version or a damaged one is, is told apart.
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -26,13 +24,8 @@ const SEGMENTS: readonly (readonly [string, SegmentStory])[] = [
   ["segment-blocks-v1.hex", BLOCKS],
 ];
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine("release");
-  bench = module.workbench();
-});
+const module = await loadEngine("release");
+const bench = module.workbench();
 
 describe.each(SEGMENTS)("%s", (file, { fields, documents, seqs }) => {
   test("holds what its documents say", () => {

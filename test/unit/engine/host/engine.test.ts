@@ -1,18 +1,11 @@
 // The engine's door: look-ups by id and by sequence number, live bitsets, snapshots, memory given back.
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Engine, liveBytes } from "../../../../engine-wasm/host/instance/engine.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { loadEngine } from "../load-engine.js";
 import { type Catalogue, groupsOf, makeCatalogue } from "../segments/catalogue.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 const isDead = (i: number): boolean => i % 5 === 2;
 const seqOf = (i: number): number => 1000 + 7 * i;

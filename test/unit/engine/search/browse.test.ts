@@ -1,8 +1,6 @@
 // Sorting and facet counting of segments of many words of rows, where rows are compared and counted 64 at a time:
 // equal to the naive twin for every kind of column, both directions, ties, missing values and deleted rows.
-import { beforeAll, expect, test } from "vitest";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { expect, test } from "vitest";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -33,13 +31,8 @@ const ON = 6;
 const SORTED = [BRAND, PRICE, STOCK, BIG, ON];
 const COUNTED = [1, ...SORTED, 7, 8];
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function browse(changes: Partial<SearchProgram>): SearchProgram {
   return { ...EVERY_DOCUMENT, k: 10, ...changes };

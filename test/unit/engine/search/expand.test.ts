@@ -1,7 +1,7 @@
 // The expand kernel equals its naive twin: frequencies, prefix ranges, typos (against the full matrix of optimal
 // string alignment), field statistics, over several segments with deleted rows.
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   FLAG_BRAND,
   FLAG_INDEX,
@@ -9,8 +9,7 @@ import {
   PREFIX_TERMS_LISTED,
   TYPE_STRING,
 } from "../../../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import { PLAIN_ANALYSIS, type Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   type ExpandProgram,
   type ExpandSuspect,
@@ -37,13 +36,8 @@ import {
   TEXT_SLOTS,
 } from "../segments/catalogue.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function run(catalogue: Catalogue, program: ExpandProgram): ExpandResult {
   return decodeExpandResult(catalogue.engine.expand(catalogue.snapshot, encodeExpand(program)), program);

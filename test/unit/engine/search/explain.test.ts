@@ -1,9 +1,7 @@
 // The explain kernel accounts for what the search kernel answered: the same numbers to the bit, made of parts that
 // the documents really have.
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { expect, test } from "vitest";
 import { encodeExplain } from "../../../../engine-wasm/host/programs/explain-program.js";
 import {
   decodeExplainResult,
@@ -29,13 +27,8 @@ import {
 } from "../segments/catalogue.js";
 import { randomProgram } from "./random-program.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function explain(
   { engine, snapshot }: Catalogue,

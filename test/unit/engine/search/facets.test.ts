@@ -1,7 +1,5 @@
 // Facet counts, spelled out: merged over segments by raw value, a document once per value, both orders.
-import { beforeAll, expect, test } from "vitest";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { expect, test } from "vitest";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -12,13 +10,8 @@ import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
 import { FIELDS, makeCatalogue } from "../segments/catalogue.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function facet(
   groups: Document[][],

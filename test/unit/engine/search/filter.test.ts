@@ -1,7 +1,5 @@
 // Each filter operation on columns of lengths around the 64 rows that a scan step takes, at the ends of its range.
-import { beforeAll, expect, test } from "vitest";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { expect, test } from "vitest";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -11,27 +9,14 @@ import {
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
 import { loadEngine } from "../load-engine.js";
-import {
-  type Catalogue,
-  LARGE,
-  makeCatalogue,
-  PRICES,
-  picker,
-  randomDocument,
-} from "../segments/catalogue.js";
+import { LARGE, makeCatalogue, PRICES, picker, randomDocument } from "../segments/catalogue.js";
 import { searchTwin } from "./search-twin.js";
 
-let bench: Workbench;
-let module: EngineModule;
-const catalogues: Catalogue[] = [];
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-  for (const count of effort([1, 64, 65, 140], [1, 63, 64, 65, 128, 200])) {
-    const documents = Array.from({ length: count }, (_, i) => randomDocument(i, picker(i + count)));
-    catalogues.push(makeCatalogue(module, bench, [documents], () => false));
-  }
+const module = await loadEngine();
+const bench = module.workbench();
+const catalogues = effort([1, 64, 65, 140], [1, 63, 64, 65, 128, 200]).map((count) => {
+  const documents = Array.from({ length: count }, (_, i) => randomDocument(i, picker(i + count)));
+  return makeCatalogue(module, bench, [documents], () => false);
 });
 
 function browse(filter: FilterOp[]): SearchProgram {

@@ -1,9 +1,7 @@
 // The typo walk on dictionaries chosen for its corners: shared prefixes that die in the middle of a character,
 // transpositions at the ends of the band, words as long as terms get. The twin is the full matrix.
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { TERM_BYTES_MAX } from "../../../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { encodeExpand } from "../../../../engine-wasm/host/programs/expand-program.js";
 import { decodeExpandResult } from "../../../../engine-wasm/host/programs/expand-result.js";
 import { effort } from "../../../effort.js";
@@ -11,13 +9,8 @@ import { makeDictionary, typosOf } from "../../../oracle/words/expand.js";
 import { loadEngine } from "../load-engine.js";
 import { type Catalogue, makeCatalogue, picker } from "../segments/catalogue.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function dictionaryOf(terms: string[]): Catalogue {
   return makeCatalogue(module, bench, [[{ id: "1", title: terms.join(" ") }]], () => false);

@@ -2,10 +2,8 @@
 // lengths, words in every tier, bonuses of place and of terms, pages smaller and larger than the tiers, several
 // segments with deleted rows, every mode and order.
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -36,13 +34,8 @@ const NAMES = [
 const RELEVANCE: SortKey = { by: "relevance", descending: true };
 const PRICE: SortKey = { by: "field", descending: false, slot: 3, type: L.TYPE_FLOAT };
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function document(id: number, pick: Pick): Document {
   return {

@@ -1,10 +1,8 @@
 // The search kernel equals its naive twin: matching, filters, text match to the bit, order, paging, facets, over
 // several segments with deleted rows.
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   ALL_ROWS,
   EVERY_DOCUMENT,
@@ -31,13 +29,8 @@ import {
 import { randomFilter, randomProgram, randomWord } from "./random-program.js";
 import { searchTwin } from "./search-twin.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function run(catalogue: Catalogue, program: SearchProgram): SearchResult {
   return decodeSearchResult(catalogue.engine.search(catalogue.snapshot, encodeSearch(program)), program);

@@ -1,9 +1,7 @@
 // Order of rows, spelled out: missing values last in both directions, int64 exact, strings by folded bytes across
 // segments, ties by the newest.
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -15,13 +13,8 @@ import type { Document } from "../../../oracle/segments/values.js";
 import { loadEngine } from "../load-engine.js";
 import { makeCatalogue } from "../segments/catalogue.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 /** Sorts documents `{name: value}` in two segments; returns the rows, numbered from 1 in input order. */
 function sorted(

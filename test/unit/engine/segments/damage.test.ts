@@ -1,11 +1,10 @@
 // Bytes that are not to be trusted: flipped bits in programs and segments give an answer or a clear error, never
 // a trap, and never write outside what the kernels own.
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import { PLAIN_ANALYSIS, type Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import { encodeExpand } from "../../../../engine-wasm/host/programs/expand-program.js";
 import {
   ALL_ROWS,
@@ -17,13 +16,8 @@ import { loadEngine } from "../load-engine.js";
 import { FIELDS, makeCatalogue, picker, randomDocument, TEXT_SLOTS } from "./catalogue.js";
 import { toRaw } from "./documents.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 const WORD = {
   weight: 1,

@@ -1,24 +1,18 @@
 // Merging: the bytes are exactly those of a segment built from the surviving documents, for random documents,
 // splits, deletions and step sizes; and nothing is left behind in the engine's memory.
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildDocument, BuildField } from "../../../../engine-wasm/host/instance/build.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import type { EngineInstance } from "../../../../engine-wasm/host/instance/memory.js";
 import { Merge, type MergeEntry } from "../../../../engine-wasm/host/instance/merge.js";
-import { PLAIN_ANALYSIS, type Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import { readSegment } from "../../../oracle/segments/segment-reader.js";
 import { loadEngine } from "../load-engine.js";
 import { anyDocuments, anyFields, seqsOf, toRaw } from "./documents.js";
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function build(fields: BuildField[], documents: BuildDocument[]): Uint8Array {
   const { segment, failures } = bench.build({ fields, analysis: PLAIN_ANALYSIS }, documents);

@@ -1,9 +1,7 @@
 // What an engine notes of a segment beyond its bytes: filters by codes and facets by sets of values equal the naive
 // twin, wherever a range begins and ends, and it can be made in steps, of which the last ones may be missing.
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
-import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import {
   ALL_ROWS,
   EVERY_DOCUMENT,
@@ -27,13 +25,8 @@ const STOCK = 4;
 const BIG = 5;
 const SIZES = 7;
 
-let module: EngineModule;
-let bench: Workbench;
-
-beforeAll(async () => {
-  module = await loadEngine();
-  bench = module.workbench();
-});
+const module = await loadEngine();
+const bench = module.workbench();
 
 function check({ engine, snapshot, rows }: Catalogue, changes: Partial<SearchProgram>): void {
   const scoring = { k1: K1, b: B, proximityWeight: PROXIMITY_WEIGHT };
