@@ -101,7 +101,7 @@ export class TestServer {
       async () => (await this.raw("GET", "/health/ready")).status === 200,
       "the server is ready",
     );
-    this.contract ??= new OpenApiContract(JSON.parse((await this.raw("GET", "/openapi.json")).text));
+    this.contract ??= OpenApiContract.of((await this.raw("GET", "/openapi.json")).text);
   }
 
   private configFlags(): string[] {

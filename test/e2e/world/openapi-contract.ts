@@ -25,6 +25,9 @@ type Schemas = "described" | "closed";
 const JSON_TYPE = "application/json";
 const ERROR = "/components/schemas/Error";
 
+/** By the text of the document: servers of one build share theirs, since the checks are compiled when they are first used. */
+const known = new Map<string, OpenApiContract>();
+
 export class OpenApiContract {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
   private readonly compiled = new Map<string, ValidateFunction>();
@@ -37,6 +40,12 @@ export class OpenApiContract {
     this.templates = Object.keys(document.paths)
       .sort((a, b) => a.split("{").length - b.split("{").length)
       .map((template) => ({ template, pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, "[^/]+")}$`) }));
+  }
+
+  static of(text: string): OpenApiContract {
+    const contract = known.get(text) ?? new OpenApiContract(JSON.parse(text) as OpenApiDocument);
+    known.set(text, contract);
+    return contract;
   }
 
   /** Throws when the server accepted a JSON request that the document does not describe. */
