@@ -2,7 +2,7 @@
 // programs and results are made of these; nothing here knows what they mean.
 
 const FIRST_BYTES = 1024;
-/** The bytes of a finished writer are used again by the next one, unless it has grown large. */
+/** The next writer uses the buffer of a finished one again, unless that has grown larger than this. */
 const SPARE_BYTES_MAX = 64 * 1024;
 const encoder = new TextEncoder();
 

@@ -19,9 +19,9 @@ export type EngineErrorCode =
 
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
-  /** DOC_* for `json`, else 0. */
+  /** The DOC_* code of a `json` error, else 0. */
   readonly documentStatus: number;
-  /** Byte position of the trouble for `json`, else 0. */
+  /** The byte position of the fault for a `json` error, else 0. */
   readonly at: number;
 
   constructor(

@@ -1,6 +1,6 @@
-// Stems of words, and the languages that have them: the only file that knows the stemming library (Orama's build
-// of the Snowball stemmers). Terms arrive folded, without accents; a stemmer that looks for them just finds less,
-// but the same for documents and queries.
+// Stems of words, and the languages that have them. The only file that knows the stemming library (Orama's build of the
+// Snowball stemmers). Terms arrive folded, without accents. A stemmer that looks for accents finds less, but it finds the
+// same for documents and queries.
 import { createRequire } from "node:module";
 import type { stemmer } from "@orama/stemmers/english";
 
@@ -39,7 +39,7 @@ const LANGUAGES: readonly (readonly [code: string, name: string])[] = [
 
 const NUMBERS: ReadonlyMap<string, number> = new Map(LANGUAGES.map(([code], i) => [code, i + 1]));
 
-/** Stems kept per language and thread. */
+/** How many stems are kept per language and thread. */
 const CACHED_MAX = 20_000;
 const caches: readonly Map<string, string>[] = LANGUAGES.map(() => new Map());
 
@@ -74,7 +74,7 @@ function stemmerOf(language: number): Stemmer {
   return stemmers[at];
 }
 
-/** Some stemmers trip over words that are none of their language; those stay as they are. */
+/** The stem, or the term itself when the stemmer throws or gives nothing. Some do so for words that are not of their language. */
 function stemOrTerm(stemmer: Stemmer, term: string): string {
   try {
     return stemmer(term) || term;

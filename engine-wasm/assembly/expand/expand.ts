@@ -65,7 +65,7 @@ function findPrefix(expansion: Expansion, word: AskedWord): void {
   }
 }
 
-/** The first of the prefix's terms in one segment, one more than are ever listed; adds all of them to the word's sums. */
+/** The first terms of the prefix in one segment, one more than are ever listed. Adds the counts of all its terms to the word's sums. */
 function prefixTermsOf(expansion: Expansion, word: AskedWord, entry: u32): TermList {
   const segment = Snap.segment(expansion.snapshot, entry);
   const live = Snap.live(expansion.snapshot, entry);
@@ -136,7 +136,7 @@ function infixesOf(expansion: Expansion, word: AskedWord, segment: usize, live: 
   return terms;
 }
 
-/** Looks near terms up as far as the counts of its witnesses give reason; `typos` says afterwards how far that is. */
+/** Looks near terms up if the counts of the suspect's witnesses give reason to. `typos` then says within how many typos. */
 function findSuspected(expansion: Expansion, suspect: Suspect): void {
   let most: f64 = 0;
   for (let i: u32 = 0; i < suspect.witnessCount; i++)
@@ -145,7 +145,7 @@ function findSuspected(expansion: Expansion, suspect: Suspect): void {
   if (suspect.typos > 0) findTypos(expansion, suspect);
 }
 
-/** Documents of the slot that has most with the word, or most with terms that start with it. */
+/** The most documents that one slot has with the word, or with terms that start with it. */
 function documentsOf(expansion: Expansion, word: AskedWord): f64 {
   let most: f64 = 0;
   for (let slot: usize = 0; slot < <usize>expansion.slots.count; slot++) {

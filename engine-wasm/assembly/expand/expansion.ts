@@ -36,7 +36,7 @@ export class AskedWord {
   infixTerms: TermList; // by length
 }
 
-/** A word of which near terms are looked up, by what the snapshot holds for other words of the program. */
+/** A word whose near terms are looked up if the snapshot has few documents with certain other words of the program. */
 @unmanaged
 export class Suspect extends AskedWord {
   few: u32;

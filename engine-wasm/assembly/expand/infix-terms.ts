@@ -50,7 +50,7 @@ export class InfixTerms {
     return Mem.u32At(this.numbers + ((<usize>index) << 2));
   }
 
-  /** The numbers stay in one piece as long as nobody else takes scratch; they come four at a time. */
+  /** Adds a term. The numbers stay in one piece as long as nobody else takes scratch, which is taken for four numbers at a time. */
   private add(term: u32): void {
     const index = this.count++;
     if ((index & 3) == 0) scratch(16);
@@ -103,13 +103,13 @@ function nextPlace(at: usize, end: usize, word: usize, length: u32): usize {
   return end;
 }
 
-/** The first `length` bytes of the word stand at the place. */
+/** Whether the first `length` bytes of the word stand at the place. */
 function isAt(place: usize, word: usize, length: usize): bool {
   for (let i: usize = 1; i < length; i++) if (Mem.u8At(place + i) != Mem.u8At(word + i)) return false;
   return true;
 }
 
-/** The term that has the byte at `offset`; no term before `from` has it. Mostly it is one of the next, so steps grow. */
+/** The term that has the byte at `offset`. No term before `from` has it. The search begins there with growing steps, because it is mostly near. */
 function termAround(offsets: usize, from: u32, terms: u32, offset: u32): u32 {
   let low = from;
   let step: u32 = 1;

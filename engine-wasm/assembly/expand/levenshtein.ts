@@ -177,14 +177,14 @@ export class TypoWalk {
     this.term = term;
   }
 
-  /** The term leaves the dead prefix in its last byte only, and dies of the one it has there. */
+  /** Whether the term differs from the dead prefix in its last byte only, and the byte that it has there is dead as well. */
   private isDeadSibling(term: u32, lcps: usize, parent: u32, depth: u32): bool {
     if (term >= this.terms || Mem.u8At(lcps + term) != parent) return false;
     if (Seg.termLength(this.segment, term) <= parent) return false;
     return this.isDead(Mem.u8At(Seg.termAt(this.segment, term) + <usize>parent), depth);
   }
 
-  /** Where all characters that the word does not have nearby are dead ends, this byte is one of them. */
+  /** Whether the byte is one of the characters that the word does not have nearby, where all of those are dead ends. */
   private isDead(byte: u32, depth: u32): bool {
     return byte < ASCII && this.windows(this.asciiMasks + <usize>byte * MASK_BYTES, depth + 1) == 0;
   }
@@ -339,7 +339,7 @@ function characterAt(at: usize, end: usize): u32 {
   return point >= 0 ? point : 0x110000 + Mem.u8At(at);
 }
 
-/** Of 64 bytes, whether one is less. */
+/** Whether one of 64 bytes is less. */
 function anyLess(at: usize, than: v128): bool {
   const first = i8x16.min_u(Mem.v128At(at), Mem.v128At(at + 16));
   const second = i8x16.min_u(Mem.v128At(at + 32), Mem.v128At(at + 48));

@@ -67,7 +67,7 @@ export class PhraseReader {
     scratchRewind(mark);
   }
 
-  /** Opens a cursor on every term's list of the slot; false when one has none. Rows and places are then asked for. */
+  /** Opens a cursor on every term's list of the slot. False when a term has none. Call it before asking for rows and places. */
   open(from: usize, terms: usize, termCount: u32, slot: u32): bool {
     this.segment = from;
     this.count = termCount;
@@ -84,7 +84,7 @@ export class PhraseReader {
     return true;
   }
 
-  /** No more rows than this have all terms. */
+  /** At most how many rows have all terms. */
   rowsMax(): u32 {
     return this.cursorAt(this.lead).count;
   }
@@ -174,7 +174,7 @@ export class PhraseReader {
     return next < end ? Mem.u32At(positions.at(next)) : NOWHERE;
   }
 
-  /** The first position >= from at which the terms stand one behind the other, or NOWHERE. It must not fall. */
+  /** The first position >= from at which the terms stand one behind the other, or NOWHERE. `from` must not fall between calls. */
   placeFrom(from: u32): u32 {
     let start = this.advance(0, from);
     while (start != NOWHERE) {

@@ -36,7 +36,7 @@ export function openLists(segment: usize, program: SearchProgram, alternative: A
   }
 }
 
-/** Opens the lists of a term one behind the other, by slot; of two lists of a slot the last. */
+/** Opens the lists of a term one behind the other, by slot. If a slot has two lists, the last one is opened. */
 function openTerm(segment: usize, program: SearchProgram, alternative: Alternative, term: u32): void {
   const rows = Seg.rows(segment);
   const end = Seg.listsAt(segment, term + 1);
@@ -55,7 +55,7 @@ function openTerm(segment: usize, program: SearchProgram, alternative: Alternati
   }
 }
 
-/** Moves the cursor behind the last list of the alternative to its place; false when it took another's. */
+/** Moves the cursor behind the last list of the alternative to its place. False when it took the place of another cursor. */
 function placeList(alternative: Alternative, first: u32, cursor: Cursor): bool {
   let to = alternative.listCount;
   while (to > first && listAt(alternative.lists, to - 1).slotIndex > cursor.slotIndex) to--;

@@ -55,8 +55,9 @@ const SURELY_LESS: f64 = 0.999999; // far from what rounding can add to a score
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
 /**
- * An alternative of TIER_BEST that scores more than `behind` in every row where `behind` has none but its terms; `behind`
- * itself when there is none. One that does not match in all slots is no such alternative. A prefix has the terms of the word that it is the beginning of.
+ * An alternative of TIER_BEST that scores more than `behind` in every row where `behind` has only terms of that alternative.
+ * Returns `behind` itself when there is none. An alternative that does not match in all slots cannot be one. A prefix has
+ * the terms of the word whose beginning it is.
  */
 function leaderOf(word: Word, behind: Alternative): Alternative {
   for (let i: u32 = 0; i < word.alternativeCount && behind.sequence == 0; i++) {
@@ -74,7 +75,7 @@ function hasTerm(alternative: Alternative, term: u32): bool {
   return false;
 }
 
-/** Which rows of the segment at hand match, and what else is known of them then. In scratch. */
+/** Which rows of the segment at hand match, and what matching them found out. In scratch. */
 @unmanaged
 export class Matches {
   program: SearchProgram;
@@ -151,7 +152,7 @@ export class Matches {
     this.orderWords();
   }
 
-  /** There is a filter, and so few rows have the words that it had better be asked about them alone. */
+  /** Whether there is a filter, and so few rows have the words that it is cheaper to filter only those. */
   private wordsAreRarer(): bool {
     const program = this.program;
     if (
@@ -178,7 +179,7 @@ export class Matches {
     else this.matchAll(bits);
   }
 
-  /** Words with few postings first. */
+  /** Puts the words with few postings first. */
   private orderWords(): void {
     const program = this.program;
     for (let i: u32 = 0; i < program.wordCount; i++) {
@@ -293,8 +294,8 @@ export class Matches {
   }
 
   /**
-   * Adds the rows of an alternative to `union`; of rows outside `bits`, perhaps only some. Leaves out the terms of another
-   * one, `leader`, whose rows were added before.
+   * Adds the rows of an alternative to `union`. It may leave out rows outside `bits`. It leaves out the terms of `leader`,
+   * another alternative whose rows were added before.
    */
   private addRows(alternative: Alternative, union: usize, bits: usize, leader: Alternative): void {
     for (let i: u32 = 0; i < alternative.listCount && !failed(); i++) {
@@ -313,7 +314,7 @@ export class Matches {
     }
   }
 
-  /** Adds the rows that are left, `bits`, and that the list has. */
+  /** Adds those of the rows that are left, `bits`, which the list has. */
   private seekLeft(cursor: Cursor, union: usize, bits: usize): void {
     if (this.left == 0) {
       this.left = scratch((<usize>this.leftCount) << 2);

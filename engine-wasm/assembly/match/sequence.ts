@@ -1,5 +1,5 @@
-// Places where terms stand one behind the other, as a posting list of their own: a sequence is then matched, scored
-// and measured for closeness like any term. The list is made in scratch, in the format of a segment's lists.
+// Makes a posting list of the places where terms stand one behind the other. A sequence is then matched, scored and
+// measured for closeness like any term. The list is made in scratch, in the format of a segment's lists.
 
 import { NOWHERE, PhraseReader } from "../filter/phrase";
 import { STATUS_DAMAGED } from "../layout";
@@ -69,7 +69,7 @@ export class Sequences {
     return any ? list : 0;
   }
 
-  /** Places are positions of the first term, and fewer of them never need more bytes. */
+  /** At most how many bytes the places need. They are positions of the first term, and fewer positions never need more bytes. */
   private positionBytesMax(): usize {
     const first = this.phrase.first();
     return first.positionsEnd - first.positions;

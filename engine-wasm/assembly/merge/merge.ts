@@ -72,7 +72,7 @@ import {
 } from "./merge-state";
 import { termsPhaseBegin, termsSlice } from "./merge-terms";
 
-// A unit of work is one term or block of postings, or as much of the others as takes about as long.
+// A unit of work is one term, one block of postings, or as much other work as takes about as long.
 const UNITS_A_MICROSECOND: i32 = 4;
 const ROWS_A_UNIT: u32 = 48;
 const IDS_A_UNIT: u32 = 8;

@@ -1,5 +1,5 @@
-// Rows that may be among the best, taken out the most promising first: by the most that text match and bonus can be
-// together, of equal rows the newest. Knows numbers, not how they came about.
+// Rows that may be among the best, taken out with the most promising first. The most that text match and bonus can be
+// together decides, and of equal rows the newest comes first. Knows numbers, not how they were computed.
 //
 //   entry: | f64 bound | u32 row | u32 number of the row where it was scored |
 import { scratch, scratchZeroed } from "../memory/arena";
@@ -54,7 +54,7 @@ export class BestFirst {
     return this.held;
   }
 
-  /** Number of the i-th row that was put in, until `ready`. */
+  /** The number of the i-th row that was put in. Valid until `ready`. */
   numberAt(i: u32): u32 {
     return Mem.u32At(this.entries + <usize>i * ENTRY_BYTES + ENTRY_NUMBER);
   }

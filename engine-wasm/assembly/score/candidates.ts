@@ -1,6 +1,6 @@
-// The rows of a range that may still be among the best: chosen by the bounds of their scores, offered the most promising
-// first (threshold algorithms as in Broder and others 2003). Which rows are looked at in which order is decided in
-// score-sets.ts.
+// The rows of a range that may still be among the best. They are chosen by the bounds of their scores and offered with the
+// most promising first (threshold algorithms as in Broder and others 2003). score-sets.ts decides which rows are looked at
+// in which order.
 
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
@@ -103,7 +103,7 @@ export class Candidates {
     this.queue.clear();
   }
 
-  /** The score that a row without a bonus must have to reach a sum. */
+  /** The score that a row must have to reach a sum without a bonus. */
   private scoreCut(least: f64, state: u32): f64 {
     const signals = this.signals;
     return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.scoreMost() - SCORE_MARGIN;
@@ -121,8 +121,8 @@ export class Candidates {
   }
 
   /**
-   * Makes the rows of [from, to) whose bound is not below `least` those that may enter; looks closer only at those that
-   * score enough.
+   * Chooses the rows of [from, to) whose bound is not below `least` as those that may enter. It looks closer only at rows
+   * that score enough.
    */
   addFull(scores: usize, least: f64, state: u32, from: u32, to: u32): void {
     const scored = this.scored;
@@ -169,7 +169,7 @@ export class Candidates {
     }
   }
 
-  /** None of `some`, bit i for row `from` + i, could enter with this sum. */
+  /** Whether no row of `some` (bit i stands for row `from` + i) could enter with this sum. */
   private noneEnters(some: u64, from: u32, sum: f64): bool {
     for (; some != 0; some &= some - 1) if (this.top.wouldEnter(from + <u32>ctz(some), sum, 0)) return false;
     return true;
@@ -180,7 +180,7 @@ export class Candidates {
     this.queue.add(bound, row, number);
   }
 
-  /** No row that may enter could score more with the alternatives that were left out. */
+  /** Whether no row that may enter could score more with the alternatives that were left out. */
   allScored(): bool {
     const words = this.words;
     const queue = this.queue;
@@ -191,7 +191,7 @@ export class Candidates {
     return true;
   }
 
-  /** Offers the rows of [from, to) that may enter. `states`: of the rows by number, 0 = all are in `state`. */
+  /** Offers the rows of [from, to) that may enter. `states` are those of the rows by number; 0 means that all are in `state`. */
   offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
     const top = this.top;
     const queue = this.queue;

@@ -25,7 +25,7 @@ export class Closeness {
     return made;
   }
 
-  /** Rows of this state have words that can be close. */
+  /** Whether rows of this state have words that can be close. */
   applies(state: u32): bool {
     return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
   }

@@ -123,7 +123,7 @@ export class NearLists {
     this.linked = true;
   }
 
-  /** Makes a chain for every row that may be asked about of the word's lists that have it: to ask each takes too long. */
+  /** Makes, for every row that may be asked about, a chain of the word's lists that have it. Asking each list would take too long. */
   private linkRows(word: Word): void {
     word.nearLinks = scratchZeroed((<usize>this.asked.count) << 2);
     for (let i: u32 = 0; i < word.nearCount; i++) {

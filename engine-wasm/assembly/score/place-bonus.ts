@@ -46,7 +46,7 @@ export class PlaceBonus {
     }
   }
 
-  /** Rows of this state may get a bonus of place. */
+  /** Whether rows of this state may get a bonus of place. */
   applies(state: u32): bool {
     return this.given && wordsMatched(state) == this.program.wordCount;
   }
@@ -68,12 +68,12 @@ export class PlaceBonus {
     return ranking.startsBonus;
   }
 
-  /** Rows of a word of a bitset that may get it; where `starts` knows them. */
+  /** The rows of a word of a bitset that may get the bonus. Valid where `starts` knows them. */
   rowsWith(word: u32): u64 {
     return this.given ? this.starts.among(word) : 0;
   }
 
-  /** The slot with this index has as many tokens as the query has words. */
+  /** Whether the slot with this index has as many tokens as the query has words. */
   private isWhole(index: u32, row: u32): bool {
     const lengths = <usize>Mem.u32At(this.norms + ((<usize>index) << 2));
     return lengths != 0 && this.starts.lengthIsWords(Mem.u8At(lengths + row));

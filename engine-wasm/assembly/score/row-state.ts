@@ -1,5 +1,5 @@
-// What decides before the score of a row: how many words it has, their typos, and whether all are as written. One u32
-// a row, made where words are scored and asked where bounds are.
+// The state of a row, which decides before its score: how many words it has, their typos, and whether all are as written.
+// It is one u32 per row, made where words are scored and read where bounds are computed.
 
 import { textMatchOf } from "../rank/final-key";
 

@@ -110,7 +110,7 @@ export class SetVisitor {
     return signals.textMatch(score, state) + signals.bonusMost(state) >= this.top.leastSum();
   }
 
-  /** Rows whose bonus lifts them over all others: they are few. */
+  /** Visits the rows whose bonus lifts them over all others. They are few. */
   private visitLifted(set: usize): void {
     const scored = this.scored;
     for (let from = this.lastRange(); !failed(); from -= this.rangeRows) {
@@ -136,8 +136,8 @@ export class SetVisitor {
   }
 
   /**
-   * First row of the range that ends at `to`. New rows come first, so that of equal rows few have to be replaced, and while
-   * there is no worst row kept that says which rows may enter, the ranges are small.
+   * The first row of the range that ends at `to`. New rows come first, so that few equal rows have to be replaced. The
+   * ranges are small until enough rows are kept for the worst of them to decide which others may enter.
    */
   private rangeBefore(to: u32): u32 {
     const from = ((to - 1) / this.size) * this.size;
@@ -147,8 +147,8 @@ export class SetVisitor {
   }
 
   /**
-   * Rows that have every word and are all in one state. `bestOnly`: words have alternatives that the set is not made of.
-   * False when no row that is worse in state can enter either.
+   * Visits rows that have every word and are all in one state. `bestOnly` says that words have alternatives of which the set
+   * is not made. False when no row in a worse state can enter either.
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;
@@ -185,7 +185,7 @@ export class SetVisitor {
     this.candidates.offerParts(state);
   }
 
-  /** Rows in different states, none better than `most` with the score `mostScored`. */
+  /** Visits rows in different states, none of which is better than `most` with the score `mostScored`. */
   private visitMixed(set: usize, most: u32, mostScored: f64): void {
     const scored = this.scored;
     let to = this.rows;
@@ -229,7 +229,7 @@ export class SetVisitor {
     this.candidates.offerBestFirst(0, words.states, scored.from, scored.to);
   }
 
-  /** Rows without some word: those with the word that can score most, then those with the next ... */
+  /** Visits rows without some word: first those with the word that can score most, then those with the next, and so on. */
   private visitByWord(set: usize, left: usize): void {
     for (let done: u32 = 0; done < this.program.wordCount && !failed(); done++) {
       let best = this.program.wordAt(0);

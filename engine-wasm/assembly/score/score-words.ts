@@ -110,7 +110,7 @@ export class WordScores {
     if (CHECKED) assert(!bestOnly || this.uppersHold(count), "no row scores more than it can at most");
   }
 
-  /** Rows without a score, which is no number, do not count. */
+  /** Whether no row's score of the word at hand exceeds `most`. Rows without a score do not count; they hold NaN. */
   private bestAtMost(most: f64, count: u32): bool {
     for (let i: usize = 0; i < <usize>count; i++) if (Mem.f64At(this.best + (i << 3)) > most) return false;
     return true;
@@ -216,7 +216,7 @@ export class WordScores {
     }
   }
 
-  /** `rate` when no other alternative was before. */
+  /** Like `rate`, for the first alternative of a word. */
   private rateFirst(boost: f64, count: u32): void {
     const sums = this.sums;
     const best = this.best;
@@ -231,7 +231,7 @@ export class WordScores {
     }
   }
 
-  /** `rate` that also keeps the fewest typos and whether the word is exact. */
+  /** Like `rate`, but also keeps the fewest typos and whether the word is exact. */
   private rateWithState(alternative: Alternative, count: u32): void {
     const sums = this.sums;
     const best = this.best;
@@ -267,7 +267,7 @@ export class WordScores {
     }
   }
 
-  /** Adds the most that the word can bring to every row; adding and the larger of two never fall, so nor does the sum. */
+  /** Adds the most that the word can bring to every row. Rounding keeps the order in each step, so the sum is a true bound. */
   private addUpper(word: Word, set: Numbered, first: bool): void {
     const uppers = this.uppers;
     const best = this.best;

@@ -87,7 +87,7 @@ export class Scorer {
     }
   }
 
-  /** Makes the rows of [from, to) that could enter the chosen ones. */
+  /** Chooses the rows of [from, to) that could enter. */
   private choose(matching: usize, from: u32, to: u32): void {
     const end = Bits.words(to);
     const sieve = this.sieve;
@@ -109,12 +109,12 @@ export class Scorer {
     }
   }
 
-  /** None of `some` could enter, as far as the best of text matches and bonuses tells. */
+  /** Whether no row of `some` could enter, judged by the best text match and bonus that there can be. */
   private holdsBackLosers(some: u64, from: u32): bool {
     return some == 0 || this.signals.lowerIsBetter || this.enterers(some, from) == 0;
   }
 
-  /** Those of `among`, bit i for row `from` + i, that could enter with the best of text matches and bonuses. */
+  /** Those rows of `among` (bit i stands for row `from` + i) that could enter with the best text match and bonus that there can be. */
   private enterers(among: u64, from: u32): u64 {
     const signals = this.signals;
     const top = this.top;

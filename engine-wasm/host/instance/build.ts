@@ -33,7 +33,7 @@ export interface BuildFailure {
   index: number;
   /** DOC_*. */
   code: number;
-  /** The field that is to blame, -1 when it is none. */
+  /** The slot of the field that is at fault, -1 when it is no field. */
   slot: number;
   /** Byte position in the document. */
   at: number;
@@ -105,8 +105,8 @@ function decodeBuildResult(view: Buffer, start: number): BuildResult {
 }
 
 /**
- * A build under way: its caller may do other things between two steps, but nothing else in the instance. After an
- * error it has ended.
+ * A build under way. Between two steps its caller may do other things, but nothing else in this instance. An error ends
+ * the build.
  */
 export class Build {
   readonly #instance: EngineInstance;
@@ -131,7 +131,7 @@ export class Build {
   }
 }
 
-/** A whole build at once; see Build. */
+/** Runs a whole build at once; see Build. */
 export function buildSegment(
   instance: EngineInstance,
   fields: readonly BuildField[],

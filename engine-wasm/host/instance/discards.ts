@@ -1,6 +1,6 @@
-// Garbage outside the JavaScript heap. To V8 a large buffer or a linear memory that nothing refers to any more is
-// one small object and no hurry: it lets 64 MiB of them come together in each thread. Whoever lets go of one says
-// so here; when enough has come together this thread's garbage is collected, between two requests.
+// Garbage outside the JavaScript heap. V8 sees a large buffer or a linear memory that nothing refers to any more as one
+// small object, and lets 64 MiB of them come together in each thread before it collects. Whoever stops using one says so
+// here. When enough has come together, this thread's garbage is collected between two requests.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -9,7 +9,7 @@ const BUFFER_BYTES_MAX = 8 * 1024 * 1024;
 const MEMORY_BYTES_MAX = 16 * 1024 * 1024;
 const COLLECT_MEMORIES_AFTER_MS = 200;
 
-/** A thread that worked less than this share of an interval has nothing to do. */
+/** A thread that worked less than this share of an interval counts as idle. */
 const IDLE_SHARE_MAX = 0.02;
 const IDLE_INTERVAL_MS = 2_000;
 
@@ -21,7 +21,7 @@ let bufferBytes = 0;
 let memoryBytes = 0;
 let scheduled = false;
 
-/** A short-lived buffer (a request's body, a message) of so many bytes is garbage now or at the end of this turn. */
+/** Tells that a short-lived buffer (a request's body, a message) of so many bytes is garbage now or at the end of this turn. */
 export function discardBuffer(bytes: number): void {
   bufferBytes += bytes;
   if (bufferBytes < BUFFER_BYTES_MAX) return;
@@ -29,7 +29,7 @@ export function discardBuffer(bytes: number): void {
   setImmediate(() => gc()({ type: "minor" }));
 }
 
-/** The same of something that has been in use for long, as a linear memory. */
+/** Tells the same of something that has been in use for long, such as a linear memory. */
 export function discardMemory(bytes: number): void {
   memoryBytes += bytes;
   if (memoryBytes < MEMORY_BYTES_MAX || scheduled) return;
@@ -43,8 +43,8 @@ export function discardMemory(bytes: number): void {
 }
 
 /**
- * From now on this thread collects all its garbage when it has nothing to do after some work: V8 would keep it until
- * there is work again.
+ * From now on this thread collects all its garbage when it becomes idle after some work. V8 alone would keep the garbage
+ * until there is work again.
  */
 export function collectWhenIdle(): void {
   let since = performance.eventLoopUtilization();
@@ -59,8 +59,8 @@ export function collectWhenIdle(): void {
 }
 
 /**
- * V8 shows its collector only to contexts that are made while the flag is set. The flag is the process's, not the
- * thread's: it stays set, or one thread would take it from another between these two lines.
+ * V8 shows its collector only to contexts that are made while the flag is set. The flag belongs to the whole process, so
+ * it stays set: otherwise one thread could clear it between these two lines of another thread.
  */
 function gc(): Collect {
   if (collector === null) {

@@ -6,11 +6,11 @@ import { Engine } from "./engine.js";
 import { EngineInstance } from "./memory.js";
 import { Workbench } from "./workbench.js";
 
-/** What a worker thread needs; can be posted. */
+/** What a worker thread needs to make instances. It can be posted to the thread. */
 export interface EngineParts {
   module: WebAssembly.Module;
   foldTable: Uint8Array;
-  /** Linear memory that one instance may have, by default all that 32-bit addresses reach. */
+  /** How much linear memory one instance may have. By default it is all that 32-bit addresses reach. */
   memoryBytesMax?: number;
 }
 

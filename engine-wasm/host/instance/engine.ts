@@ -1,5 +1,5 @@
 // The engine instance that holds the attached segments of one index in one shard and answers programs on
-// snapshots of them. It knows addresses and bytes; which segments belong together is the caller's business.
+// snapshots of them. It knows addresses and bytes; the caller knows which segments belong together.
 // Handles are addresses in this instance's memory and mean nothing to another one. Linear memory never shrinks,
 // so an instance that wastes much is renewed: the caller's regions move to a fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
@@ -46,10 +46,10 @@ const NOT_FOUND = 0xffffffff;
 export class Engine {
   readonly #create: () => EngineInstance;
   #instance: EngineInstance;
-  /** Regions of summaries by segment, 0 for one that needs none; made when a snapshot first names the segment. */
+  /** The region of each segment's summaries, 0 for a segment that needs none. Made when a snapshot first names the segment. */
   #summaries = new Map<SegmentHandle, number>();
 
-  /** `create`: makes a fresh instance, of which this engine becomes the only user. */
+  /** `create` makes a fresh instance, of which this engine becomes the only user. */
   constructor(create: () => EngineInstance) {
     this.#create = create;
     this.#instance = create();
@@ -63,7 +63,7 @@ export class Engine {
     return segment;
   }
 
-  /** Room for a segment that comes in parts: each is given to `fill`, then the whole is attached. */
+  /** Reserves room for a segment that comes in parts. The caller writes the parts into it and then calls `attachFilled`. */
   reserveSegment(bytes: number): SegmentHandle {
     return this.#instance.reserve(bytes);
   }
@@ -72,7 +72,7 @@ export class Engine {
     this.#instance.view().set(part, segment + at);
   }
 
-  /** Throws EngineError("damaged") when the segment's parts do not hold together; it is gone then. */
+  /** Attaches a segment that was written into reserved room. Throws EngineError("damaged"), and releases it, when it does not hold together. */
   attachFilled(segment: SegmentHandle, bytes: number): void {
     const status = this.#instance.run((kernels) => kernels.checkSegment(segment, bytes));
     if (status === 0) return;
@@ -129,8 +129,8 @@ export class Engine {
   }
 
   /**
-   * Stores a snapshot: segments ascending by seq, their seq ranges apart. Segments and bitsets stay the caller's
-   * and must outlive it. Returns its address for queries.
+   * Stores a snapshot of segments that ascend by seq and whose seq ranges do not overlap. Segments and bitsets stay the
+   * caller's and must outlive the snapshot. Returns its address for queries.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
     const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
@@ -145,8 +145,8 @@ export class Engine {
   }
 
   /**
-   * Finds out in small steps what queries use of an attached segment beyond its bytes; `setSnapshot` does it in one go
-   * for a segment of which it is missing. The segment must stay attached until the end.
+   * Makes the summaries of an attached segment in small steps. `setSnapshot` makes them in one go when they are missing. The
+   * segment must stay attached until the end.
    */
   *summarise(segment: SegmentHandle): Generator<void> {
     if (this.#summaries.has(segment)) return;
@@ -237,14 +237,14 @@ export class Engine {
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
   }
 
-  /** For what is to be copied before `renew`. Changes nothing here. Throws EngineError("memory"). */
+  /** A renewal by which segments can be copied ahead of `renew`. Changes nothing here. Throws EngineError("memory"). */
   beginRenewal(): Renewal {
     return new Renewal(this.#instance, this.#create(), this.#summaries);
   }
 
   /**
-   * Moves to a fresh instance, taking along only these regions; returns their new addresses. Every other handle
-   * ends, also those of snapshots and of merges under way. Throws EngineError("memory") without effect.
+   * Moves to a fresh instance with only these regions, and returns their new addresses. Every other handle becomes invalid,
+   * also those of snapshots and of merges under way. Throws EngineError("memory") without effect.
    */
   renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {
     const addresses = renewal.finish(regions);

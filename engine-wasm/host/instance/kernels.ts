@@ -1,5 +1,5 @@
-// The raw exports of the engine module, as engine-wasm/assembly/index.ts lists them. Addresses come back as
-// signed 32-bit numbers: `>>> 0` before use. A result's address points at u32 length + bytes; the small negative
+// The raw exports of the engine module, as engine-wasm/assembly/index.ts lists them. Addresses come back as signed 32-bit
+// numbers and need `>>> 0` before use. A result's address points at a u32 length and that many bytes. Small negative
 // numbers are -STATUS_*.
 import { EngineError } from "../engine-error.js";
 
@@ -49,7 +49,7 @@ export interface Kernels {
 
 type KernelName = keyof Kernels;
 
-/** Every name of `Kernels` once; the compiler refuses a missing one. */
+/** Every name of `Kernels` once. The type makes the compiler refuse a list in which one is missing. */
 const KERNEL_NAMES: Record<KernelName, true> = {
   reserve: true,
   release: true,

@@ -2,8 +2,8 @@
 // the next kernel call, since memory may grow; whatever must last is copied out. After a trap the memory's
 // contents are unknown, so the instance refuses all further work.
 //
-// Only this thread knows the memory; it is of the shared kind all the same. Each growth of another memory counts to V8 as
-// so many new bytes as the whole of it has, which makes it mark and sweep the heap after every few batches of documents.
+// The memory is of the shared kind although only this thread knows it. V8 counts each growth of an ordinary memory as as
+// many new bytes as the whole memory has, and so would mark and sweep the heap after every few batches of documents.
 import { EngineError, statusError } from "../engine-error.js";
 import { stem } from "../stemmer.js";
 import { brokenAssertion } from "./assertion.js";
@@ -59,7 +59,7 @@ export class EngineInstance {
     return !this.#trapped;
   }
 
-  /** How much of the linear memory was ever in use, which never shrinks; the system gives room for no more. */
+  /** How much of the linear memory was ever in use. It never shrinks, and the system gives room for no more. */
   memoryBytes(): number {
     return this.#trapped ? this.#memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }
@@ -128,7 +128,7 @@ export class EngineInstance {
     return new Uint8Array(view.subarray(p + 4, p + 4 + view.readUInt32LE(p)));
   }
 
-  /** Does the work; kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`. */
+  /** Does the work. Kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`. */
   before<T>(deadline: number, work: () => T): T {
     this.#deadline = deadline;
     try {
@@ -139,7 +139,7 @@ export class EngineInstance {
     }
   }
 
-  /** Input, one kernel call, result. */
+  /** Copies the input in, calls one kernel, and returns a copy of its result. */
   exchange(input: Uint8Array, kernel: (kernels: Kernels, p: number, bytes: number) => number): Uint8Array {
     const p = this.input(input);
     return this.result(this.run((kernels) => kernel(kernels, p, input.length)));

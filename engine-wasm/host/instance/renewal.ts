@@ -1,5 +1,5 @@
-// The move of an engine's regions to a fresh instance. What does not change any more, the segments, can be copied
-// ahead in small steps, between which the old instance answers; the rest follows at the end.
+// The move of an engine's regions to a fresh instance. Segments never change, so they can be copied ahead in small steps
+// between which the old instance answers. The other regions follow at the end.
 import type { EngineInstance } from "./memory.js";
 
 /** A segment or live bitset that is to survive a renewal. */
@@ -8,7 +8,7 @@ export interface Region {
   bytes: number;
 }
 
-/** What is copied in one step: a fraction of a millisecond. */
+/** How much is copied in one step. It takes a fraction of a millisecond. */
 const STEP_BYTES = 1024 * 1024;
 
 export class Renewal {
@@ -17,10 +17,10 @@ export class Renewal {
   readonly to: EngineInstance;
   /** Regions of summaries by segment, as the engine keeps them. */
   readonly summaries = new Map<number, number>();
-  /** Where segments that are already there are, by their old address. */
+  /** The new addresses of segments that were copied ahead, by their old address. */
   readonly #ahead = new Map<number, number>();
 
-  /** Becomes the only user of `to`; `summaries`: those in `from`. */
+  /** Becomes the only user of `to`. `summaries` are those of the segments in `from`. */
   constructor(from: EngineInstance, to: EngineInstance, summaries: ReadonlyMap<number, number>) {
     this.#from = from;
     this.to = to;
@@ -42,7 +42,7 @@ export class Renewal {
     }
   }
 
-  /** Copies what is missing of these regions and frees what is not among them. Returns their new addresses. */
+  /** Copies those of these regions that are missing, and frees copies of others. Returns the new addresses. */
   finish(regions: readonly Region[]): number[] {
     const addresses = regions.map(({ address, bytes }) => {
       const there = this.#ahead.get(address);

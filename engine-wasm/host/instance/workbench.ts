@@ -1,6 +1,6 @@
-// What a thread needs to turn text into terms and documents into ranges: one engine instance with the Unicode
-// table, no state between calls but the analysis settings in force. The instance is replaced after a trap and
-// when a large call has left its memory above WORKBENCH_BYTES_MAX, since linear memory never shrinks.
+// What a thread needs to turn text into terms and documents into ranges: one engine instance with the Unicode table. Its
+// only state between calls is the analysis settings in force. The instance is replaced after a trap, and when a large
+// call has left its memory above WORKBENCH_BYTES_MAX, because linear memory never shrinks.
 import {
   DOC_OK,
   OVERRIDE_SEPARATOR,

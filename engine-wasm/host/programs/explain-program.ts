@@ -1,4 +1,4 @@
-// The request "what is the place of these rows made of": plain objects in, bytes out. The picture of the bytes is in
+// The request that asks why rows have their places: plain objects in, bytes out. The picture of the bytes is in
 // docs/FORMATS.md.
 import { ByteWriter } from "../bytes.js";
 import { encodeSearch, type SearchProgram } from "./search-program.js";

@@ -1,4 +1,4 @@
-// The engine's account of why rows stand where they do. Decoding needs the question: the answer repeats nothing.
+// The engine's answer to why rows have their places. Decoding needs the question, because the answer repeats nothing of it.
 import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, ROW_PINNED } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import { ascendingSeqs } from "./explain-program.js";
@@ -7,16 +7,16 @@ import { orderedTermBonuses, type SearchProgram, type TermBonus } from "./search
 /** An occurrence that the score of an alternative was added up from. */
 export interface ExplainedPart {
   readonly slot: number;
-  /** As the dictionary has it; the terms of a sequence with a space between two. */
+  /** The term as the dictionary has it. The terms of a sequence have a space between two. */
   readonly term: string;
   readonly frequency: number;
 }
 
 export interface ExplainedWord {
-  /** Number of the alternative with the best score; -1: the row does not have the word, the rest is empty. */
+  /** The number of the alternative with the best score. -1 when the row does not have the word; then the rest is empty. */
   readonly alternative: number;
   readonly score: number;
-  /** The fewest of all its alternatives that the row has: what the text match counts. */
+  /** The fewest typos of all alternatives that the row has, which is what the text match counts. */
   readonly typos: number;
   /** Some alternative that the row has is the word as written. */
   readonly exact: boolean;

@@ -74,12 +74,12 @@ export type AlternativeKind =
 
 /** One way to match a word: any of its terms, or all of them in sequence. */
 export interface SearchAlternative {
-  /** ALT_*; tells people what it is, decides nothing. */
+  /** ALT_*. It only tells people what the alternative is, and decides nothing. */
   readonly kind: AlternativeKind;
   readonly typos: number;
-  /** Without typos too, a row that has it has the word as written. */
+  /** A row that has the alternative has the word as written, if `typos` is 0 as well. */
   readonly exact: boolean;
-  /** Its terms, all whole, stand at consecutive positions of one slot; each such place is one occurrence. */
+  /** Its terms, all of them whole, must stand at consecutive positions of one slot. Each such place is one occurrence. */
   readonly sequence: boolean;
   /** Its positions count for closeness. Costly for a wide prefix. */
   readonly useForProximity: boolean;
@@ -114,7 +114,7 @@ export type FilterOp =
     }
   /** The folded value is equal; for string[] that of any element. */
   | { readonly op: "equals"; readonly slot: number; readonly folded: Uint8Array }
-  /** All terms occur, in this order, in one element. No term: every document with a value. */
+  /** All terms occur in this order in one element. Without a term, every document with a value passes. */
   | { readonly op: "tokens"; readonly slot: number; readonly terms: readonly string[] }
   | { readonly op: "ids"; readonly hashes: readonly bigint[] };
 
@@ -157,11 +157,11 @@ export interface TermBonus {
   readonly bonus: number;
 }
 
-/** What the owner of the index wants with the documents that pass a filter. */
+/** What the owner of the index wants to happen to the documents that pass a filter. */
 export interface SearchRule {
-  /** Of the rules that hide, bury or keep a row the first one decides; "keep" leaves it where it is, pinned or not. */
+  /** The first rule that hides, buries or keeps a row decides about it. "keep" leaves the row where it is, pinned or not. */
   readonly effect: "hide" | "bury" | "boost" | "keep";
-  /** Of a boost, not negative: 10 doubles the relevance. */
+  /** The weight of a boost, not negative. 10 doubles the relevance. */
   readonly weight: number;
   /** Postfix; empty: no document. */
   readonly filter: readonly FilterOp[];
@@ -176,7 +176,7 @@ export interface SearchProgram {
   readonly b: number;
   readonly proximityWeight: number;
   readonly slots: readonly QueriedField[];
-  /** No words: every document that passes the rest matches with text match 0. */
+  /** Without words, every document that passes the rest matches with text match 0. */
   readonly words: readonly SearchWord[];
   /** Each must occur in a queried slot, its terms at consecutive positions. */
   readonly phrases: readonly (readonly string[])[];
@@ -184,20 +184,20 @@ export interface SearchProgram {
   readonly excludes: readonly (readonly string[])[];
   /** Postfix; empty: no filter. */
   readonly filter: readonly FilterOp[];
-  /** Best first by these in turn; ties and no keys at all: larger seq first. */
+  /** Rows are ordered by these keys in turn. The larger seq comes first for ties, and when there are no keys. */
   readonly sort: readonly SortKey[];
   readonly facets: readonly FacetRequest[];
   readonly bonuses: SearchBonuses;
   /** At most RULES_MAX. */
   readonly rules: readonly SearchRule[];
   /**
-   * Id hashes, each once, of documents that are found although they may not match, best first. They must pass the
-   * filter and not be hidden.
+   * The id hashes, each once, best first, of documents that are found even if they do not match the words. They must pass
+   * the filter and must not be hidden.
    */
   readonly pins: readonly bigint[];
 }
 
-/** All documents, newest first. Programs that want little more name only what differs from it. */
+/** A program for all documents, newest first. Other programs are made from it by naming what differs. */
 export const EVERY_DOCUMENT: SearchProgram = {
   mode: "all",
   k: ALL_ROWS,
@@ -364,7 +364,7 @@ function encodeSort(out: ByteWriter, keys: readonly SortKey[]): void {
   }
 }
 
-/** The order of the bonus terms in a program: by group, the largest first, so that the first present one counts. */
+/** The bonus terms in the order of a program: by group, the largest first, so that the first one that is present counts. */
 export function orderedTermBonuses(terms: readonly TermBonus[]): TermBonus[] {
   return [...terms].sort((a, b) => a.group - b.group || b.bonus - a.bonus);
 }

@@ -27,7 +27,7 @@ export interface SearchRow {
   readonly textMatch: number;
   /** Integer, 0 <= bonus < 2^53. */
   readonly bonus: number;
-  /** It is here for its words; false: only because it is pinned. */
+  /** The row matches the words. False for a row that is here only because it is pinned. */
   readonly matched: boolean;
   readonly pinned: boolean;
   /** In the order of the program's sort keys. */
@@ -44,16 +44,16 @@ export interface FacetCount {
 }
 
 export interface SearchResult {
-  /** All matching documents of the shard. */
+  /** How many documents of the shard were found. */
   readonly found: number;
-  /** Those of them that do not match: they are found because they are pinned. */
+  /** How many of those do not match the words and were found only because they are pinned. */
   readonly pinnedOnly: number;
   readonly rows: readonly SearchRow[];
   /** In the order of the program's facets. */
   readonly facets: readonly (readonly FacetCount[])[];
-  /** By facet: no value that is missing from it has a larger count. 0 for facets that are no share. */
+  /** For each facet, the largest count that a value which is missing from it can have. 0 for a facet that is no share. */
   readonly facetBounds: readonly number[];
-  /** In the order of the program's rules: it hid a row that matches, or buried or boosted a row of the result. */
+  /** For each rule of the program, whether it hid a row that matches, or buried or boosted a row of the result. */
   readonly applied: readonly boolean[];
   /** A row of the result is pinned. */
   readonly pinsApplied: boolean;

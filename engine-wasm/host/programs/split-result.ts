@@ -45,11 +45,11 @@ export interface SplitDocument {
   /** Byte range of the document (or of the id's string literal) in the input. */
   start: number;
   end: number;
-  /** DOC_OK: an object with a valid id; DOC_ID_ONLY: a string, which is an id; else what is wrong. */
+  /** DOC_OK for an object with a valid id, DOC_ID_ONLY for a string, which is an id. Any other code says what is wrong. */
   status: number;
   /** Byte position of the trouble. */
   at: number;
-  /** The decoded id, also of a document with another fault; null when it has none that can be read. */
+  /** The decoded id, also of a document with another fault. Null when no id can be read. */
   id: string | null;
   /** 64-bit hash of the id; 0 without one. */
   hash: bigint;
