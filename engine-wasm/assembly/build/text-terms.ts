@@ -14,8 +14,8 @@ import {
 import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDigit } from "../text/digits";
-import { joinedAt, joinedBytes, joinedParts, joinsToken } from "../text/join";
-import { tokenAt, tokenBytes, tokenizeNext, tokenizeStart } from "../text/tokenize";
+import { JoinedTokens } from "../text/join";
+import { Tokenizer } from "../text/tokenize";
 import { Column } from "./build-schema";
 import { KeyTable, tableEnter } from "./key-table";
 import { entryOccurs, TERM_STEMMED, termOccurs } from "./term-table";
@@ -25,14 +25,17 @@ const NO_STEM: u32 = 1; // in TERM_STEMMED: it is known that there is none; 0 = 
 const STEM_HEAD: u32 = 2;
 const TOO_LONG: u32 = TERM_BYTES_MAX + 1;
 
-const stem: usize = memory.data(128);
-const sku: usize = memory.data(128);
-const value: usize = memory.data(128);
+const TERM_ROOM: usize = 128;
 
 /** Counts the terms of texts into the term table of a build. In scratch. */
 @unmanaged
 export class TextTerms {
   terms: KeyTable;
+  tokens: Tokenizer;
+  joined: JoinedTokens;
+  stem: usize; // the term of a stem
+  sku: usize; // those of a whole value
+  value: usize;
   // the whole value so far, TOO_LONG once it does not fit
   skuBytes: u32;
   valueBytes: u32;
@@ -40,6 +43,11 @@ export class TextTerms {
   static make(terms: KeyTable): TextTerms {
     const made = changetype<TextTerms>(scratch(offsetof<TextTerms>()));
     made.terms = terms;
+    made.tokens = Tokenizer.make();
+    made.joined = JoinedTokens.make(made.tokens);
+    made.stem = scratch(TERM_ROOM);
+    made.sku = scratch(TERM_ROOM);
+    made.value = scratch(TERM_ROOM);
     return made;
   }
 
@@ -49,17 +57,19 @@ export class TextTerms {
    */
   index(column: Column, field: u32, row: u32, at: usize, bytes: u32, first: u32): u32 {
     const terms = this.terms;
+    const tokens = this.tokens;
+    const joined = this.joined;
     const language = column.language;
     const whole = (column.flags & (FLAG_SKU | FLAG_BRAND)) != 0;
     let position = first;
     if (whole) this.beginWhole();
-    tokenizeStart(at, bytes);
-    while (tokenizeNext()) {
-      const entry = termOccurs(terms, tokenAt, tokenBytes, field, row, position);
+    tokens.begin(at, bytes);
+    while (tokens.next()) {
+      const entry = termOccurs(terms, tokens.at, tokens.bytes, field, row, position);
       if (language != 0) this.stemOccurs(entry, language, field, row, position);
       if (whole) this.extendWhole();
-      if (joinsToken()) {
-        termOccurs(terms, joinedAt, joinedBytes, field, row, position + 1 - joinedParts);
+      if (joined.endsHere()) {
+        termOccurs(terms, joined.at, joined.bytes, field, row, position + 1 - joined.parts);
       }
       position++;
     }
@@ -79,8 +89,11 @@ export class TextTerms {
 
   /** Entry of the stem of the token at hand. NO_STEM for a token with a digit, and for a stem that is too long. */
   private stemEntry(language: u32, field: u32): u32 {
-    if (hasDigit(tokenAt, tokenBytes)) return NO_STEM;
-    const bytes = stemTerm(language, tokenAt, tokenBytes, stem + STEM_HEAD, <u32>TERM_BYTES_MAX - STEM_HEAD);
+    const tokens = this.tokens;
+    const stem = this.stem;
+    if (hasDigit(tokens.at, tokens.bytes)) return NO_STEM;
+    const most = <u32>TERM_BYTES_MAX - STEM_HEAD;
+    const bytes = stemTerm(language, tokens.at, tokens.bytes, stem + STEM_HEAD, most);
     if (bytes == 0) return NO_STEM;
     Mem.putU8(stem, TERM_STEM);
     Mem.putU8(stem + 1, TERM_LANGUAGE + language);
@@ -88,32 +101,33 @@ export class TextTerms {
   }
 
   private beginWhole(): void {
-    Mem.putU8(sku, TERM_SKU);
-    Mem.putU8(value, TERM_VALUE);
+    Mem.putU8(this.sku, TERM_SKU);
+    Mem.putU8(this.value, TERM_VALUE);
     this.skuBytes = 1;
     this.valueBytes = 1;
   }
 
   /** Adds the token at hand to the forms of the whole value. */
   private extendWhole(): void {
-    this.skuBytes = extended(sku, this.skuBytes);
+    this.skuBytes = this.extended(this.sku, this.skuBytes);
     if (this.valueBytes > 1 && this.valueBytes < <u32>TERM_BYTES_MAX)
-      Mem.putU8(value + this.valueBytes++, SPACE);
-    this.valueBytes = extended(value, this.valueBytes);
+      Mem.putU8(this.value + this.valueBytes++, SPACE);
+    this.valueBytes = this.extended(this.value, this.valueBytes);
+  }
+
+  /** Adds the token at hand to a term of `bytes` bytes at `at`. Returns the new length, or TOO_LONG. */
+  private extended(at: usize, bytes: u32): u32 {
+    const tokens = this.tokens;
+    if (bytes + tokens.bytes > <u32>TERM_BYTES_MAX) return TOO_LONG;
+    Mem.copy(at + bytes, tokens.at, tokens.bytes);
+    return bytes + tokens.bytes;
   }
 
   private wholeOccurs(flags: u32, field: u32, row: u32, position: u32): void {
     if ((flags & FLAG_SKU) != 0 && this.skuBytes != TOO_LONG)
-      termOccurs(this.terms, sku, this.skuBytes, field, row, position);
+      termOccurs(this.terms, this.sku, this.skuBytes, field, row, position);
     if ((flags & FLAG_BRAND) != 0 && this.valueBytes != TOO_LONG) {
-      termOccurs(this.terms, value, this.valueBytes, field, row, position);
+      termOccurs(this.terms, this.value, this.valueBytes, field, row, position);
     }
   }
-}
-
-/** Adds the token at hand to a term of `bytes` bytes at `at`. Returns the new length, or TOO_LONG. */
-function extended(at: usize, bytes: u32): u32 {
-  if (bytes + tokenBytes > <u32>TERM_BYTES_MAX) return TOO_LONG;
-  Mem.copy(at + bytes, tokenAt, tokenBytes);
-  return bytes + tokenBytes;
 }

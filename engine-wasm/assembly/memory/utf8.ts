@@ -2,7 +2,10 @@
 // surrogates, nothing above U+10FFFF) and one encoder. Never reads at or behind `end`.
 import { Mem } from "./mem";
 
-/** Bytes of the sequence that `pointAt` read last; 1 after a malformed one. */
+/**
+ * Bytes of the sequence that `pointAt` read last; 1 after a malformed one. The second answer of `pointAt`, which its caller
+ * takes before the next call. A variable, since to work it out again from the code point makes reading text slower by 5 to 30 %.
+ */
 export let pointBytes: u32 = 1;
 
 function isTail(byte: u32): bool {

@@ -4,28 +4,23 @@ import { TOKEN_END, TOKEN_PARTS, TOKEN_POSITION, TOKEN_START, TOKEN_TERM, TOKEN_
 import { scratch, scratchRewind } from "../memory/arena";
 import { hash64 } from "../memory/hash";
 import { Mem } from "../memory/mem";
-import { joinedAt, joinedBytes, joinedParts, joinedStart, joinsToken } from "./join";
-import {
-  foldValue,
-  tokenAt,
-  tokenBytes,
-  tokenEnd,
-  tokenizeNext,
-  tokenizeStart,
-  tokenStart,
-} from "./tokenize";
+import { JoinedTokens } from "./join";
+import { foldValue, Tokenizer } from "./tokenize";
 import { foldBound } from "./unicode";
 
 /** Tokens of the text of `bytes` bytes at p, in scratch: layout TOKEN_*, one after the other. */
 export function analyse(p: usize, bytes: usize): usize {
+  const tokens = Tokenizer.make();
+  const joined = JoinedTokens.make(tokens);
   const result = scratch(4);
   let out = result + 4;
   let position: u32 = 0;
-  tokenizeStart(p, bytes);
-  while (tokenizeNext()) {
-    out = putToken(out, tokenAt, tokenBytes, tokenStart, position, 1);
-    if (joinsToken()) {
-      out = putToken(out, joinedAt, joinedBytes, joinedStart, position + 1 - joinedParts, joinedParts);
+  tokens.begin(p, bytes);
+  while (tokens.next()) {
+    out = putToken(out, tokens.at, tokens.bytes, tokens.start, tokens.end, position, 1);
+    if (joined.endsHere()) {
+      const first = position + 1 - joined.parts;
+      out = putToken(out, joined.at, joined.bytes, joined.start, tokens.end, first, joined.parts);
     }
     position++;
   }
@@ -33,13 +28,21 @@ export function analyse(p: usize, bytes: usize): usize {
   return result;
 }
 
-/** Writes a token that ends with the tokenizer's at `out`, the end of scratch. Returns its end. */
-function putToken(out: usize, term: usize, bytes: u32, start: u32, position: u32, parts: u32): usize {
+/** Writes a token at `out`, the end of scratch. Returns its end. */
+function putToken(
+  out: usize,
+  term: usize,
+  bytes: u32,
+  start: u32,
+  end: u32,
+  position: u32,
+  parts: u32,
+): usize {
   const size = (TOKEN_TERM + bytes + 3) & ~3;
   scratchRewind(out);
   scratch(size);
   Mem.putU32(out + TOKEN_START, start);
-  Mem.putU32(out + TOKEN_END, tokenEnd);
+  Mem.putU32(out + TOKEN_END, end);
   Mem.putU32(out + TOKEN_POSITION, position);
   Mem.putU32(out + TOKEN_PARTS, parts);
   Mem.putU32(out + TOKEN_TERM_BYTES, bytes);

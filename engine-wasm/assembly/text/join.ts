@@ -2,56 +2,78 @@
 // word ("wifi", "ab1234"). Follows the tokenizer from token to token; the last token of a text always ends its
 // run, so nothing is left for the next text.
 //
-//   while (tokenizeNext()) { ... if (joinsToken()) { joinedAt, joinedBytes, joinedStart, joinedParts } }
+//   while (tokens.next()) { ... if (joined.endsHere()) { joined.at, joined.bytes, joined.start, joined.parts } }
 
 import { JOIN_ALL, JOIN_NONE, JOIN_PARTS_MAX, TERM_BYTES_MAX } from "../layout";
+import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { allDigits } from "./digits";
-import { joinerBehind, tokenAt, tokenBytes, tokenIdeograph, tokenStart } from "./tokenize";
+import { Tokenizer } from "./tokenize";
 
-/** Address of the joined term. Its bytes stay valid until the next run. */
-export const joinedAt: usize = memory.data(128);
-/** Length of the joined term in bytes. */
-export let joinedBytes: u32 = 0;
-/** Where its text begins; it ends with the token at hand. */
-export let joinedStart: u32 = 0;
-/** The number of tokens in it, 2..JOIN_PARTS_MAX. */
-export let joinedParts: u32 = 0;
+const JOINED_ROOM: usize = 128;
 
-let parts: u32 = 0; // of the run that goes on behind the token at hand, 0 = none
-let joinable: bool = false; // short enough, without ideographs
-let numbers: bool = false; // nothing but digits so far
-let joinsNumbers: bool = false; // all joiners so far are JOIN_ALL
+/** The joined tokens of a tokenizer's texts. In scratch, with room for the joined term behind it. */
+@unmanaged
+export class JoinedTokens {
+  tokens: Tokenizer;
+  /** Length of the joined term in bytes. */
+  bytes: u32;
+  /** Where its text begins; it ends with the token at hand. */
+  start: u32;
+  /** The number of tokens in it, 2..JOIN_PARTS_MAX. */
+  parts: u32;
 
-/** To be asked once for every token: true when it is the last of a run that is joined. */
-export function joinsToken(): bool {
-  const joiner = joinerBehind();
-  if (joiner == JOIN_NONE && parts == 0) return false;
-  return extendRun(joiner);
-}
+  private run: u32; // parts of the run that goes on behind the token at hand, 0 = none
+  private joinable: bool; // short enough, without ideographs
+  private numbers: bool; // nothing but digits so far
+  private joinsNumbers: bool; // all joiners so far are JOIN_ALL
 
-function extendRun(joiner: u32): bool {
-  if (parts == 0) {
-    joinedBytes = 0;
-    joinedStart = tokenStart;
-    joinable = true;
-    numbers = true;
-    joinsNumbers = true;
+  static make(tokens: Tokenizer): JoinedTokens {
+    const made = changetype<JoinedTokens>(scratchZeroed(offsetof<JoinedTokens>() + JOINED_ROOM));
+    made.tokens = tokens;
+    return made;
   }
-  parts++;
-  if (tokenIdeograph || parts > <u32>JOIN_PARTS_MAX || joinedBytes + tokenBytes > <u32>TERM_BYTES_MAX) {
-    joinable = false;
+
+  /** Address of the joined term. Its bytes stay valid until the next run. */
+  @inline get at(): usize {
+    return changetype<usize>(this) + offsetof<JoinedTokens>();
   }
-  if (joinable) {
-    Mem.copy(joinedAt + joinedBytes, tokenAt, tokenBytes);
-    joinedBytes += tokenBytes;
-    numbers = numbers && allDigits(tokenAt, tokenBytes);
+
+  /** To be asked once for every token: true when it is the last of a run that is joined. */
+  endsHere(): bool {
+    const joiner = this.tokens.joinerBehind();
+    if (joiner == JOIN_NONE && this.run == 0) return false;
+    return this.extendRun(joiner);
   }
-  if (joiner != JOIN_NONE) {
-    joinsNumbers = joinsNumbers && joiner == JOIN_ALL;
-    return false;
+
+  private extendRun(joiner: u32): bool {
+    const tokens = this.tokens;
+    if (this.run == 0) {
+      this.bytes = 0;
+      this.start = tokens.start;
+      this.joinable = true;
+      this.numbers = true;
+      this.joinsNumbers = true;
+    }
+    this.run++;
+    if (
+      tokens.isIdeograph ||
+      this.run > <u32>JOIN_PARTS_MAX ||
+      this.bytes + tokens.bytes > <u32>TERM_BYTES_MAX
+    ) {
+      this.joinable = false;
+    }
+    if (this.joinable) {
+      Mem.copy(this.at + this.bytes, tokens.at, tokens.bytes);
+      this.bytes += tokens.bytes;
+      this.numbers = this.numbers && allDigits(tokens.at, tokens.bytes);
+    }
+    if (joiner != JOIN_NONE) {
+      this.joinsNumbers = this.joinsNumbers && joiner == JOIN_ALL;
+      return false;
+    }
+    this.parts = this.run;
+    this.run = 0;
+    return this.joinable && (this.joinsNumbers || !this.numbers);
   }
-  joinedParts = parts;
-  parts = 0;
-  return joinable && (joinsNumbers || !numbers);
 }

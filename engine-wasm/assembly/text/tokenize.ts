@@ -1,8 +1,8 @@
-// The one analyser: UTF-8 text to folded tokens, the same for documents and queries. A resumable iterator
-// whose current token lies in module globals, so a token costs no allocation:
+// The one analyser: UTF-8 text to folded tokens, the same for documents and queries. A resumable iterator that is its own
+// current token, so a token costs no allocation:
 //
-//   tokenizeStart(text, bytes);
-//   while (tokenizeNext()) { tokenAt, tokenBytes, tokenStart, tokenEnd, tokenIdeograph, joinerBehind() }
+//   tokens.begin(text, bytes);
+//   while (tokens.next()) { tokens.at, tokens.bytes, tokens.start, tokens.end, tokens.isIdeograph, tokens.joinerBehind() }
 //
 // Positions are the caller's: tokens are numbered 0, 1, 2 ... Malformed bytes count as separators.
 import {
@@ -14,6 +14,7 @@ import {
   JOIN_NONE,
   TERM_BYTES_MAX,
 } from "../layout";
+import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { pointAt, pointBytes } from "../memory/utf8";
 import {
@@ -31,78 +32,7 @@ import {
 } from "./unicode";
 
 const SPACE: u32 = 0x20;
-
-/** Address of the folded token. Its bytes stay valid until the next `tokenizeNext`. */
-export const tokenAt: usize = memory.data(256);
-/** Length of the folded token in bytes, 1..TERM_BYTES_MAX. */
-export let tokenBytes: u32 = 0;
-/** Where the token's text begins and ends, in bytes from the beginning of the text. */
-export let tokenStart: u32 = 0;
-export let tokenEnd: u32 = 0;
-/** Whether the token is one ideograph. */
-export let tokenIdeograph: bool = false;
-
-let text: usize = 0;
-let textEnd: usize = 0;
-let cursor: usize = 0;
-let room: u32 = 0; // the token may grow to this; set to its length once something did not fit
-
-/** Begins a text, which must stay in place while its tokens are read. */
-export function tokenizeStart(at: usize, bytes: usize): void {
-  text = at;
-  textEnd = at + bytes;
-  cursor = at;
-}
-
-/** Moves to the next token; false at the end of the text. */
-export function tokenizeNext(): bool {
-  const end = textEnd;
-  let p = cursor;
-  tokenBytes = 0;
-  room = TERM_BYTES_MAX;
-  while (p < end) {
-    const c = Mem.u8At(p);
-    if (c < 0x80) {
-      if (Mem.u8At(ASCII_WORD + c) != 0) {
-        word(p, end);
-        return true;
-      }
-      p++;
-      continue;
-    }
-    const entry = wideEntry(p, end);
-    const kind = entryClass(entry);
-    if (isWordClass(kind)) {
-      word(p, end);
-      return true;
-    }
-    if (kind == CLASS_IDEOGRAPH) {
-      ideograph(p, end, entry);
-      return true;
-    }
-    p += pointBytes;
-  }
-  cursor = end;
-  return false;
-}
-
-/** JOIN_* of the code point behind the token; JOIN_NONE also when no token begins right behind that. */
-export function joinerBehind(): u32 {
-  const end = textEnd;
-  let p = cursor;
-  if (p >= end) return JOIN_NONE;
-  const c = Mem.u8At(p);
-  let join: u32;
-  if (c < 0x80) {
-    join = Mem.u8At(ASCII_JOIN + c);
-    p++;
-  } else {
-    const point = pointAt(p, end);
-    join = point < 0 ? JOIN_NONE : wideJoin(point);
-    p += pointBytes;
-  }
-  return join != JOIN_NONE && tokenBegins(p, end) ? join : JOIN_NONE;
-}
+const TOKEN_ROOM: usize = 256;
 
 function tokenBegins(p: usize, end: usize): bool {
   if (p >= end) return false;
@@ -118,65 +48,6 @@ function wideEntry(p: usize, end: usize): u32 {
   return point < 0 ? CLASS_SEPARATOR : unicodeEntry(point);
 }
 
-/** Reads the word that begins at p. */
-function word(p: usize, end: usize): void {
-  tokenStart = <u32>(p - text);
-  tokenIdeograph = false;
-  let n: u32 = 0;
-  while (true) {
-    if (p >= end) break;
-    const c = Mem.u8At(p);
-    let entry: u32 = 0;
-    let kind: u32 = 0;
-    let bytes: u32 = 1;
-    if (c < 0x80) {
-      const folded = Mem.u8At(ASCII_WORD + c);
-      if (folded != 0) {
-        if (n < room) Mem.putU8(tokenAt + n++, folded);
-        p++;
-        continue;
-      }
-      kind = Mem.u8At(ASCII_CLASS + c);
-    } else {
-      entry = wideEntry(p, end);
-      bytes = pointBytes;
-      kind = entryClass(entry);
-      if (isWordClass(kind)) {
-        n = append(n, entry, p, bytes);
-        p += bytes;
-        continue;
-      }
-    }
-    if (kind != CLASS_IGNORED && kind != CLASS_VOICING) {
-      if (kind != CLASS_APOSTROPHE || !wordFollows(p + bytes, end)) break;
-    }
-    p += bytes;
-  }
-  tokenBytes = n;
-  tokenEnd = <u32>(p - text);
-  cursor = p;
-}
-
-/** Reads the ideograph at p with the voicing and ignored marks that follow it. */
-function ideograph(p: usize, end: usize, entry: u32): void {
-  tokenStart = <u32>(p - text);
-  tokenIdeograph = true;
-  let bytes = pointBytes;
-  let n = append(0, entry, p, bytes);
-  p += bytes;
-  while (p < end && Mem.u8At(p) >= 0x80) {
-    entry = wideEntry(p, end);
-    bytes = pointBytes;
-    const kind = entryClass(entry);
-    if (kind == CLASS_VOICING) n = append(n, entry, p, bytes);
-    else if (kind != CLASS_IGNORED) break;
-    p += bytes;
-  }
-  tokenBytes = n;
-  tokenEnd = <u32>(p - text);
-  cursor = p;
-}
-
 /** True when the first character at or behind p that is not ignored is a letter or digit. */
 function wordFollows(p: usize, end: usize): bool {
   while (p < end) {
@@ -189,25 +60,169 @@ function wordFollows(p: usize, end: usize): bool {
   return false;
 }
 
-/** Appends the folding of the character at p to a token of n bytes; returns the new length. */
-function append(n: u32, entry: u32, p: usize, bytes: u32): u32 {
-  let from = p;
-  let count = bytes;
-  if (entryBytes(entry) != 0) {
-    from = entryPlace(entry);
-    count = entryBytes(entry);
-  }
-  if (n + count > room) {
-    count = room - n;
-    while (count > 0 && (Mem.u8At(from + count) & 0xc0) == 0x80) count--; // back to a code point's first byte
-    room = n + count;
-  }
-  copyShort(tokenAt + n, from, count);
-  return n + count;
-}
-
 function copyShort(to: usize, from: usize, bytes: u32): void {
   for (let i: u32 = 0; i < bytes; i++) Mem.putU8(to + i, Mem.u8At(from + i));
+}
+
+/** The tokens of one text after the other. In scratch, with room for the token behind it. */
+@unmanaged
+export class Tokenizer {
+  /** Length of the folded token in bytes, 1..TERM_BYTES_MAX. */
+  bytes: u32;
+  /** Where the token's text begins and ends, in bytes from the beginning of the text. */
+  start: u32;
+  end: u32;
+  isIdeograph: bool;
+
+  private text: usize;
+  private textEnd: usize;
+  private cursor: usize;
+  private room: u32; // the token may grow to this; set to its length once something did not fit
+
+  static make(): Tokenizer {
+    return changetype<Tokenizer>(scratchZeroed(offsetof<Tokenizer>() + TOKEN_ROOM));
+  }
+
+  /** Address of the folded token. Its bytes stay valid until the next `next`. */
+  @inline get at(): usize {
+    return changetype<usize>(this) + offsetof<Tokenizer>();
+  }
+
+  /** Begins a text, which must stay in place while its tokens are read. */
+  begin(at: usize, bytes: usize): void {
+    this.text = at;
+    this.textEnd = at + bytes;
+    this.cursor = at;
+  }
+
+  /** Moves to the next token; false at the end of the text. */
+  next(): bool {
+    const end = this.textEnd;
+    let p = this.cursor;
+    this.bytes = 0;
+    this.room = TERM_BYTES_MAX;
+    while (p < end) {
+      const c = Mem.u8At(p);
+      if (c < 0x80) {
+        if (Mem.u8At(ASCII_WORD + c) != 0) {
+          this.word(p, end);
+          return true;
+        }
+        p++;
+        continue;
+      }
+      const entry = wideEntry(p, end);
+      const kind = entryClass(entry);
+      if (isWordClass(kind)) {
+        this.word(p, end);
+        return true;
+      }
+      if (kind == CLASS_IDEOGRAPH) {
+        this.ideograph(p, end, entry);
+        return true;
+      }
+      p += pointBytes;
+    }
+    this.cursor = end;
+    return false;
+  }
+
+  /** JOIN_* of the code point behind the token; JOIN_NONE also when no token begins right behind that. */
+  joinerBehind(): u32 {
+    const end = this.textEnd;
+    let p = this.cursor;
+    if (p >= end) return JOIN_NONE;
+    const c = Mem.u8At(p);
+    let join: u32;
+    if (c < 0x80) {
+      join = Mem.u8At(ASCII_JOIN + c);
+      p++;
+    } else {
+      const point = pointAt(p, end);
+      join = point < 0 ? JOIN_NONE : wideJoin(point);
+      p += pointBytes;
+    }
+    return join != JOIN_NONE && tokenBegins(p, end) ? join : JOIN_NONE;
+  }
+
+  /** Reads the word that begins at p. */
+  private word(p: usize, end: usize): void {
+    const to = this.at;
+    let room = this.room;
+    this.start = <u32>(p - this.text);
+    this.isIdeograph = false;
+    let n: u32 = 0;
+    while (true) {
+      if (p >= end) break;
+      const c = Mem.u8At(p);
+      let entry: u32 = 0;
+      let kind: u32 = 0;
+      let bytes: u32 = 1;
+      if (c < 0x80) {
+        const folded = Mem.u8At(ASCII_WORD + c);
+        if (folded != 0) {
+          if (n < room) Mem.putU8(to + n++, folded);
+          p++;
+          continue;
+        }
+        kind = Mem.u8At(ASCII_CLASS + c);
+      } else {
+        entry = wideEntry(p, end);
+        bytes = pointBytes;
+        kind = entryClass(entry);
+        if (isWordClass(kind)) {
+          n = this.append(n, entry, p, bytes);
+          room = this.room;
+          p += bytes;
+          continue;
+        }
+      }
+      if (kind != CLASS_IGNORED && kind != CLASS_VOICING) {
+        if (kind != CLASS_APOSTROPHE || !wordFollows(p + bytes, end)) break;
+      }
+      p += bytes;
+    }
+    this.bytes = n;
+    this.end = <u32>(p - this.text);
+    this.cursor = p;
+  }
+
+  /** Reads the ideograph at p with the voicing and ignored marks that follow it. */
+  private ideograph(p: usize, end: usize, entry: u32): void {
+    this.start = <u32>(p - this.text);
+    this.isIdeograph = true;
+    let bytes = pointBytes;
+    let n = this.append(0, entry, p, bytes);
+    p += bytes;
+    while (p < end && Mem.u8At(p) >= 0x80) {
+      entry = wideEntry(p, end);
+      bytes = pointBytes;
+      const kind = entryClass(entry);
+      if (kind == CLASS_VOICING) n = this.append(n, entry, p, bytes);
+      else if (kind != CLASS_IGNORED) break;
+      p += bytes;
+    }
+    this.bytes = n;
+    this.end = <u32>(p - this.text);
+    this.cursor = p;
+  }
+
+  /** Appends the folding of the character at p to a token of n bytes; returns the new length. */
+  private append(n: u32, entry: u32, p: usize, bytes: u32): u32 {
+    let from = p;
+    let count = bytes;
+    if (entryBytes(entry) != 0) {
+      from = entryPlace(entry);
+      count = entryBytes(entry);
+    }
+    if (n + count > this.room) {
+      count = this.room - n;
+      while (count > 0 && (Mem.u8At(from + count) & 0xc0) == 0x80) count--; // back to a code point's first byte
+      this.room = n + count;
+    }
+    copyShort(this.at + n, from, count);
+    return n + count;
+  }
 }
 
 /**
