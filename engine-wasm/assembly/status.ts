@@ -1,5 +1,6 @@
 // The outcome of the running kernel. Deep code reports trouble here and goes on with empty data; the kernel
-// looks once at the end. The first trouble wins.
+// looks once at the end. The first trouble wins. It is a variable here: an instance runs one kernel at a time, which resets it
+// first.
 import { STATUS_OK } from "./layout";
 
 let current: i32 = STATUS_OK;

@@ -1,4 +1,5 @@
-// Where the server may keep what changes: in objects that main.ts makes, and time in jobs.
+// Where what changes may be kept: by the server in objects that main.ts makes, and time in jobs; by the engine in structs of a
+// run.
 import { describe, expect, test } from "vitest";
 import { moduleState } from "./module-state.js";
 import { product, type Source } from "./tree.js";
@@ -13,6 +14,17 @@ const KEPT_STATE = [
   "server/ingest/intake-worker.ts workbench",
   ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),
 ];
+
+/** Module-level variables of the engine. Each is said to be there once per instance, or to be a second answer, where it stands. */
+const KEPT_ENGINE_STATE = [
+  ...["top", "inside", "scratchTop", "reached"].map((name) => `memory/arena.ts ${name}`),
+  "memory/utf8.ts pointBytes",
+  "segment/postings.ts varintCursor",
+  "status.ts current",
+  ...["stage1", "entries", "pool", "growth", "overrides", "overrideCount", "wideOverrides"].map(
+    (name) => `text/unicode.ts ${name}`,
+  ),
+].map((name) => `engine-wasm/assembly/${name}`);
 
 /** Parts of which main.ts makes one and hands it down. */
 const MADE_BY_MAIN = [
@@ -41,6 +53,16 @@ describe("state", () => {
     expectNone(
       [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
       "Several servers, and several HTTP threads, run in one process; what they share by accident they share wrongly.",
+    );
+  });
+
+  test("of the engine lies in the structs of a run, not in modules", () => {
+    const kept = new Set(KEPT_ENGINE_STATE);
+    const engine = product.filter(({ path }) => path.startsWith("engine-wasm/assembly/"));
+    const wrong = moduleState(engine).filter((name) => !kept.delete(name));
+    expectNone(
+      [...wrong, ...[...kept].map((name) => `${name} is not there any more`)],
+      "It would outlive the kernel that sets it, and nobody would see which run it belongs to: make it a field of a struct in scratch.",
     );
   });
 

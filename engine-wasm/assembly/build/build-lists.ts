@@ -13,7 +13,7 @@ import {
   sortRecords,
   spanKey,
 } from "../memory/order";
-import { putVarintU32, varintAt, varintCursor, varintU64 } from "../memory/varint";
+import { putVarintU32, Varints } from "../memory/varint";
 import {
   LIST_BLOCK_BYTES,
   LIST_WRITER_BYTES,
@@ -36,23 +36,6 @@ import { Schema } from "./build-schema";
 import { ENTRY_KEY, ENTRY_TAG, KeyTable, tableEntries } from "./key-table";
 import { streamBytesMax, TERM_POSTINGS, termStream } from "./term-table";
 
-/** Feeds the postings of a term's stream to the list writer. */
-function readStream(list: ListWriter, at: usize, end: usize): void {
-  let nextRow: u32 = 0;
-  varintAt(at);
-  while (varintCursor < end) {
-    nextRow += <u32>(varintU64() >> 1);
-    let tf: u32 = 1;
-    let to = putVarintU32(list.positionsEnd, <u32>varintU64());
-    while (varintCursor < end && (Mem.u8At(varintCursor) & 1) == 0) {
-      to = putVarintU32(to, <u32>(varintU64() >> 1));
-      tf++;
-    }
-    listPosting(list, nextRow - 1, tf);
-    list.positionsEnd = to;
-  }
-}
-
 /** Writes the terms of one build. In scratch. */
 @unmanaged
 export class ListsWriter {
@@ -65,6 +48,7 @@ export class ListsWriter {
   lists: u32; // offset of the section
   stream: usize;
   buffer: usize;
+  varints: Varints;
   list: ListWriter;
   writer: TermWriter;
 
@@ -73,6 +57,7 @@ export class ListsWriter {
     made.schema = schema;
     made.terms = terms;
     made.sink = sink;
+    made.varints = Varints.make();
     return made;
   }
 
@@ -141,12 +126,31 @@ export class ListsWriter {
       this.previous = entry;
       const column = this.schema.column(Mem.u32At(entry + ENTRY_TAG));
       listBegin(list, this.buffer, Mem.u32At(entry + TERM_POSTINGS), column.norms);
-      readStream(list, this.stream, termStream(entry, this.stream));
+      this.readStream(this.stream, termStream(entry, this.stream));
       listEnd(list, column.slot, sink);
     }
     this.next = end;
     if (end < terms.count) return false;
     termsEnd(this.writer, sink.at - this.lists, sink);
     return true;
+  }
+
+  /** Feeds the postings of a term's stream to the list writer. */
+  private readStream(at: usize, end: usize): void {
+    const list = this.list;
+    const stream = this.varints;
+    let nextRow: u32 = 0;
+    stream.at = at;
+    while (stream.at < end) {
+      nextRow += <u32>(stream.u64() >> 1);
+      let tf: u32 = 1;
+      let to = putVarintU32(list.positionsEnd, <u32>stream.u64());
+      while (stream.at < end && (Mem.u8At(stream.at) & 1) == 0) {
+        to = putVarintU32(to, <u32>(stream.u64() >> 1));
+        tf++;
+      }
+      listPosting(list, nextRow - 1, tf);
+      list.positionsEnd = to;
+    }
   }
 }

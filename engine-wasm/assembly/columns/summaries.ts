@@ -53,8 +53,6 @@ export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
 const STEP_ROWS: u32 = 0x8000; // of a column in a step, or terms
 
-let tablesEnd: usize = 0; // offset in the region
-
 function fieldAt(segment: usize, i: u32): usize {
   return Seg.at(segment, SEG_FIELD_TABLE) + <usize>i * FIELD_ENTRY_BYTES;
 }
@@ -69,18 +67,18 @@ export function summarise(segment: usize): usize {
   scratchReset(0);
   const fields = Mem.u32At(segment + SEG_FIELDS);
   const head = HEAD_BYTES + <usize>fields * ENTRY_BYTES;
-  tablesEnd = head;
-  for (let i: u32 = 0; i < fields; i++) placeTables(segment, fieldAt(segment, i), 0);
-  place(0, AT_BRANCHES, Seg.terms(segment));
-  if (tablesEnd == head) return 0;
-  const region = reserve(tablesEnd);
+  let end = head;
+  for (let i: u32 = 0; i < fields; i++) end = placeTables(segment, fieldAt(segment, i), 0, end);
+  end = place(0, AT_BRANCHES, end, Seg.terms(segment));
+  if (end == head) return 0;
+  const region = reserve(end);
   Mem.fill(region, 0, head);
   Mem.putU32(region, fields);
-  tablesEnd = head;
+  end = head;
   for (let i: u32 = 0; i < fields; i++) {
-    placeTables(segment, fieldAt(segment, i), region + HEAD_BYTES + <usize>i * ENTRY_BYTES);
+    end = placeTables(segment, fieldAt(segment, i), region + HEAD_BYTES + <usize>i * ENTRY_BYTES, end);
   }
-  place(region, AT_BRANCHES, Seg.terms(segment));
+  place(region, AT_BRANCHES, end, Seg.terms(segment));
   return region;
 }
 
@@ -121,28 +119,29 @@ export function branchesOf(summary: usize): usize {
   return summary == 0 ? 0 : summary + <usize>Mem.u32At(summary + AT_BRANCHES);
 }
 
-/** Gives the tables of a field their places behind those of the fields before; with `entry` 0 only adds up their bytes. */
-function placeTables(segment: usize, field: usize, entry: usize): void {
+/** Gives the tables of a field their places from `end` on; with `entry` 0 only adds up their bytes. Returns their end. */
+function placeTables(segment: usize, field: usize, entry: usize, end: usize): usize {
   const rows = Seg.rows(segment);
   if (entry != 0) Mem.putU32(entry, Mem.u16At(field + FIELD_SLOT));
   if (summarisedColumn(segment, field) != 0 && Field.present(segment, field) != 0) {
-    place(entry, SUMMARY_ZONES, zonesBytes(rows));
-    place(entry, SUMMARY_CODES, codesBytes(rows));
-    place(entry, SUMMARY_CODE_RANGES, CODE_RANGES_BYTES);
-    place(entry, SUMMARY_CODE_BOUNDS, CODE_BOUNDS_BYTES);
+    end = place(entry, SUMMARY_ZONES, end, zonesBytes(rows));
+    end = place(entry, SUMMARY_CODES, end, codesBytes(rows));
+    end = place(entry, SUMMARY_CODE_RANGES, end, CODE_RANGES_BYTES);
+    end = place(entry, SUMMARY_CODE_BOUNDS, end, CODE_BOUNDS_BYTES);
   }
-  if (!isFacet(segment, field)) return;
+  if (!isFacet(segment, field)) return end;
   const values = Dict.count(Field.dictionary(segment, field));
-  if (values <= rows / ROWS_A_VALUE) place(entry, SUMMARY_TOTALS, (<usize>values) << 2);
-  if (!isArrayType(Field.type(field))) return;
-  if (!setsLikely(Field.ordinals(segment, field), Field.offsets(segment, field), rows)) return;
-  place(entry, SUMMARY_SET_NUMBERS, (<usize>rows) << 1);
-  place(entry, SUMMARY_SET_ROWS, (<usize>setsMost(rows)) << 2);
+  if (values <= rows / ROWS_A_VALUE) end = place(entry, SUMMARY_TOTALS, end, (<usize>values) << 2);
+  if (!isArrayType(Field.type(field))) return end;
+  if (!setsLikely(Field.ordinals(segment, field), Field.offsets(segment, field), rows)) return end;
+  end = place(entry, SUMMARY_SET_NUMBERS, end, (<usize>rows) << 1);
+  return place(entry, SUMMARY_SET_ROWS, end, (<usize>setsMost(rows)) << 2);
 }
 
-function place(entry: usize, table: usize, bytes: usize): void {
-  if (entry != 0) Mem.putU32(entry + table, <u32>tablesEnd);
-  tablesEnd += (bytes + 15) & ~15;
+/** Gives one table its place at `at`. Returns its end. */
+function place(entry: usize, table: usize, at: usize, bytes: usize): usize {
+  if (entry != 0) Mem.putU32(entry + table, <u32>at);
+  return at + ((bytes + 15) & ~15);
 }
 
 /** Adds the rows [from, to) to the tables of the field's column. */

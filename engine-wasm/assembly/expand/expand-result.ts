@@ -1,17 +1,9 @@
 // Writes what an expansion found. The bytes are drawn in docs/FORMATS.md.
 import { PREFIX_TERMS_LISTED, WORD_EXACT, WORD_INFIX, WORD_INSIDE, WORD_PREFIX } from "../layout";
 import { bitsCount } from "../memory/bitset";
-import {
-  putResultBytes,
-  putResultF64,
-  putResultU8,
-  putResultU16,
-  putResultU32,
-  resultClose,
-  resultOpen,
-} from "../memory/result";
+import { Result } from "../memory/result";
 import { Seg, Snap } from "../segment/segment";
-import { lengthDocuments, lengthSum, sumLengths } from "../segment/statistics";
+import { Lengths } from "../segment/statistics";
 import { AskedWord, Expansion } from "./expansion";
 import { TermEntry, TermList } from "./term-list";
 
@@ -19,19 +11,24 @@ import { TermEntry, TermList } from "./term-list";
 export function writeExpansion(expansion: Expansion): i32 {
   const snapshot = expansion.snapshot;
   const slots = expansion.slots;
-  resultOpen();
-  writeRows(snapshot);
-  for (let slot: u32 = 0; slot < slots.count; slot++) writeLengths(snapshot, slots.at(slot));
-  for (let i: u32 = 0; i < expansion.wordCount; i++) writeWord(expansion.word(i), slots.count);
+  const lengths = Lengths.make();
+  const result = Result.open();
+  writeRows(result, snapshot);
+  for (let i: u32 = 0; i < slots.count; i++) {
+    lengths.sumOf(snapshot, slots.at(i));
+    result.putF64(lengths.sum);
+    result.putF64(lengths.documents);
+  }
+  for (let i: u32 = 0; i < expansion.wordCount; i++) writeWord(result, expansion.word(i), slots.count);
   for (let i: u32 = 0; i < expansion.suspectCount; i++) {
     const suspect = expansion.suspect(i);
-    putResultU8(suspect.typos);
-    if (suspect.typos > 0) writeTypos(suspect.typoTerms);
+    result.putU8(suspect.typos);
+    if (suspect.typos > 0) writeTypos(result, suspect.typoTerms);
   }
-  return <i32>resultClose();
+  return <i32>result.close();
 }
 
-function writeRows(snapshot: usize): void {
+function writeRows(result: Result, snapshot: usize): void {
   const segments = Snap.count(snapshot);
   let liveRows: f64 = 0;
   for (let i: u32 = 0; i < segments; i++) {
@@ -39,57 +36,44 @@ function writeRows(snapshot: usize): void {
     const rows = Seg.rows(Snap.segment(snapshot, i));
     liveRows += <f64>(live == 0 ? rows : bitsCount(live, rows));
   }
-  putResultF64(liveRows);
+  result.putF64(liveRows);
 }
 
-function writeLengths(snapshot: usize, slot: u32): void {
-  const segments = Snap.count(snapshot);
-  let total: f64 = 0;
-  let documents: f64 = 0;
-  for (let i: u32 = 0; i < segments; i++) {
-    sumLengths(Snap.segment(snapshot, i), Snap.live(snapshot, i), slot);
-    total += lengthSum;
-    documents += lengthDocuments;
-  }
-  putResultF64(total);
-  putResultF64(documents);
-}
-
-function writeWord(word: AskedWord, slotCount: u32): void {
+function writeWord(result: Result, word: AskedWord, slotCount: u32): void {
   const slotBytes = (<usize>slotCount) << 2;
-  if ((word.flags & WORD_EXACT) != 0) putResultBytes(word.exact, slotBytes);
+  if ((word.flags & WORD_EXACT) != 0) result.putBytes(word.exact, slotBytes);
   if ((word.flags & WORD_PREFIX) != 0) {
     const terms = word.prefixTerms;
-    putResultU32(terms.count);
-    putResultBytes(word.prefixSums, slotBytes << 1);
+    result.putU32(terms.count);
+    result.putBytes(word.prefixSums, slotBytes << 1);
     if (terms.count <= <u32>PREFIX_TERMS_LISTED) {
-      for (let i: u32 = 0; i < terms.count; i++) writeTerm(terms.entry(i));
+      for (let i: u32 = 0; i < terms.count; i++) writeTerm(result, terms.entry(i));
     }
   }
-  if (word.typos > 0) writeTypos(word.typoTerms);
-  if ((word.flags & (WORD_INFIX | WORD_INSIDE)) != 0) writeInfixes(word.infixTerms);
+  if (word.typos > 0) writeTypos(result, word.typoTerms);
+  if ((word.flags & (WORD_INFIX | WORD_INSIDE)) != 0) writeInfixes(result, word.infixTerms);
 }
 
-function writeTypos(terms: TermList): void {
-  putResultU32(terms.count);
+function writeTypos(result: Result, terms: TermList): void {
+  result.putU32(terms.count);
   for (let i: u32 = 0; i < terms.count; i++) {
     const entry = terms.entry(i);
-    putResultU8(entry.distance);
-    putResultU8(entry.isPrefix);
-    writeTerm(entry);
-    putResultBytes(entry.frequencies(), (<usize>terms.slotCount) << 2);
+    result.putU8(entry.distance);
+    result.putU8(entry.isPrefix);
+    writeTerm(result, entry);
+    result.putBytes(entry.frequencies(), (<usize>terms.slotCount) << 2);
   }
 }
 
-function writeInfixes(terms: TermList): void {
-  putResultU32(terms.count);
+function writeInfixes(result: Result, terms: TermList): void {
+  result.putU32(terms.count);
   for (let i: u32 = 0; i < terms.count; i++) {
-    writeTerm(terms.entry(i));
-    putResultBytes(terms.entry(i).frequencies(), (<usize>terms.slotCount) << 2);
+    writeTerm(result, terms.entry(i));
+    result.putBytes(terms.entry(i).frequencies(), (<usize>terms.slotCount) << 2);
   }
 }
 
-function writeTerm(entry: TermEntry): void {
-  putResultU16(entry.length);
-  putResultBytes(entry.at, entry.length);
+function writeTerm(result: Result, entry: TermEntry): void {
+  result.putU16(entry.length);
+  result.putBytes(entry.at, entry.length);
 }

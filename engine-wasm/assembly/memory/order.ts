@@ -77,31 +77,41 @@ export function compareSpans(a: usize, b: usize, at: usize): i32 {
 
 const RUN: usize = 16; // records sorted by insertion before merging starts
 
-let spare: usize = 0;
-let tieFirst: i32 = NO_SPAN;
-let tieSecond: i32 = NO_SPAN;
-let tieTag: i32 = NO_SPAN;
+/** One sort: what decides between equal keys, and room for the record that is being inserted. In scratch. */
+@unmanaged
+class Sort {
+  first: i32;
+  second: i32;
+  tag: i32;
 
-function comesAfter(a: usize, b: usize): bool {
+  @inline get spare(): usize {
+    return changetype<usize>(this) + SPARE_AT;
+  }
+}
+
+const SPARE_AT: usize = (offsetof<Sort>() + 15) & ~15;
+
+function comesAfter(sort: Sort, a: usize, b: usize): bool {
   const x = Mem.u64At(a);
   const y = Mem.u64At(b);
   if (x != y) return x > y;
-  if (tieFirst < 0) return false;
+  if (sort.first < 0) return false;
   const left = <usize>Mem.u32At(a + RECORD_ENTRY);
   const right = <usize>Mem.u32At(b + RECORD_ENTRY);
-  let order = compareSpans(left, right, <usize>tieFirst);
-  if (order == 0 && tieSecond >= 0) order = compareSpans(left, right, <usize>tieSecond);
-  if (order == 0 && tieTag >= 0) return Mem.u32At(left + tieTag) > Mem.u32At(right + tieTag);
+  let order = compareSpans(left, right, <usize>sort.first);
+  if (order == 0 && sort.second >= 0) order = compareSpans(left, right, <usize>sort.second);
+  if (order == 0 && sort.tag >= 0) return Mem.u32At(left + sort.tag) > Mem.u32At(right + sort.tag);
   return order > 0;
 }
 
-function sortShort(records: usize, count: usize): void {
+function sortShort(sort: Sort, records: usize, count: usize): void {
+  const spare = sort.spare;
   for (let i: usize = 1; i < count; i++) {
     const at = records + i * RECORD_BYTES;
     const held = Mem.v128At(at);
     let to = at;
     Mem.putV128(spare, held);
-    while (to > records && comesAfter(to - RECORD_BYTES, spare)) {
+    while (to > records && comesAfter(sort, to - RECORD_BYTES, spare)) {
       Mem.putV128(to, Mem.v128At(to - RECORD_BYTES));
       to -= RECORD_BYTES;
     }
@@ -109,11 +119,11 @@ function sortShort(records: usize, count: usize): void {
   }
 }
 
-function mergeRuns(from: usize, middle: usize, end: usize, to: usize): void {
+function mergeRuns(sort: Sort, from: usize, middle: usize, end: usize, to: usize): void {
   let left = from;
   let right = middle;
   while (left < middle && right < end) {
-    if (comesAfter(left, right)) {
+    if (comesAfter(sort, left, right)) {
       Mem.putV128(to, Mem.v128At(right));
       right += RECORD_BYTES;
     } else {
@@ -132,18 +142,19 @@ function mergeRuns(from: usize, middle: usize, end: usize, to: usize): void {
  * much scratch again. Returns where the sorted records are.
  */
 export function sortRecords(records: usize, count: usize, first: i32, second: i32, tag: i32): usize {
-  spare = scratch(RECORD_BYTES);
-  tieFirst = first;
-  tieSecond = second;
-  tieTag = tag;
-  for (let i: usize = 0; i < count; i += RUN) sortShort(records + i * RECORD_BYTES, min(RUN, count - i));
+  const sort = changetype<Sort>(scratch(SPARE_AT + RECORD_BYTES));
+  sort.first = first;
+  sort.second = second;
+  sort.tag = tag;
+  for (let i: usize = 0; i < count; i += RUN)
+    sortShort(sort, records + i * RECORD_BYTES, min(RUN, count - i));
   let from = records;
   let to = count > RUN ? scratch(count * RECORD_BYTES) : records;
   for (let run = RUN; run < count; run <<= 1) {
     for (let i: usize = 0; i < count; i += run << 1) {
       const middle = from + min(i + run, count) * RECORD_BYTES;
       const end = from + min(i + (run << 1), count) * RECORD_BYTES;
-      mergeRuns(from + i * RECORD_BYTES, middle, end, to + i * RECORD_BYTES);
+      mergeRuns(sort, from + i * RECORD_BYTES, middle, end, to + i * RECORD_BYTES);
     }
     const other = from;
     from = to;

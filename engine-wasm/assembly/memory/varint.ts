@@ -1,18 +1,35 @@
-// LEB128: unsigned integers, 7 bits a byte, low bits first, high bit = more follows. Readers move a
-// module-global cursor, so nothing is allocated; callers own the bounds.
+// LEB128: unsigned integers, 7 bits a byte, low bits first, high bit = more follows. Callers own the bounds.
+import { scratch } from "./arena";
 import { Mem } from "./mem";
 
-/** Address after the integer read last. Set it with `varintAt` before a run of reads. */
-export let varintCursor: usize = 0;
+/** Reads one integer after the other. In scratch. */
+@unmanaged
+export class Varints {
+  /** Address of the next integer. */
+  at: usize;
 
-/** Puts the read cursor at p. */
-export function varintAt(p: usize): void {
-  varintCursor = p;
+  static make(): Varints {
+    return changetype<Varints>(scratch(offsetof<Varints>()));
+  }
+
+  /** Reads a u64 (at most 10 bytes). */
+  u64(): u64 {
+    let p = this.at;
+    let byte = Mem.u8At(p++);
+    let value: u64 = byte & 0x7f;
+    let shift: u64 = 7;
+    while (byte >= 0x80 && shift < 70) {
+      byte = Mem.u8At(p++);
+      value |= (<u64>(byte & 0x7f)) << shift;
+      shift += 7;
+    }
+    this.at = p;
+    return value;
+  }
 }
 
-/** Reads a u32 (at most 5 bytes) at the cursor. */
-export function varintU32(): u32 {
-  let p = varintCursor;
+/** The u32 (at most 5 bytes) at p. */
+export function varintU32(p: usize): u32 {
   let byte = Mem.u8At(p++);
   let value = byte & 0x7f;
   let shift: u32 = 7;
@@ -21,22 +38,6 @@ export function varintU32(): u32 {
     value |= (byte & 0x7f) << shift;
     shift += 7;
   }
-  varintCursor = p;
-  return value;
-}
-
-/** Reads a u64 (at most 10 bytes) at the cursor. */
-export function varintU64(): u64 {
-  let p = varintCursor;
-  let byte = Mem.u8At(p++);
-  let value: u64 = byte & 0x7f;
-  let shift: u64 = 7;
-  while (byte >= 0x80 && shift < 70) {
-    byte = Mem.u8At(p++);
-    value |= (<u64>(byte & 0x7f)) << shift;
-    shift += 7;
-  }
-  varintCursor = p;
   return value;
 }
 

@@ -5,7 +5,7 @@
 
 import { BLOCK_ROWS, STATUS_DAMAGED } from "../layout";
 import { Mem } from "../memory/mem";
-import { varintAt, varintU32 } from "../memory/varint";
+import { varintU32 } from "../memory/varint";
 import { cursorNextBlock, cursorUseBuffer, listOpen } from "../segment/postings";
 import { fail } from "../status";
 import { ListWriter, listPosting } from "../write/posting-writer";
@@ -16,8 +16,7 @@ export const POSITION_SLACK: usize = 8;
 
 /** Slot of the list at `input.lists`; for a damaged list any number. */
 export function nextSlot(input: MergeInput): u32 {
-  varintAt(input.lists);
-  return varintU32();
+  return varintU32(input.lists);
 }
 
 /** Enters the list at `input.lists`, which is of `slot`, and moves that behind it. `decoded`: BLOCK_BUFFER_BYTES. */

@@ -7,16 +7,7 @@ import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
-import {
-  putResultBytes,
-  putResultF64,
-  putResultU8,
-  putResultU16,
-  putResultU32,
-  putResultU64,
-  resultClose,
-  resultOpen,
-} from "../memory/result";
+import { Result } from "../memory/result";
 import { termAt } from "../program/program-terms";
 import { Alternative, alternativeAt, SearchProgram } from "../program/search-program";
 import { finalKey } from "../rank/final-key";
@@ -96,9 +87,9 @@ export function explain(snapshot: usize, input: usize, bytes: usize): i32 {
   const segments = Snap.count(snapshot);
   for (let i: u32 = 0; i < segments && !failed(); i++) explainer.explainIn(i, seqs, count, rows);
   if (failed()) return -status();
-  resultOpen();
-  for (let i: usize = 0; i < <usize>count; i++) explainer.writeRow(<usize>Mem.u32At(rows + (i << 2)));
-  return <i32>resultClose();
+  const result = Result.open();
+  for (let i: usize = 0; i < <usize>count; i++) explainer.writeRow(result, <usize>Mem.u32At(rows + (i << 2)));
+  return <i32>result.close();
 }
 
 function seqAt(seqs: usize, i: u32): f64 {
@@ -121,19 +112,19 @@ function joinTerms(part: Part, alternative: Alternative): void {
   }
 }
 
-function writeWord(word: WordPart): void {
-  putResultU32(word.alternative);
+function writeWord(result: Result, word: WordPart): void {
+  result.putU32(word.alternative);
   if (word.alternative == NO_ALTERNATIVE) return;
-  putResultF64(word.score);
-  putResultU8(word.typos);
-  putResultU8(word.exact);
-  putResultU32(word.partCount);
+  result.putF64(word.score);
+  result.putU8(word.typos);
+  result.putU8(word.exact);
+  result.putU32(word.partCount);
   for (let i: usize = 0; i < <usize>word.partCount; i++) {
     const part = changetype<Part>(word.parts + i * PART_BYTES);
-    putResultU16(part.slot);
-    putResultU32(part.tf);
-    putResultU32(part.termBytes);
-    putResultBytes(part.term, part.termBytes);
+    result.putU16(part.slot);
+    result.putU32(part.tf);
+    result.putU32(part.termBytes);
+    result.putBytes(part.term, part.termBytes);
   }
 }
 
@@ -279,21 +270,21 @@ class Explainer {
     }
   }
 
-  writeRow(at: usize): void {
-    putResultU8(at == 0 ? 0 : 1);
+  writeRow(result: Result, at: usize): void {
+    result.putU8(at == 0 ? 0 : 1);
     if (at == 0) return;
     const row = changetype<RowParts>(at);
-    putResultU8(row.flags);
-    putResultF64(row.textMatch);
-    for (let i: u32 = 0; i < this.program.wordCount; i++) writeWord(wordPartAt(row, i));
-    putResultF64(row.closeness);
-    putResultU16(row.bonusTermCount);
+    result.putU8(row.flags);
+    result.putF64(row.textMatch);
+    for (let i: u32 = 0; i < this.program.wordCount; i++) writeWord(result, wordPartAt(row, i));
+    result.putF64(row.closeness);
+    result.putU16(row.bonusTermCount);
     for (let i: usize = 0; i < <usize>row.bonusTermCount; i++)
-      putResultU16(Mem.u32At(row.bonusTerms + (i << 2)));
-    putResultU8(row.place);
-    putResultF64(row.placeBonus);
-    putResultF64(row.boosts);
-    putResultU64(row.rowClass);
-    putResultU64(row.key);
+      result.putU16(Mem.u32At(row.bonusTerms + (i << 2)));
+    result.putU8(row.place);
+    result.putF64(row.placeBonus);
+    result.putF64(row.boosts);
+    result.putU64(row.rowClass);
+    result.putU64(row.key);
   }
 }

@@ -28,7 +28,7 @@ import { scratch } from "../memory/arena";
 import { heapRise, heapSink, heapSort } from "../memory/heap";
 import { Mem } from "../memory/mem";
 import { compareBytes, equalBytes, floatKey, intKey } from "../memory/order";
-import { putResultBytes, putResultU32, putResultU64 } from "../memory/result";
+import { Result } from "../memory/result";
 import { Facet } from "../program/search-program";
 import { KIND_FLOAT, KIND_STRING } from "../rank/sort-keys";
 import { Dict } from "../segment/dictionary";
@@ -249,18 +249,18 @@ function chooseBest(facet: Facet): void {
 }
 
 /** Writes a finished facet. */
-export function facetWrite(facet: Facet): void {
-  putResultU32(facet.entryCount);
-  if (facet.share != 0) putResultU32(facet.bound);
+export function facetWrite(result: Result, facet: Facet): void {
+  result.putU32(facet.entryCount);
+  if (facet.share != 0) result.putU32(facet.bound);
   const inOrder = facet.limit == 0 || facet.share != 0; // of the dictionary
   for (let i: u32 = 0; i < facet.entryCount; i++) {
     const entry = inOrder ? entryAt(facet.entries, i) : <usize>Mem.u32At(facet.entries + ((<usize>i) << 2));
-    putResultU32(Mem.u32At(entry));
+    result.putU32(Mem.u32At(entry));
     if (facet.kind != KIND_STRING) {
-      putResultU64(Mem.u64At(entry + ENTRY_VALUE));
+      result.putU64(Mem.u64At(entry + ENTRY_VALUE));
       continue;
     }
-    putResultU32(Mem.u32At(entry + ENTRY_RAW + 4));
-    putResultBytes(Mem.u32At(entry + ENTRY_RAW), Mem.u32At(entry + ENTRY_RAW + 4));
+    result.putU32(Mem.u32At(entry + ENTRY_RAW + 4));
+    result.putBytes(Mem.u32At(entry + ENTRY_RAW), Mem.u32At(entry + ENTRY_RAW + 4));
   }
 }

@@ -2,15 +2,7 @@
 // the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
 
 import { SORT_FIELD, SORT_SEQ } from "../layout";
-import {
-  putResultBytes,
-  putResultF64,
-  putResultU8,
-  putResultU32,
-  putResultU64,
-  resultClose,
-  resultOpen,
-} from "../memory/result";
+import { Result } from "../memory/result";
 import { KIND_STRING, numberOfKey } from "../rank/sort-keys";
 import { Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
@@ -53,33 +45,33 @@ function write(run: Run, found: u32): i32 {
   const program = run.program;
   const top = run.top;
   const ranking = program.ranking;
-  resultOpen();
-  putResultU32(found);
-  putResultU32(run.rules.pinnedOnly);
-  putResultU32(top.kept);
-  putResultU8(program.sortCount);
-  for (let i: u32 = 0; i < top.kept; i++) putResultF64(top.seqOf(i));
+  const result = Result.open();
+  result.putU32(found);
+  result.putU32(run.rules.pinnedOnly);
+  result.putU32(top.kept);
+  result.putU8(program.sortCount);
+  for (let i: u32 = 0; i < top.kept; i++) result.putF64(top.seqOf(i));
   for (let i: u32 = 0; i < top.kept; i++) {
-    putResultF64(top.textMatchOf(i));
-    putResultF64(top.bonusOf(i));
-    putResultU8(top.flagsOf(i));
-    for (let key: u32 = 0; key < program.sortCount; key++) writeKey(run, i, key);
+    result.putF64(top.textMatchOf(i));
+    result.putF64(top.bonusOf(i));
+    result.putU8(top.flagsOf(i));
+    for (let key: u32 = 0; key < program.sortCount; key++) writeKey(result, run, i, key);
   }
-  for (let i: u32 = 0; i < program.facetCount; i++) facetWrite(program.facetAt(i));
-  for (let i: u32 = 0; i < ranking.ruleCount; i++) putResultU8(ranking.ruleAt(i).applied);
-  putResultU8(run.rules.pinsApplied ? 1 : 0);
-  return <i32>resultClose();
+  for (let i: u32 = 0; i < program.facetCount; i++) facetWrite(result, program.facetAt(i));
+  for (let i: u32 = 0; i < ranking.ruleCount; i++) result.putU8(ranking.ruleAt(i).applied);
+  result.putU8(run.rules.pinsApplied ? 1 : 0);
+  return <i32>result.close();
 }
 
-function writeKey(run: Run, i: u32, number: u32): void {
+function writeKey(result: Result, run: Run, i: u32, number: u32): void {
   const key = run.program.sortKeyAt(number);
   const present = run.top.hasKey(i, number);
-  putResultU8(present ? 1 : 0);
+  result.putU8(present ? 1 : 0);
   if (!present) return;
-  if (key.by == SORT_SEQ) return putResultF64(run.top.seqOf(i));
+  if (key.by == SORT_SEQ) return result.putF64(run.top.seqOf(i));
   const value = run.top.keyOf(i, number);
-  if (key.by != SORT_FIELD) return putResultU64(key.descending != 0 ? value : ~value);
-  if (key.kind != KIND_STRING) return putResultU64(numberOfKey(key, value));
-  putResultU32(<u32>value);
-  putResultBytes(<usize>(value >> 32), <usize>(<u32>value));
+  if (key.by != SORT_FIELD) return result.putU64(key.descending != 0 ? value : ~value);
+  if (key.kind != KIND_STRING) return result.putU64(numberOfKey(key, value));
+  result.putU32(<u32>value);
+  result.putBytes(<usize>(value >> 32), <usize>(<u32>value));
 }

@@ -3,7 +3,7 @@
 import { STATUS_BAD_PROGRAM } from "../layout";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
-import { putResultF64, putResultU32, resultClose, resultOpen } from "../memory/result";
+import { Result } from "../memory/result";
 import { Seg, Snap } from "./segment";
 
 export const NOT_FOUND: u32 = 0xffffffff;
@@ -64,7 +64,7 @@ export function rowOfSeq(segment: usize, seq: u64): u32 {
 export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
   if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;
   const entries = Snap.count(snapshot);
-  resultOpen();
+  const result = Result.open();
   for (let i: usize = 0; i < bytes; i += 8) {
     const hash = Mem.u64At(input + i);
     for (let entry: u32 = 0; entry < entries; entry++) {
@@ -75,14 +75,14 @@ export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
       for (let j = idFirst(segment, hash); j < rows && Mem.u64At(hashes + ((<usize>j) << 3)) == hash; j++) {
         const row = Mem.u32At(Seg.idRows(segment) + ((<usize>j) << 2));
         if (live != 0 && !Bits.has(live, row)) continue;
-        putResultU32(<u32>(i >> 3));
-        putResultU32(entry);
-        putResultU32(row);
-        putResultF64(<f64>Seg.seq(segment, row));
+        result.putU32(<u32>(i >> 3));
+        result.putU32(entry);
+        result.putU32(row);
+        result.putF64(<f64>Seg.seq(segment, row));
       }
     }
   }
-  return <i32>resultClose();
+  return <i32>result.close();
 }
 
 /**
@@ -91,20 +91,20 @@ export function findIds(snapshot: usize, input: usize, bytes: usize): i32 {
  */
 export function locate(snapshot: usize, input: usize, bytes: usize): i32 {
   if ((bytes & 7) != 0) return -STATUS_BAD_PROGRAM;
-  resultOpen();
-  for (let i: usize = 0; i < bytes; i += 8) locateOne(snapshot, <u64>Mem.f64At(input + i));
-  return <i32>resultClose();
+  const result = Result.open();
+  for (let i: usize = 0; i < bytes; i += 8) locateOne(result, snapshot, <u64>Mem.f64At(input + i));
+  return <i32>result.close();
 }
 
-function locateOne(snapshot: usize, seq: u64): void {
+function locateOne(result: Result, snapshot: usize, seq: u64): void {
   const entries = Snap.count(snapshot);
   for (let entry: u32 = 0; entry < entries; entry++) {
     const row = rowOfSeq(Snap.segment(snapshot, entry), seq);
     if (row == NOT_FOUND) continue;
-    putResultU32(entry);
-    putResultU32(row);
+    result.putU32(entry);
+    result.putU32(row);
     return;
   }
-  putResultU32(NOT_FOUND);
-  putResultU32(0);
+  result.putU32(NOT_FOUND);
+  result.putU32(0);
 }

@@ -71,14 +71,17 @@ export class Cursor {
 
 export const CURSOR_BYTES: usize = offsetof<Cursor>();
 
-let varintEnd: usize = 0;
-let varintOk: bool = true;
+/**
+ * The second answer of `boundedVarint`: the address behind the integer, or behind `end`. A variable, since nothing is called
+ * before its caller takes it, and a cursor has no room to spare: queries open thousands of them.
+ */
+let varintCursor: usize = 0;
 
-/** LEB128 that stops at `varintEnd`; clears `varintOk` when it would go beyond. */
-function boundedVarint(at: usize): u64 {
+/** The LEB128 at `at`; 0, with `varintCursor` behind `end`, when it does not end before that. */
+function boundedVarint(at: usize, end: usize): u64 {
   let value: u64 = 0;
   let shift: u64 = 0;
-  while (at < varintEnd && shift < 64) {
+  while (at < end && shift < 64) {
     const byte = Mem.u8At(at++);
     value |= (<u64>(byte & 0x7f)) << shift;
     if (byte < 0x80) {
@@ -87,33 +90,29 @@ function boundedVarint(at: usize): u64 {
     }
     shift += 7;
   }
-  varintOk = false;
-  varintCursor = at;
+  varintCursor = end + 1;
   return 0;
 }
-
-let varintCursor: usize = 0;
 
 /**
  * Reads the list at `at` (< end) of a segment of `rows` rows into the cursor. Returns the address behind the
  * list, or 0 when it does not fit before `end`. Nothing is decoded yet.
  */
 export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usize {
-  varintEnd = end;
-  varintOk = true;
-  const slot = boundedVarint(at);
-  const count = boundedVarint(varintCursor);
-  const dataBytes = boundedVarint(varintCursor);
-  const positionBytes = boundedVarint(varintCursor);
-  const left = <u64>(end - varintCursor);
-  if (!varintOk || slot > 0xffff || count == 0 || count > rows) return damaged(cursor);
+  const slot = boundedVarint(at, end);
+  const count = boundedVarint(varintCursor, end);
+  const dataBytes = boundedVarint(varintCursor, end);
+  const positionBytes = boundedVarint(varintCursor, end);
+  const directory = varintCursor;
+  const left = <u64>(end - directory);
+  if (directory > end || slot > 0xffff || count == 0 || count > rows) return damaged(cursor);
   if (dataBytes > left || positionBytes > left - dataBytes) return damaged(cursor);
   cursor.slot = <u32>slot;
   cursor.count = <u32>count;
   cursor.rows = rows;
   cursor.blocks = <u32>count / BLOCK_ROWS;
-  cursor.directory = varintCursor;
-  cursor.dataEnd = varintCursor + <usize>dataBytes;
+  cursor.directory = directory;
+  cursor.dataEnd = directory + <usize>dataBytes;
   cursor.positions = cursor.dataEnd;
   cursor.positionsEnd = cursor.positions + <usize>positionBytes;
   cursor.block = NO_BLOCK;
@@ -248,11 +247,10 @@ function decodeTail(cursor: Cursor): bool {
   }
   const rows = <u64>cursor.rows;
   let at = cursor.tail;
-  varintEnd = cursor.dataEnd;
-  varintOk = true;
+  const end = cursor.dataEnd;
   for (let i: usize = 0; i < <usize>count; i++) {
     let head: u64 = 0;
-    const bytes: u32 = at + 4 <= varintEnd ? Mem.u32At(at) : 0xffffffff;
+    const bytes: u32 = at + 4 <= end ? Mem.u32At(at) : 0xffffffff;
     const finals = ~bytes & 0x80808080;
     if (finals != 0) {
       // at most 4 bytes, put together without a branch on how many
@@ -260,20 +258,20 @@ function decodeTail(cursor: Cursor): bool {
       head = (own & 0x7f) | ((own >> 1) & 0x3f80) | ((own >> 2) & 0x1fc000) | ((own >> 3) & 0xfe00000);
       at += (ctz(finals) >> 3) + 1;
     } else {
-      head = boundedVarint(at);
+      head = boundedVarint(at, end);
       at = varintCursor;
     }
     let tf: u64 = 1;
     if ((head & 1) != 0) {
-      if (at < varintEnd && Mem.u8At(at) < 0x80) {
+      if (at < end && Mem.u8At(at) < 0x80) {
         tf = <u64>Mem.u8At(at++) + 2;
       } else {
-        tf = boundedVarint(at) + 2;
+        tf = boundedVarint(at, end) + 2;
         at = varintCursor;
       }
     }
     const gap = head >> 1;
-    if (!varintOk || gap >= rows || row + gap >= rows || tf >= 1 << TF_BITS_MAX) return damaged(cursor) != 0;
+    if (at > end || gap >= rows || row + gap >= rows || tf >= 1 << TF_BITS_MAX) return damaged(cursor) != 0;
     row += gap;
     Mem.putU32(cursor.rowBuffer + (i << 2), <u32>row);
     Mem.putU32(cursor.tfBuffer + (i << 2), <u32>tf);
@@ -281,7 +279,7 @@ function decodeTail(cursor: Cursor): bool {
   }
   cursor.held = count;
   cursor.positionAt = cursor.tailPositions;
-  if (CHECKED) assert(at <= cursor.dataEnd, "the tail of a list ends with its data");
+  if (CHECKED) assert(at <= end, "the tail of a list ends with its data");
   return true;
 }
 

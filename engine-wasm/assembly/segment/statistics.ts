@@ -2,14 +2,53 @@
 // that a query only looks at the dead ones.
 
 import { FIELD_DOCUMENTS, FIELD_ENTRY_BYTES, FIELD_LENGTHS, SEG_FIELD_TABLE, SEG_FIELDS } from "../layout";
+import { scratch } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
-import { Field, findField, Seg } from "./segment";
+import { Field, findField, Seg, Snap } from "./segment";
 
-/** Results of `sumLengths`. */
-export let lengthSum: f64 = 0;
-export let lengthDocuments: f64 = 0;
+/** How long the texts of a slot are, in tokens, and how many documents have one. In scratch. */
+@unmanaged
+export class Lengths {
+  sum: f64;
+  documents: f64;
+
+  static make(): Lengths {
+    return changetype<Lengths>(scratch(offsetof<Lengths>()));
+  }
+
+  /** Sums over the live rows of a snapshot. */
+  sumOf(snapshot: usize, slot: u32): void {
+    this.sum = 0;
+    this.documents = 0;
+    const segments = Snap.count(snapshot);
+    for (let i: u32 = 0; i < segments; i++) this.add(Snap.segment(snapshot, i), Snap.live(snapshot, i), slot);
+  }
+
+  /** Adds the live rows of a segment; `live` 0 means all rows. */
+  private add(segment: usize, live: usize, slot: u32): void {
+    const field = findField(segment, slot);
+    if (field == 0) return;
+    const norms = Field.norms(segment, field);
+    if (norms == 0) return;
+    let sum = Mem.f64At(field + FIELD_LENGTHS);
+    let documents = <f64>Mem.u32At(field + FIELD_DOCUMENTS);
+    const rows: u32 = live == 0 ? 0 : Seg.rows(segment);
+    for (let from: u32 = 0; from < rows; from += 64) {
+      let dead = ~Bits.word(live, from >> 6);
+      if (rows - from < 64) dead &= ((<u64>1) << (rows - from)) - 1;
+      for (; dead != 0; dead &= dead - 1) {
+        const norm = Mem.u8At(norms + from + <u32>ctz(dead));
+        if (norm == 0) continue;
+        sum -= <f64>decodeNorm(norm);
+        documents--;
+      }
+    }
+    this.sum += sum;
+    this.documents += documents;
+  }
+}
 
 /** Sums the norms of every text field of a segment into its field table. */
 export function storeLengths(segment: usize): void {
@@ -27,29 +66,5 @@ export function storeLengths(segment: usize): void {
     }
     Mem.putU32(field + FIELD_DOCUMENTS, documents);
     Mem.putF64(field + FIELD_LENGTHS, <f64>sum);
-  }
-}
-
-/** Sets lengthSum and lengthDocuments of a slot; `live` 0 means all rows. */
-export function sumLengths(segment: usize, live: usize, slot: u32): void {
-  lengthSum = 0;
-  lengthDocuments = 0;
-  const field = findField(segment, slot);
-  if (field == 0) return;
-  const norms = Field.norms(segment, field);
-  if (norms == 0) return;
-  lengthSum = Mem.f64At(field + FIELD_LENGTHS);
-  lengthDocuments = <f64>Mem.u32At(field + FIELD_DOCUMENTS);
-  if (live == 0) return;
-  const rows = Seg.rows(segment);
-  for (let from: u32 = 0; from < rows; from += 64) {
-    let dead = ~Bits.word(live, from >> 6);
-    if (rows - from < 64) dead &= ((<u64>1) << (rows - from)) - 1;
-    for (; dead != 0; dead &= dead - 1) {
-      const norm = Mem.u8At(norms + from + <u32>ctz(dead));
-      if (norm == 0) continue;
-      lengthSum -= <f64>decodeNorm(norm);
-      lengthDocuments--;
-    }
   }
 }

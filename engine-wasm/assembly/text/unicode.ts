@@ -1,6 +1,7 @@
 // Class and folding of code points, from the frozen table that the host puts into a region of this instance,
 // with an index's symbols_to_index and token_separators on top. ASCII is copied into flat tables, so that the
-// tokenizer looks at the big table only for other characters.
+// tokenizer looks at the big table only for other characters. The tables in force are variables here: an instance has them
+// once, from setUnicode and setOverrides on, for every text.
 import {
   CLASS_DIGIT,
   CLASS_IGNORED,
