@@ -1,6 +1,6 @@
 // How `npm test` runs: three processes at a time, because end-to-end and property files start real servers with several
-// threads each, but some mostly wait for a server that waits. Of the parts, a process takes one file after the other and loads
-// modules once for all of them: modules keep no state (test/tidy), and a test restores what it mocks. `--mode long` does more of the same
+// threads each, but some mostly wait for a server that waits. A process takes one file after the other and loads modules once
+// for all of them: modules keep no state (test/tidy), and a test undoes its mocks. `--mode long` does more of the same
 // (test/effort.ts). Long files come first so that the tail is short. The time limits are for machines that are busy with much
 // else: many times what a test takes alone.
 import { defineConfig } from "vitest/config";
@@ -18,6 +18,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     env: { SKEIN_TEST_LONG: mode === "long" ? "1" : "0" },
     pool: "forks",
+    isolate: false,
     maxWorkers: 3,
     reporters: ["default"],
     teardownTimeout: 10_000,
@@ -38,7 +39,6 @@ export default defineConfig(({ mode }) => ({
           name: "parts",
           include: ["test/**/*.test.ts"],
           exclude: SERVER_FILES,
-          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
