@@ -1,4 +1,4 @@
-// Runs a target: case after case from a seed until the time is up, each failure made smaller before it is told.
+// Runs a target: case after case from a seed until the time is up. Each failure is made smaller before it is reported.
 import { Random } from "../../bench/random.js";
 import type { Target } from "./target.js";
 

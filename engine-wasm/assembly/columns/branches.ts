@@ -1,5 +1,5 @@
-// The byte in which each term of a segment parts from the term before it. A walk over the sorted terms (levenshtein.ts) sees
-// by it and by the shared-prefix bytes which prefixes lie side by side, without a look at the terms themselves.
+// The byte in which each term of a segment differs from the term before it. With it and the shared-prefix bytes, a walk over
+// the sorted terms (levenshtein.ts) knows which prefixes lie side by side without reading the terms themselves.
 import { SEG_TERM_LCP } from "../layout";
 import { Mem } from "../memory/mem";
 import { Seg } from "../segment/segment";

@@ -93,8 +93,8 @@ export class Rules {
   }
 
   /**
-   * Of the rules that hide, bury or keep a row the first one decides: takes the row from the later ones, and from the
-   * pins unless it is kept.
+   * Lets the first rule that hides, buries or keeps a row decide about it: takes the row from the later rules, and from the
+   * pins unless that rule keeps it.
    */
   private settle(): void {
     const ranking = this.ranking;

@@ -65,7 +65,7 @@ export class Sieve {
     this.boundsAsOf = NEVER;
   }
 
-  /** All rows have the same value: it decides nothing. */
+  /** Whether all rows have the same value, so that the key decides nothing. */
   private isConstant(key: SortKey): bool {
     return key.by == SORT_CLASS
       ? this.ranking.classIsPlain
@@ -84,8 +84,8 @@ export class Sieve {
   }
 
   /**
-   * Those of `among`, bit i for row `from` + i, that could displace a kept row. `from` is a multiple of 64. By the keys
-   * from number `first` on: by those before it the rows must equal the worst row kept.
+   * Those rows of `among` (bit i stands for row `from` + i) that could displace a kept row, by the keys from number `first`
+   * on. Requires that `from` is a multiple of 64, and that the rows equal the worst row kept in the keys before `first`.
    */
   pass(among: u64, from: u32, first: u32): u64 {
     const top = this.top;
@@ -207,7 +207,7 @@ export class Sieve {
     }
   }
 
-  /** No row of `among` can be better than the worst one kept by the first key that decides. */
+  /** Whether, by the first key that decides, no row of `among` can be better than the worst one kept. */
   private zoneIsWorse(zones: usize, among: u64, from: u32): bool {
     const descending = this.zonesDescending;
     const bound = this.zoneBound;

@@ -21,7 +21,7 @@ const ROW_PRESENCE: usize = 32;
 const ROW_KEYS: usize = 40;
 const HEAP_FIRST: u32 = 256;
 
-/** A row comes before another one; `sortKeys`: the address of the search's. */
+/** Whether row `a` comes before row `b`. `sortKeys` is the address of the search's sort keys. */
 function before(a: usize, b: usize, sortKeys: usize): bool {
   const order = changetype<SortKeys>(sortKeys).compare(
     a + ROW_KEYS,
@@ -171,7 +171,7 @@ export class TopK {
     if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
   }
 
-  /** The candidate is worse than all rows kept, the last of which is the worst. */
+  /** Whether the candidate is worse than all rows kept. Requires that the last of these is the worst. */
   private comesLast(): bool {
     return (
       this.kept == 0 || before(this.rowAt(this.kept - 1), this.candidate, changetype<usize>(this.sortKeys))

@@ -115,7 +115,7 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.term.lifted;
   }
 
-  /** `rowsWithBonus` can tell for rows from..to in this state. */
+  /** Whether `rowsWithBonus` knows the rows from..to in this state. */
   rowsWithBonusKnown(from: u32, to: u32, state: u32): bool {
     return this.place.most(state) == 0 || this.place.starts.areKnown(from, to);
   }
@@ -157,7 +157,7 @@ export class Signals {
     top.offer(row, text, 0, ROW_MATCHED);
   }
 
-  /** `offer` when bonuses, rules or pins change the order of rows. */
+  /** Like `offer`, for when bonuses, rules or pins change the order of rows. */
   private offerRanked(row: u32, score: f64, state: u32): void {
     const top = this.top;
     const closeness = this.closeness;
@@ -181,7 +181,7 @@ export class Signals {
     top.offer(row, text, bonus, flags);
   }
 
-  /** What rows are left out by is not below what this row is worth; `score`: of its words alone. */
+  /** Whether the bounds by which rows are left out are not below what this row is worth. `score` is that of its words alone. */
   private boundsHold(row: u32, score: f64, state: u32, text: f64, bonus: f64): bool {
     if (text > this.mostText() || text + bonus > this.sumBound(row, score, state)) return false;
     const isLifted = this.term.lifted != 0 && Bits.has(this.term.lifted, row);

@@ -43,7 +43,7 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
   }
 }
 
-/** Rows far apart come first, so that the worst row kept is good early even where values rise with the rows. */
+/** Visits rows far apart first, so that the worst row kept is good early even where values rise with the rows. */
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
     const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of what was visited with larger strides

@@ -73,7 +73,7 @@ export function facetAdd(facet: Facet, segment: usize, summary: usize, bits: usi
   }
 }
 
-/** u32 by ordinal. When most rows match, the others are counted. */
+/** The counts, u32 by ordinal. When most rows match, the rows that do not match are counted instead and subtracted. */
 function countField(segment: usize, field: usize, summary: usize, slot: u32, bits: usize, found: u32): usize {
   const ordinals = Field.ordinals(segment, field);
   const values = Dict.count(Field.dictionary(segment, field));
@@ -211,8 +211,8 @@ function countOfRank(facet: Facet, rank: u32): u32 {
 }
 
 /**
- * Leaves out values that are too rare here to be among the first of all shards, unless chance has spread their
- * documents very unevenly: the coordinator finds out whether it has.
+ * Leaves out values that are too rare here to be among the first of all shards. That is wrong only when chance has spread
+ * their documents very unevenly, which the coordinator notices.
  */
 function chooseShare(facet: Facet): void {
   if (facet.entryCount <= max(facet.limit, SHARE_LEAST)) return;

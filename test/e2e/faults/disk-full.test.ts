@@ -1,5 +1,6 @@
 // No room for documents: writes are refused with 503 and Retry-After, reads and deletions go on, nothing that was
-// acknowledged is lost, and writes are taken again by themselves as soon as something has made room. The full disk is a small tmpfs, which only root can mount.
+// acknowledged is lost, and writes are taken again by themselves as soon as something has made room. The full disk is a
+// small tmpfs, which only root can mount.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The check that all end-to-end tests rely on notices what it is there for.
+// The OpenAPI check, on which all end-to-end tests rely, notices each kind of mismatch that it exists to find.
 import { describe, expect, test } from "vitest";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply } from "./reply.js";
