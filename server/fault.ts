@@ -1,5 +1,5 @@
 // The fault points of the server's main thread (shards/storage/fault-points.ts): where the catalog, the shards or the
-// files of a snapshot have taken a step that the others have not. A point that no test passes fails
+// files of a backup have taken a step that the others have not. A point that no test passes fails
 // test/e2e/faults/fault-points.test.ts.
 import { faultPoints } from "../shards/storage/fault-points.js";
 
@@ -19,11 +19,11 @@ export const SERVER_FAULT_POINTS = [
   "write.after-shards",
   "open.after-shards",
   "unload.before-shards",
-  "snapshot.after-take",
-  "snapshot.after-files",
-  "snapshot.after-manifest",
-  "snapshot.after-rename",
-  "snapshot.during-removal",
+  "backup.after-take",
+  "backup.after-files",
+  "backup.after-manifest",
+  "backup.after-rename",
+  "backup.during-removal",
   "restore.after-shard",
   "restore.after-build",
   "restore.after-rename",

@@ -123,7 +123,7 @@ export class Backups {
     const { directory } = this.#services;
     const going = join(directory, id + UNFINISHED);
     if (entry.status !== "failed") await renameDurably(join(directory, id), going);
-    fault("snapshot.during-removal");
+    fault("backup.during-removal");
     await rm(going, { recursive: true, force: true });
   }
 
@@ -147,7 +147,7 @@ export class Backups {
     const taken = await writes.between(limits.backupWaitMsMax, () =>
       catalog.frozen(async (state, view) => {
         await moments.take(id);
-        fault("snapshot.after-take");
+        fault("backup.after-take");
         const indexes = [...state.indexes.keys()];
         const documents = indexes.reduce((sum, uid) => sum + open.documents(uid), 0);
         const createdAt = new Date().toISOString();
@@ -200,12 +200,12 @@ export class Backups {
         ...entry,
         files: files.flatMap((file) => (file.status === "fulfilled" ? [file.value] : [])),
       };
-      fault("snapshot.after-files");
+      fault("backup.after-files");
       await writeManifest(partial, manifest);
-      fault("snapshot.after-manifest");
+      fault("backup.after-manifest");
       await syncDirectory(partial);
       await renameDurably(partial, entry.path);
-      fault("snapshot.after-rename");
+      fault("backup.after-rename");
       log.info({ backup: id, bytes: bytesOf(manifest), documents: entry.documents }, "backup complete");
     } catch (error) {
       if (signal.aborted) log.warn({ backup: id }, "a backup was given up: it was cancelled");

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
 import { effort } from "../../effort.js";
 import { eventually, expectStatus } from "../world/harness.js";
-import { type OfflinePoint, snapshots } from "./fault-scenarios.js";
+import { backups, type OfflinePoint } from "./fault-scenarios.js";
 import { type View, World } from "./fault-world.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
@@ -39,7 +39,7 @@ const points = (kind: string, what: "kill" | "throw"): OfflinePoint[] =>
 
 const world = new World();
 const whole = join(world.place, "whole");
-const snapshot = join(world.place, "snapshot");
+const backup = join(world.place, "backup");
 let old: View;
 let restored: View;
 
@@ -51,12 +51,9 @@ beforeAll(async () => {
   const server = await world.start();
   for (const name of ["one", "two"]) await server.createIndex(name, SCHEMA, documents(0, 60));
   expectStatus(await server.post("/v1/snapshots"), 202);
-  await eventually(
-    async () => (await snapshots(server))[0]?.status === "complete",
-    "the snapshot is written",
-  );
+  await eventually(async () => (await backups(server))[0]?.status === "complete", "the backup is written");
   restored = await world.view();
-  cpSync((await snapshots(server))[0]!.path, snapshot, { recursive: true });
+  cpSync((await backups(server))[0]!.path, backup, { recursive: true });
   expectStatus(await server.delete("/v1/indexes/two"), 200);
   await server.createIndex("three", SCHEMA, documents(50, 70));
   old = await world.view();
@@ -112,14 +109,14 @@ describe.each(["kill", "throw"] as const)("%s", (what) => {
     rmSync(world.dataDir, { recursive: true });
     cpSync(whole, world.dataDir, { recursive: true });
     world.arm(point, what);
-    const { code, text } = await world.skein("restore", snapshot, "--data-dir", world.dataDir, "--force");
+    const { code, text } = await world.skein("restore", backup, "--data-dir", world.dataDir, "--force");
     expect(world.spent(point)).toBe(true);
     expect(code === null || code > 0, text).toBe(true);
     await expectNamed(point, what);
     const [says] = SAYS[point];
     expect(await started(2)).toEqual(says === 0 ? old : restored);
     if (says === 0) {
-      const again = await world.skein("restore", snapshot, "--data-dir", world.dataDir, "--force");
+      const again = await world.skein("restore", backup, "--data-dir", world.dataDir, "--force");
       expect(again.code, again.text).toBe(0);
       expect(await started(2)).toEqual(restored);
     }

@@ -9,7 +9,7 @@ import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
 import { SHARD_FAULT_POINTS } from "../../../shards/fault.js";
 import { eventually } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
-import { SCENARIOS, type Scenario, type ServingPoint, snapshots } from "./fault-scenarios.js";
+import { backups, SCENARIOS, type Scenario, type ServingPoint } from "./fault-scenarios.js";
 import { type View, World } from "./fault-world.js";
 
 const OFFLINE = /^(restore|reshard)\./;
@@ -28,8 +28,8 @@ const STOPPED: readonly ServingPoint[] = [
   "swap.after-catalog",
   "remove.after-catalog",
   "write.before-shards",
-  "snapshot.after-take",
-  "snapshot.after-files",
+  "backup.after-take",
+  "backup.after-files",
 ];
 const POINTS_OF = {
   kill: POINTS,
@@ -72,11 +72,11 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     if (scenario.drop !== undefined) await server.delete(`/v1/indexes/${scenario.drop}`);
   });
 
-  test("catalog and shards agree, no snapshot is half there, and a restart shows the same", async () => {
+  test("catalog and shards agree, no backup is half there, and a restart shows the same", async () => {
     const server = world.server!;
     const before = await world.view();
     await eventually(
-      async () => (await snapshots(server)).every(({ status }) => status !== "running"),
+      async () => (await backups(server)).every(({ status }) => status !== "running"),
       "written",
     );
     if (what === "throw")
@@ -89,7 +89,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     expect(readdirSync(join(world.dataDir, "snapshots")).filter((name) => name.endsWith(".partial"))).toEqual(
       [],
     );
-    expect((await snapshots(server)).filter(({ status }) => status !== "complete")).toEqual([]);
+    expect((await backups(server)).filter(({ status }) => status !== "complete")).toEqual([]);
     expect(points.filter((point) => !world.passed().has(point))).toEqual([]);
   });
 

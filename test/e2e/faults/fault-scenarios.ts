@@ -195,19 +195,19 @@ const turns: Scenario = {
   after: same,
 };
 
-const snapshot: Scenario = {
+const backup: Scenario = {
   before: ({ server }) => noneRunning(server!),
   act: (server) => server.raw("POST", "/v1/snapshots"),
   after: same,
 };
 
-const snapshotRemoval: Scenario = {
+const backupRemoval: Scenario = {
   before: async ({ server }) => {
     expectStatus(await server!.post("/v1/snapshots"), 202);
     await noneRunning(server!);
   },
   act: async (server) => {
-    const [oldest] = await snapshots(server);
+    const [oldest] = await backups(server);
     return server.raw("DELETE", `/v1/snapshots/${oldest!.id}`);
   },
   after: same,
@@ -215,12 +215,12 @@ const snapshotRemoval: Scenario = {
 
 function noneRunning(server: TestServer): Promise<void> {
   return eventually(
-    async () => (await snapshots(server)).every(({ status }) => status !== "running"),
-    "no snapshot is being written",
+    async () => (await backups(server)).every(({ status }) => status !== "running"),
+    "no backup is being written",
   );
 }
 
-export async function snapshots(server: TestServer): Promise<{ id: string; status: string; path: string }[]> {
+export async function backups(server: TestServer): Promise<{ id: string; status: string; path: string }[]> {
   return (await server.get("/v1/snapshots")).json.data as unknown as {
     id: string;
     status: string;
@@ -254,9 +254,9 @@ export const SCENARIOS: Record<ServingPoint, Scenario> = {
   "write.after-shards": batch,
   "open.after-shards": { ...turns, thrown: 503 },
   "unload.before-shards": { ...turns, thrown: 200 },
-  "snapshot.after-take": { ...snapshot, thrown: 503 },
-  "snapshot.after-files": { ...snapshot, thrown: 202 },
-  "snapshot.after-manifest": { ...snapshot, thrown: 202 },
-  "snapshot.after-rename": snapshot,
-  "snapshot.during-removal": { ...snapshotRemoval, thrown: 500 },
+  "backup.after-take": { ...backup, thrown: 503 },
+  "backup.after-files": { ...backup, thrown: 202 },
+  "backup.after-manifest": { ...backup, thrown: 202 },
+  "backup.after-rename": backup,
+  "backup.during-removal": { ...backupRemoval, thrown: 500 },
 };
