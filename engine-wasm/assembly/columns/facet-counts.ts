@@ -222,3 +222,14 @@ export function countOthers(counts: usize, totals: usize, values: u32): void {
     Mem.putV128(counts + i, i32x4.sub(Mem.v128At(totals + i), Mem.v128At(counts + i)));
   }
 }
+
+/** Whether the counts of a column with one value a row add up to the rows of `bits` that have a value. */
+export function countsAddUp(counts: usize, values: u32, bits: usize, present: usize, rows: u32): bool {
+  let counted: u32 = 0;
+  for (let i: u32 = 0; i < values; i++) counted += Mem.u32At(counts + ((<usize>i) << 2));
+  let withValue: u32 = 0;
+  for (let i: u32 = 0; i < Bits.words(rows); i++) {
+    withValue += <u32>popcnt(Bits.word(bits, i) & Bits.word(present, i));
+  }
+  return counted == withValue;
+}

@@ -5,7 +5,8 @@
 // place-bonus.ts, term-bonus.ts; boosts, pins and burials, which rules make, are in rank/rules.ts. To add one: write such a
 // file, make it here, and count its value in `offer` and its bounds, never below a value that a row can get, in the methods
 // under "Bounds": those of the score for a signal within the text match, those of the bonus for one beside it, which also
-// clears `isPlain` (program/rank-program.ts). Whoever leaves rows out asks only these methods.
+// clears `isPlain` and, when it is large, `sumIsPlain` (program/rank-program.ts). Whoever leaves rows out asks only these
+// methods; `boundsHold` compares each of them with what a row is worth.
 
 import { ROW_MATCHED, SORT_RELEVANCE } from "../layout";
 import { scratchZeroed } from "../memory/arena";
@@ -184,6 +185,10 @@ export class Signals {
   /** Whether the bounds by which rows are left out are not below what this row is worth. `score` is that of its words alone. */
   private boundsHold(row: u32, score: f64, state: u32, text: f64, bonus: f64): bool {
     if (text > this.mostText() || text + bonus > this.sumBound(row, score, state)) return false;
+    if (bonus > this.rowBonusMost(row)) return false;
+    if (bonus > 0 && this.rowsWithBonusKnown(row, row + 1, state)) {
+      if (((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) == 0) return false;
+    }
     const isLifted = this.term.lifted != 0 && Bits.has(this.term.lifted, row);
     return isLifted || text + bonus <= this.textMatch(this.mostScore, state) + this.bonusMost(state);
   }

@@ -10,6 +10,7 @@ import {
   countRows,
   countRowsOnce,
   countsAboveZero,
+  countsAddUp,
   countsOf,
   nextCount,
 } from "../columns/facet-counts";
@@ -25,6 +26,7 @@ import {
 } from "../columns/summaries";
 import { checkDeadline } from "../env";
 import { scratch } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
 import { heapRise, heapSink, heapSort } from "../memory/heap";
 import { Mem } from "../memory/mem";
 import { compareBytes, equalBytes, floatKey, intKey } from "../memory/order";
@@ -102,6 +104,10 @@ function countField(segment: usize, field: usize, summary: usize, slot: u32, bit
     counts = tables.sum(values);
   }
   if (others) countOthers(counts, table, values);
+  if (CHECKED && !isArrayType(Field.type(field))) {
+    const present = Field.present(segment, field);
+    assert(countsAddUp(counts, values, bits, present, rows), "every matching row counts once for its value");
+  }
   return counts;
 }
 

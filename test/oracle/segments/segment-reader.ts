@@ -183,7 +183,9 @@ function isFloatType(type: number): boolean {
 function readValue(view: Buffer, section: number, type: number, i: number): number | bigint {
   if (type === L.TYPE_BOOL) return view.readUInt8(section + i);
   if (type === L.TYPE_INT32 || type === L.TYPE_INT32S) return view.readInt32LE(section + 4 * i);
-  return isFloatType(type) ? view.readDoubleLE(section + 8 * i) : view.readBigInt64LE(section + 8 * i);
+  if (isFloatType(type)) return view.readDoubleLE(section + 8 * i);
+  check(type === L.TYPE_INT64, `the reader does not know the type ${type}`);
+  return view.readBigInt64LE(section + 8 * i);
 }
 
 function readDictionary(view: Buffer, at: number, type: number): ReadDictionary {

@@ -87,6 +87,12 @@ function fitsOne(raw: Json, type: string): boolean {
   if (type === "bool") return typeof raw === "boolean";
   if (type === "float") return typeof raw === "number" || typeof raw === "bigint";
   if (typeof raw !== "bigint" && !(typeof raw === "number" && Number.isInteger(raw))) return false;
-  const [low, high] = type === "int32" ? [-(2n ** 31n), 2n ** 31n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n];
+  const [low, high] = rangeOf(type);
   return BigInt(raw) >= low && BigInt(raw) <= high;
+}
+
+function rangeOf(type: string): [bigint, bigint] {
+  if (type === "int32") return [-(2n ** 31n), 2n ** 31n - 1n];
+  if (type === "int64") return [-(2n ** 63n), 2n ** 63n - 1n];
+  throw new Error(`the oracle does not know the type ${type}`);
 }

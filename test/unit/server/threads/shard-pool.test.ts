@@ -19,6 +19,10 @@ interface PoolOptions {
   dieDir?: string;
 }
 
+/** A thread that only waits for its turn on a busy machine is back sooner. */
+const HANG_MS = 2_000;
+const NEVER_MS = 3_600_000;
+
 async function startPool(options: PoolOptions = {}) {
   const pool = new ShardPool({
     shards: 2,
@@ -28,7 +32,7 @@ async function startPool(options: PoolOptions = {}) {
     limits: {
       shardQueueRequestsMax: options.queue ?? 100,
       searchMsMax: 60_000,
-      shardHangMsMax: options.hangMs ?? 1_000,
+      shardHangMsMax: options.hangMs ?? NEVER_MS,
     },
     log: pino({ level: "silent" }),
     recover: options.recover ?? (async () => undefined),
@@ -85,7 +89,7 @@ describe("shard pool", () => {
   });
 
   it("ends a thread that hangs in a read", async () => {
-    const pool = await startPool();
+    const pool = await startPool({ hangMs: HANG_MS });
     await expect(pool.read(0, message(HANG))).rejects.toMatchObject({ code: "SK-SE-503" });
     expect((await pool.read(0, message(ECHO, 3)))[1]).toBe(3);
   });
@@ -118,6 +122,7 @@ describe("shard pool", () => {
   ])("restarts a thread that %s and lets later requests wait", async (_name, how) => {
     const recovered: number[] = [];
     const pool = await startPool({
+      hangMs: how === HANG ? HANG_MS : NEVER_MS,
       recover: async (shard, ask) => {
         recovered.push((await ask(message(ECHO, 40 + shard)))[1] as number);
       },
@@ -148,7 +153,7 @@ describe("shard pool", () => {
   it("recovers at once when the new thread dies before it has loaded", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skein-pool-"));
     writeFileSync(join(folder, "die"), "");
-    const pool = await startPool({ dieDir: folder, hangMs: 3_600_000 });
+    const pool = await startPool({ dieDir: folder });
     await expect(pool.ask(0, message(EXIT))).rejects.toMatchObject({ code: "SK-SE-503" });
     expect((await pool.ask(0, message(ECHO, 3)))[1]).toBe(3);
     expect(pool.readings()[0]!.restarts).toBe(4);
@@ -156,7 +161,7 @@ describe("shard pool", () => {
   });
 
   it("leaves a thread alone that waits longer than a hang may take", async () => {
-    const pool = await startPool();
+    const pool = await startPool({ hangMs: HANG_MS });
     expect((await pool.ask(0, message(ECHO_SLOW, 4)))[1]).toBe(4);
     expect(pool.readings()[0]!.restarts).toBe(0);
   });
