@@ -1,5 +1,5 @@
 // Compares 64 values of a single-valued column with one value. Most often all of them are worse, so that is found
-// out first, without building masks. What the values of rows without a value are does not matter: the caller
+// out first, without building masks. Rows without a value are compared like the others; the caller
 // intersects the masks with the rows that have one.
 import { Mem } from "../memory/mem";
 

@@ -103,7 +103,7 @@ export function columnAdd(
 export function codeOf(key: u64, bounds: usize): u32 {
   let code: usize = 0;
   for (let step: usize = CODES >> 1; step > 0; step >>= 1) {
-    // no branch: none could be foreseen
+    // without a branch: the processor could not predict it
     code += select<usize>(step, 0, Mem.u64At(bounds + ((code + step) << 3)) <= key);
   }
   return <u32>code;

@@ -1,6 +1,6 @@
 // Scans of a single-valued column into a bitset, 64 rows a step: four to sixteen values at a time, their
-// comparison masks gathered into one word. What the values of rows without a value are does not matter: the
-// caller intersects the result with the rows that have one.
+// comparison masks gathered into one word. Rows without a value are compared like the others;
+// the caller intersects the result with the rows that have one.
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 

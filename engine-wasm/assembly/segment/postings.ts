@@ -180,7 +180,7 @@ export function cursorNextBlock(cursor: Cursor): bool {
   return decode(cursor, cursor.block + 1);
 }
 
-/** `cursorNextBlock` that leaves out the frequencies of a packed block: only for who never asks for them. */
+/** `cursorNextBlock` that leaves out the frequencies of a packed block: only for callers that never ask for them. */
 function nextRows(cursor: Cursor): bool {
   const block = cursor.block + 1;
   if (block >= cursor.blocks || cursor.rowBuffer == 0) return decode(cursor, block);
@@ -299,7 +299,7 @@ export function cursorSeek(cursor: Cursor, target: u32): u32 {
   return seekInBlock(cursor, target);
 }
 
-/** To the first posting of the block at hand if the row can be in it, else before the first of the list. */
+/** Moves to the first posting of the block at hand if the row can be in it, else before the first posting of the list. */
 function goBack(cursor: Cursor, row: u32): void {
   if (cursor.held == 0 || cursor.rowAt(0) > row) return cursorRestart(cursor);
   cursor.at = 0;
@@ -356,7 +356,7 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
   for (let left = cursor.held - low; left > 0; ) {
-    // no branch on the rows: none could be foreseen
+    // without a branch on the rows: the processor could not predict it
     const half = (left + 1) >> 1;
     low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
     left -= half;
