@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
 import { SHARD_FAULT_POINTS } from "../../../shards/fault.js";
+import { effort } from "../../effort.js";
 import { eventually } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 import { backups, SCENARIOS, type Scenario, type ServingPoint } from "./fault-scenarios.js";
@@ -19,17 +20,22 @@ const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
 /** A stop cuts short what takes several steps; in the others it waits for the one that is done. */
 const STOPPED: readonly ServingPoint[] = [
   "merge.before-switch",
-  "reindex.before-build",
-  "drop.after-manifest",
-  "create.after-catalog",
   "schema.after-catalog",
-  "schema.before-shards",
-  "copy.after-catalog",
   "swap.after-catalog",
-  "remove.after-catalog",
-  "write.before-shards",
-  "backup.after-take",
   "backup.after-files",
+  ...effort<readonly ServingPoint[]>(
+    [],
+    [
+      "reindex.before-build",
+      "drop.after-manifest",
+      "create.after-catalog",
+      "schema.before-shards",
+      "copy.after-catalog",
+      "remove.after-catalog",
+      "write.before-shards",
+      "backup.after-take",
+    ],
+  ),
 ];
 const POINTS_OF = {
   kill: POINTS,

@@ -147,7 +147,7 @@ describe("snapshots", () => {
   });
 
   test("are known from the answer of the POST on, also in the moment in which they are finished", async () => {
-    for (let round = 0; round < effort(3, 10); round++) {
+    for (let round = 0; round < effort(2, 10); round++) {
       const { id } = (await server.post("/v1/snapshots")).json.data as unknown as Snapshot;
       const watch = async (): Promise<void> => {
         for (let status = "running"; status === "running"; ) {

@@ -166,7 +166,7 @@ describe("languages", () => {
     expect(await found("later", "printers", { prefix: false })).toEqual(["b"]);
     expectStatus(await server.patch("/v1/indexes/later/settings", { language: "en" }), 200);
     await expect
-      .poll(() => found("later", "printers", { prefix: false }), { timeout: 60_000 })
+      .poll(() => found("later", "printers", { prefix: false }), { timeout: 150_000 })
       .toEqual(["a", "b"]);
   });
 
