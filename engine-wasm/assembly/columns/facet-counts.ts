@@ -1,5 +1,6 @@
 // Counts the values of rows by ordinal. Rows come as a bitset, or as the complement of one (`flip` all ones), a word
 // of 64 at a time.
+import { NO_ORDINAL } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, lastMask } from "../memory/bitset";
 import { Mem } from "../memory/mem";
@@ -224,12 +225,13 @@ export function countOthers(counts: usize, totals: usize, values: u32): void {
 }
 
 /** Whether the counts of a column with one value a row add up to the rows of `bits` that have a value. */
-export function countsAddUp(counts: usize, values: u32, bits: usize, present: usize, rows: u32): bool {
+export function countsAddUp(counts: usize, values: u32, ordinals: usize, bits: usize, rows: u32): bool {
   let counted: u32 = 0;
   for (let i: u32 = 0; i < values; i++) counted += Mem.u32At(counts + ((<usize>i) << 2));
   let withValue: u32 = 0;
-  for (let i: u32 = 0; i < Bits.words(rows); i++) {
-    withValue += <u32>popcnt(Bits.word(bits, i) & Bits.word(present, i));
+  for (let row: u32 = 0; row < rows; row++) {
+    const ordinal = Mem.u32At(ordinals + ((<usize>row) << 2));
+    if (Bits.has(bits, row) && ordinal != <u32>NO_ORDINAL) withValue++;
   }
   return counted == withValue;
 }

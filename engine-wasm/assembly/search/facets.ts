@@ -105,8 +105,7 @@ function countField(segment: usize, field: usize, summary: usize, slot: u32, bit
   }
   if (others) countOthers(counts, table, values);
   if (CHECKED && !isArrayType(Field.type(field))) {
-    const present = Field.present(segment, field);
-    assert(countsAddUp(counts, values, bits, present, rows), "every matching row counts once for its value");
+    assert(countsAddUp(counts, values, ordinals, bits, rows), "every matching row counts once for its value");
   }
   return counts;
 }

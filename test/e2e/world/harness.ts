@@ -273,7 +273,11 @@ export function expectStatus(reply: Reply, status: number): void {
 }
 
 /** Polls until `check` is true; the limit is for machines that are busy with much else. */
-export async function eventually(check: () => Promise<boolean>, what: string, msMax = 150_000): Promise<void> {
+export async function eventually(
+  check: () => Promise<boolean>,
+  what: string,
+  msMax = 150_000,
+): Promise<void> {
   const end = Date.now() + msMax;
   while (!(await check())) {
     if (Date.now() > end) throw new Error(`did not happen within ${msMax} ms: ${what}`);
