@@ -2,8 +2,8 @@
 // next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients.
 
 import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { builtFile } from "../engine-wasm/host/instance/built-files.js";
 
 interface Options {
   readonly generated: string;
@@ -39,7 +39,7 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
 /** Goes on after a failure: the other figures are still worth having; the exit code tells. */
 function step(program: string, args: readonly string[]): void {
   process.stdout.write(`\n$ node dist/bench/${program} ${args.join(" ")}\n`);
-  const file = fileURLToPath(new URL(program, import.meta.url));
+  const file = builtFile(`bench/${program}`);
   const { status } = spawnSync(process.execPath, [file, ...args], { stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;
 }

@@ -1,12 +1,13 @@
-// Builds dist/: the engine and the checked engine (asc), their Unicode table, the server (tsc), all at the same time.
-// Plain JavaScript, since it runs before anything is built. `--if-stale` leaves out what is newer than its sources;
-// `--unchecked` leaves the types to whoever checks them at the same time.
+// Builds dist/: the engine and the checked engine (asc), their Unicode table, and the programs (docs/adr/0011), all at the
+// same time. Types are not checked here: `npm run typecheck` does that. Plain JavaScript, since it runs before anything
+// is built. `--if-stale` leaves out what is newer than its sources.
 import { spawn } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -14,23 +15,60 @@ import {
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DIST = join(ROOT, "dist");
 const ENGINE_SOURCES = ["engine-wasm", "asconfig.json", "package-lock.json"];
-const SERVER_SOURCES = [
+const PROGRAM_SOURCES = [
   "server",
   "shards",
   "engine-wasm",
   "bench",
   "scripts",
+  "test/e2e/world",
   "test/fuzz",
   "test/torture",
   "test/oracle",
   "test/golden",
-  "tsconfig.json",
-  "tsconfig.build.json",
   "package-lock.json",
 ];
+/** What is started by its path: commands, threads and processes. */
+const PROGRAMS = [
+  "server/cli/main",
+  "server/cli/demo/main",
+  "server/ingest/intake-worker",
+  "shards/worker",
+  "shards/offline/process",
+  "bench/all",
+  "bench/generate",
+  "bench/http",
+  "bench/load/baseline-server",
+  "bench/relevance/main",
+  "bench/run",
+  "bench/scale",
+  "bench/soak/main",
+  "scripts/generate-unicode",
+  "test/fuzz/main",
+  "test/golden/write",
+  "test/torture/main",
+];
+/** What the plain JavaScript of tests and of the comparison with peers imports; with a program it is the same instance. */
+const MODULES = [
+  "bench/load/documents-file",
+  "bench/load/drive",
+  "bench/load/queries",
+  "bench/load/server-process",
+  "bench/machine",
+  "engine-wasm/host/instance/discards",
+  "server/errors",
+  "server/fault",
+  "shards/answer-line",
+  "shards/fault",
+  "shards/storage/store",
+];
+/** These load files of their own by path: native code, the entry of a thread, a language when it is needed. */
+const UNBUNDLED = [/^uWebSockets\.js/, /^classic-level/, /^msgpackr-extract/, /^piscina/, /^@orama\//];
 /** Outputs are below dist/, the first one is said to be built. */
 const TARGETS = [
   { name: "engine", sources: ENGINE_SOURCES, outputs: ["engine/engine.wasm"], build: () => asc("release") },
@@ -41,13 +79,12 @@ const TARGETS = [
     build: () => asc("checked"),
   },
   {
-    name: "server",
-    sources: SERVER_SOURCES,
+    name: "programs",
+    sources: PROGRAM_SOURCES,
     outputs: ["server/cli/main.js", "engine/fold.bin"],
     build: () => {
-      copyFileSync(join(ROOT, "engine-wasm/unicode/fold.bin"), join(ROOT, "dist/engine/fold.bin"));
-      const unchecked = process.argv.includes("--unchecked") ? ["--noCheck"] : [];
-      return run("typescript", "tsc", ["-p", "tsconfig.build.json", ...unchecked]);
+      copyFileSync(join(ROOT, "engine-wasm/unicode/fold.bin"), join(DIST, "engine/fold.bin"));
+      return bundle();
     },
   },
 ];
@@ -69,13 +106,12 @@ function newestChange(path) {
 
 /** Written last, so that a broken build stays stale. */
 function stampOf(target) {
-  return join(ROOT, "dist", `.built-${target.name.replaceAll(" ", "-")}`);
+  return join(DIST, `.built-${target.name.replaceAll(" ", "-")}`);
 }
 
 function isStale(target) {
   const stamp = stampOf(target);
-  if (!existsSync(stamp) || target.outputs.some((output) => !existsSync(join(ROOT, "dist", output))))
-    return true;
+  if (!existsSync(stamp) || target.outputs.some((output) => !existsSync(join(DIST, output)))) return true;
   const built = statSync(stamp).mtimeMs;
   return target.sources.some((source) => newestChange(join(ROOT, source)) > built);
 }
@@ -103,6 +139,23 @@ function asc(target) {
   return run("assemblyscript", "asc", [entry, "--config", "asconfig.json", "--target", target]);
 }
 
+/** Bundles the programs; what several of them use lies in dist/chunks. Removes what an earlier build has left. */
+async function bundle() {
+  const entries = [...PROGRAMS, ...MODULES].map((name) => [name, join(ROOT, `${name}.ts`)]);
+  const programs = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(entries),
+    platform: "node",
+    external: UNBUNDLED,
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
+  });
+  for (const name of readdirSync(DIST)) {
+    if (name !== "engine" && !name.startsWith(".built-")) rmSync(join(DIST, name), { recursive: true });
+  }
+  await programs.write({ dir: DIST, chunkFileNames: "chunks/[name].js", sourcemap: true, keepNames: true });
+  await programs.close();
+}
+
 async function build(target) {
   const started = Date.now();
   await target.build();
@@ -112,7 +165,7 @@ async function build(target) {
   console.log(`build: ${target.name} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
-mkdirSync(join(ROOT, "dist", "engine"), { recursive: true });
+mkdirSync(join(DIST, "engine"), { recursive: true });
 const wanted = process.argv.includes("--if-stale") ? TARGETS.filter(isStale) : TARGETS;
 if (wanted.length === 0) console.log("build: dist is up to date");
 for (const result of await Promise.allSettled(wanted.map(build))) {

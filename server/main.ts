@@ -2,6 +2,7 @@
 // A lock on the data directory comes first: a second server, or a command that works on it, does not start.
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { loadEngine } from "../engine-wasm/host/instance/engine-files.js";
 import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
 import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
@@ -42,7 +43,6 @@ import { DocumentQuotas } from "./tenants/document-quota.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
-import { loadEngine } from "./threads/engine-files.js";
 
 export interface RunningServer {
   readonly url: string;

@@ -2,7 +2,7 @@
 // JSON and sends the same number of bytes, one after the other with the same client. The same query again and again is
 // answered from memory; queries with different filters are not.
 
-import { fileURLToPath } from "node:url";
+import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import type { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { Connection, requestBytes } from "./connection.js";
@@ -55,7 +55,7 @@ export async function measureBaseline(target: Target, seconds: number): Promise<
     Array.from({ length: DIFFERENT }, (_, n) => request(n)),
     seconds,
   );
-  const program = fileURLToPath(new URL("./baseline-server.js", import.meta.url));
+  const program = builtFile("bench/load/baseline-server.js");
   const server = await ServerProcess.run([program, String(bodyBytes)]);
   try {
     const bare = await measure({ url: server.url, server, client: null }, [request(DIFFERENT)], seconds);

@@ -9,7 +9,7 @@ import { inferFrom } from "../../server/cli/commands/import.js";
 import { openDocuments } from "../../server/formats/documents.js";
 import type { InferredSchema } from "../../server/formats/infer.js";
 import { openSource, type Source } from "../../server/formats/source.js";
-import { generateCatalogue } from "../generate.js";
+import { generateCatalogue } from "../catalogue/generate.js";
 import { Random } from "../random.js";
 import type { SampleDocument } from "./queries.js";
 import type { Workload } from "./workload.js";

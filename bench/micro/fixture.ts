@@ -11,9 +11,9 @@ import {
 } from "../../engine-wasm/assembly/layout.js";
 import type { BuildDocument, BuildField } from "../../engine-wasm/host/instance/build.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
-import { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
-import { generateCatalogue } from "../generate.js";
+import { generateCatalogue } from "../catalogue/generate.js";
 import { naiveTokens } from "./naive-text.js";
 
 export const SLOT_TITLE = 0;
@@ -65,11 +65,7 @@ export interface Fixture {
 
 /** Requires a build: dist/engine holds the engine. */
 export async function makeFixture(count: number): Promise<Fixture> {
-  const root = new URL(import.meta.url.endsWith(".ts") ? "../../" : "../../../", import.meta.url);
-  const module = await EngineModule.fromFiles(
-    new URL("dist/engine/engine.wasm", root),
-    new URL("engine-wasm/unicode/fold.bin", root),
-  );
+  const module = await loadEngine("release");
   const raw = [...generateCatalogue(count, 1)].map((text, i) => ({ seq: i + 1, raw: Buffer.from(text) }));
   const documents = raw.map((document) => JSON.parse(document.raw.toString("utf8")) as CatalogueDocument);
   const workbench = module.workbench();

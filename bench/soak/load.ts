@@ -1,7 +1,7 @@
 // The soak's load: a fixed number of documents that are replaced, changed, deleted and brought back all the time, in
 // an index that is swapped now and then, under queries. The amount of data stays the same, so memory must too.
 
-import { generateCatalogue } from "../generate.js";
+import { generateCatalogue } from "../catalogue/generate.js";
 import { Random } from "../random.js";
 
 export const ADMIN_KEY = "soak-admin-key-0123456789abcdef";

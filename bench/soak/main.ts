@@ -2,9 +2,9 @@
 // open handles and latency, draws them, and ends with exit code 1 when the second half holds more than the first.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import { ServerProcess } from "../load/server-process.js";
 import { machineCard } from "../machine.js";
 import { ADMIN_KEY, SoakLoad } from "./load.js";
@@ -13,7 +13,7 @@ import { chartLine, judge, type Sample } from "./verdict.js";
 
 const SAMPLES_MIN = 8;
 const SAMPLE_SECONDS_MAX = 10;
-const MAIN = join(dirname(fileURLToPath(import.meta.url)), "../../server/cli/main.js");
+const MAIN = builtFile("server/cli/main.js");
 
 const { values } = parseArgs({
   options: {

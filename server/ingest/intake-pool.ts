@@ -1,7 +1,7 @@
 // The intake thread, started by the first large batch and ended when it has nothing to do for a while. Small
 // batches are split on the calling thread: a thread hop costs more than they do. The only file that knows it.
-import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
+import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -70,7 +70,7 @@ export class Intake {
   #start(): Piscina {
     const { engine, log } = this.#options;
     const pool = new Piscina({
-      filename: workerFile(),
+      filename: builtFile("server/ingest/intake-worker.js"),
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS_MAX,
@@ -81,12 +81,4 @@ export class Intake {
     pool.on("error", (error) => log.error({ err: error }, "intake thread failed"));
     return pool;
   }
-}
-
-/** The compiled worker: beside this file in dist, or in dist when this file runs from its source. */
-function workerFile(): string {
-  const path = import.meta.url.endsWith(".ts")
-    ? "../../dist/server/ingest/intake-worker.js"
-    : "intake-worker.js";
-  return fileURLToPath(new URL(path, import.meta.url));
 }

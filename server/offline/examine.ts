@@ -3,7 +3,7 @@
 import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/offline.js";
 import { OtherVersionError } from "../../shards/storage/envelope.js";
 import { unfinishedRestore } from "../backups/restore.js";
@@ -109,7 +109,7 @@ function shardJob(
 /** Examines a shard in its own process. If the process ends by itself that is reported as damage, because LevelDB aborts on some damage. */
 function runShard(job: OfflineJob): Promise<ShardReport> {
   return new Promise((resolve) => {
-    const child = fork(processFile(), {
+    const child = fork(builtFile("shards/offline/process.js"), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -134,13 +134,6 @@ function runShard(job: OfflineJob): Promise<ShardReport> {
     });
     child.send(job);
   });
-}
-
-/** The compiled process: beside this file's folder in dist, or in dist when this file runs from its source. */
-function processFile(): string {
-  const fromSource = import.meta.url.endsWith(".ts");
-  const path = fromSource ? "../../dist/shards/offline/process.js" : "../../shards/offline/process.js";
-  return fileURLToPath(new URL(path, import.meta.url));
 }
 
 function acrossShards(shards: readonly ShardReport[]): string[] {

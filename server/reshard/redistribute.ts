@@ -3,6 +3,7 @@
 // is served. The new databases count for nothing until the catalog has the new number, so the work may end anywhere and
 // go on at a later start.
 import { join } from "node:path";
+import { type EngineKind, loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import {
@@ -22,7 +23,6 @@ import { shardOf } from "../ingest/prepare.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { viewOf } from "../schema/index-view.js";
-import { type EngineKind, loadEngine } from "../threads/engine-files.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import { type Message, ShardPool } from "../threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";

@@ -1,9 +1,9 @@
 // One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never started
 // again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries what
 // must keep its order; the reads have a line of their own. This is the only file of the server's threads that knows Piscina.
-import { fileURLToPath } from "node:url";
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
+import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import { ReadLine } from "./read-line.js";
 
 /** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
@@ -38,7 +38,7 @@ export class ShardLife {
     this.number = number;
     this.#onEnd = onEnd;
     this.#pool = new Piscina({
-      filename: workerFile ?? builtWorker(),
+      filename: workerFile ?? builtFile("shards/worker.js"),
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
@@ -104,12 +104,4 @@ export class ShardLife {
     }
     return this.#gone;
   }
-}
-
-/** The compiled worker: beside this file in dist, or in dist when this file runs from its source. */
-function builtWorker(): string {
-  const fromSource = import.meta.url.endsWith(".ts");
-  return fileURLToPath(
-    new URL(fromSource ? "../../dist/shards/worker.js" : "../../shards/worker.js", import.meta.url),
-  );
 }

@@ -1,6 +1,6 @@
 // The entry of the process that checks or repairs one shard: LevelDB may end its process when it meets damage that it
 // has not foreseen, and then only this one is gone. One job in, one report out. No logic.
-import { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { OfflineJob } from "../protocol/offline.js";
 import { runJob } from "./shard-job.js";
 
@@ -9,8 +9,7 @@ process.once("message", (job) => {
 });
 
 async function answer(job: OfflineJob): Promise<void> {
-  const folder = new URL("../../engine/", import.meta.url);
-  const module = await EngineModule.fromFiles(new URL("engine.wasm", folder), new URL("fold.bin", folder));
+  const module = await loadEngine("release");
   const report = await runJob(job, module);
   process.send?.(report, () => process.disconnect());
 }

@@ -2,7 +2,7 @@
 // a fixed seed, so that the targets themselves do not rot. `npm run fuzz` is the long version.
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadEngine } from "../../server/threads/engine-files.js";
+import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { Canary } from "./canary.js";
 import { fuzz, problemOf } from "./run.js";
 import type { Target } from "./target.js";

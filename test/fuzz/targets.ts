@@ -1,5 +1,5 @@
 // The fuzzing targets by name.
-import { loadEngine } from "../../server/threads/engine-files.js";
+import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { filterTarget } from "./filter-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
 import { programTarget } from "./program-target.js";

@@ -1,6 +1,5 @@
 // The engine, compiled once per process. A worker thread gets the WebAssembly.Module and the Unicode table by
 // structured clone (`parts`) and makes its own instances without compiling again.
-import { readFile } from "node:fs/promises";
 import { EngineError } from "../engine-error.js";
 import { Engine } from "./engine.js";
 import { EngineInstance } from "./memory.js";
@@ -32,12 +31,6 @@ export class EngineModule {
     } catch (cause) {
       throw new EngineError("mismatch", "The engine's bytes are no valid WebAssembly module", { cause });
     }
-  }
-
-  /** Loads the two files that the build writes. Rejects with the file system's error when one is missing. */
-  static async fromFiles(wasmUrl: URL, foldUrl: URL): Promise<EngineModule> {
-    const [wasmBytes, foldTable] = await Promise.all([readFile(wasmUrl), readFile(foldUrl)]);
-    return EngineModule.load(new Uint8Array(wasmBytes), foldTable);
   }
 
   /** Parts for a worker thread's own `new EngineModule(parts)`. */

@@ -8,10 +8,9 @@ import { ClassicLevel } from "classic-level";
 import { describe, expect, test } from "vitest";
 import { ENVELOPE_CATALOG, seal } from "../../../shards/storage/envelope.js";
 import { deletedRowsKey, documentKey, manifestKey, pieceKey } from "../../../shards/storage/keyspace.js";
-import { ADMIN_KEY, eventually, expectStatus } from "../world/harness.js";
+import { ADMIN_KEY, eventually, expectStatus, MAIN } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
 
-const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));

@@ -5,9 +5,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ADMIN_KEY, eventually, TestServer } from "../world/harness.js";
+import { ADMIN_KEY, eventually, MAIN, TestServer } from "../world/harness.js";
 
-const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
 const MODULE = pathToFileURL(join(import.meta.dirname, "fault-module.mjs")).href;
 /** Few enough places that three indexes in use push each other out. */
 const LIMITS = { openIndexesMax: 2 };

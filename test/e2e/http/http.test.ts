@@ -5,14 +5,12 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ADMIN_KEY, eventually, sleep, type TestServer } from "../world/harness.js";
+import { ADMIN_KEY, eventually, MAIN, sleep, type TestServer } from "../world/harness.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
 
-const MAIN = join(dirname(fileURLToPath(import.meta.url)), "../../../dist/server/cli/main.js");
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const ORIGIN = "https://shop.example";
 const NDJSON = { "content-type": "application/x-ndjson" };

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { BlockedShards } from "../world/blocked-shards.js";
-import { ADMIN_KEY, eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
+import { ADMIN_KEY, eventually, expectStatus, MAIN, meanwhile, TestServer } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
 
-const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
 const BATCH = 30;
 const SCHEMA = {
   fields: [

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
 import { World } from "../faults/fault-world.js";
-import { ADMIN_KEY, expectStatus, sleep, TestServer } from "../world/harness.js";
+import { ADMIN_KEY, expectStatus, MAIN, sleep, TestServer } from "../world/harness.js";
 
 const SCHEMA = {
   fields: [
@@ -16,7 +16,6 @@ const SCHEMA = {
     { name: "n", type: "int64" },
   ],
 };
-const MAIN = join(import.meta.dirname, "../../../dist/server/cli/main.js");
 
 function documents(from: number, count: number) {
   return Array.from({ length: count }, (_, i) => from + i).map((n) => ({

@@ -5,14 +5,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply, ReplyBody } from "./reply.js";
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../../..");
-/** From the sources, or compiled in dist/ beside the server. */
-export const MAIN = join(ROOT, existsSync(join(ROOT, "dist")) ? "dist" : "", "server/cli/main.js");
+export const MAIN = builtFile("server/cli/main.js");
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 /** Connections are not used again after a longer pause: the server may just be closing them, unseen by a busy test. */

@@ -1,6 +1,6 @@
 // The measuring of speed: the generated catalogue, the queries drawn from it, percentiles, rates, pages of metrics.
 import { describe, expect, test } from "vitest";
-import { generateCatalogue } from "../../../bench/generate.js";
+import { generateCatalogue } from "../../../bench/catalogue/generate.js";
 import { ratesByTenth } from "../../../bench/load/bulk-import.js";
 import { summarise } from "../../../bench/load/drive.js";
 import { drawQueries } from "../../../bench/load/queries.js";

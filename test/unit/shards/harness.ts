@@ -1,5 +1,4 @@
 // A shard without a thread: messages go through encode, handle and decode as in a worker.
-import { readFile } from "node:fs/promises";
 import {
   FLAG_FACET,
   FLAG_INDEX,
@@ -7,7 +6,8 @@ import {
   TYPE_INT32,
   TYPE_STRING,
 } from "../../../engine-wasm/assembly/layout.js";
-import { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { loadEngine } from "../../../engine-wasm/host/instance/engine-files.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import {
   EVERY_DOCUMENT,
@@ -46,15 +46,8 @@ export const SCHEMA: control.ShardSchema = {
 let loaded: Promise<EngineModule> | null = null;
 
 export function engineModule(): Promise<EngineModule> {
-  loaded ??= load();
+  loaded ??= loadEngine("checked");
   return loaded;
-}
-
-async function load(): Promise<EngineModule> {
-  const root = new URL("../../../", import.meta.url);
-  const wasm = await readFile(new URL("dist/engine/checked.wasm", root));
-  const fold = await readFile(new URL("engine-wasm/unicode/fold.bin", root));
-  return EngineModule.load(new Uint8Array(wasm), fold);
 }
 
 /** A document given as a value or as JSON text. */

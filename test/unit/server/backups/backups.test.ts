@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadEngine } from "../../../../engine-wasm/host/instance/engine-files.js";
 import { Backups } from "../../../../server/backups/backups.js";
 import { Catalog } from "../../../../server/catalog/catalog.js";
 import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
@@ -11,7 +12,6 @@ import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
-import { loadEngine } from "../../../../server/threads/engine-files.js";
 
 const dataDir = mkdtempSync(join(tmpdir(), "skein-test-backups-"));
 const directory = join(dataDir, "backups");

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadEngine } from "../../../../engine-wasm/host/instance/engine-files.js";
 import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { type Cluster, startCluster } from "../../../../server/cluster/cluster.js";
 import { importDocuments } from "../../../../server/ingest/import-stream.js";
@@ -13,7 +14,6 @@ import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
-import { loadEngine } from "../../../../server/threads/engine-files.js";
 import { makeRecord } from "../record.js";
 
 const TARGET = { exists: () => true, quota: null };

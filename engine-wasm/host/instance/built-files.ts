@@ -1,0 +1,19 @@
+// Where the build is: what is loaded by its path (the engine, the entries of threads and processes) is found the same
+// way from a source file, from a built program and from a part that several programs share.
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The nearest folder above this file that has a package.json. */
+export const PACKAGE_FOLDER = packageFolder(dirname(fileURLToPath(import.meta.url)));
+
+/** Path of a file of the build, for instance "shards/worker.js". It may be missing. */
+export function builtFile(file: string): string {
+  return join(PACKAGE_FOLDER, "dist", file);
+}
+
+function packageFolder(folder: string): string {
+  if (existsSync(join(folder, "package.json"))) return folder;
+  if (folder === dirname(folder)) throw new Error("Skein does not stand in a folder with a package.json");
+  return packageFolder(dirname(folder));
+}
