@@ -1,6 +1,6 @@
-// Builds dist/: the engine and the checked engine (asc), their Unicode table, and the programs (docs/adr/0011), all at the
-// same time. Types are not checked here: `npm run typecheck` does that. Plain JavaScript, since it runs before anything
-// is built. `--if-stale` leaves out what is newer than its sources.
+// Builds dist/: the engine and the checked engine (asc), their Unicode table, and the programs
+// (docs/adr/0011-bundled-programs.md), all at the same time. Types are not checked here: `npm run typecheck` does that.
+// Plain JavaScript, since it runs before anything is built. `--if-stale` leaves out what is newer than its sources.
 import { spawn } from "node:child_process";
 import {
   copyFileSync,
