@@ -106,7 +106,9 @@ function queryFields(given: QueryValues, view: IndexView, limits: Limits, browse
   const names = commaList(given.query_by);
   const weightTexts = commaList(given.query_by_weights);
   const fields =
-    names.length === 0 ? view.searchable.map((entry) => entry.field) : namedFields(names, view, limits);
+    names.length === 0
+      ? view.searchable.map((entry) => entry.field)
+      : searchedFields("query_by", names, view, limits);
   if (fields.length === 0 && !browse)
     throw invalid("query_by is missing, and the index has no searchable fields");
   if (weightTexts.length === 0) return fields.map((field) => ({ field, weight: view.weightOf(field) }));
@@ -118,21 +120,27 @@ function queryFields(given: QueryValues, view: IndexView, limits: Limits, browse
   return fields.map((field, i) => ({ field, weight: positiveWeight(weightTexts[i] as string) }));
 }
 
-function namedFields(names: readonly string[], view: IndexView, limits: Limits): ViewField[] {
+/** The fields that a list names, each once. Throws SK-SE-400 for one that cannot be searched; `parameter` is for the sentence. */
+export function searchedFields(
+  parameter: string,
+  names: readonly string[],
+  view: IndexView,
+  limits: Limits,
+): ViewField[] {
   if (names.length > limits.queryFieldsMax)
-    throw invalid(`query_by names more than ${limits.queryFieldsMax} fields`);
+    throw invalid(`${parameter} names more than ${limits.queryFieldsMax} fields`);
   const fields = names.map((name) => {
     const field = view.field(name);
     if (field === undefined)
-      throw invalid(`query_by: unknown field '${name}'; expected a field of the schema`);
+      throw invalid(`${parameter}: unknown field '${name}'; expected a field of the schema`);
     if (!isSearchable(field)) {
       throw invalid(
-        `query_by: field '${name}' cannot be searched; expected an indexed string or string[] field`,
+        `${parameter}: field '${name}' cannot be searched; expected an indexed string or string[] field`,
       );
     }
     return field;
   });
-  if (new Set(fields).size < fields.length) throw invalid("query_by names a field twice");
+  if (new Set(fields).size < fields.length) throw invalid(`${parameter} names a field twice`);
   return fields;
 }
 

@@ -6,8 +6,8 @@ import { defaultsTo, object, optional, required } from "../input/object-reader.j
 import { clamped, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { commaList, invalid } from "../request/query-lists.js";
-import { type QueryRequest, queryRules, readQueryRequest } from "../request/query-request.js";
-import { type IndexView, isSearchable, type ViewField } from "../schema/index-view.js";
+import { type QueryRequest, queryRules, readQueryRequest, searchedFields } from "../request/query-request.js";
+import type { IndexView, ViewField } from "../schema/index-view.js";
 
 export interface SuggestRequest {
   /** A search of the suggested fields for the input: prefix on, best known documents first, no page yet. */
@@ -70,21 +70,7 @@ export function mayBeMisspelt(words: readonly Token[]): boolean {
 function suggestedFields(list: string, view: IndexView, limits: Limits): ViewField[] {
   const names = commaList(list);
   if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");
-  if (names.length > limits.queryFieldsMax)
-    throw invalid(`suggest_by names more than ${limits.queryFieldsMax} fields`);
-  const fields = names.map((name) => {
-    const field = view.field(name);
-    if (field === undefined)
-      throw invalid(`suggest_by: unknown field '${name}'; expected a field of the schema`);
-    if (!isSearchable(field)) {
-      throw invalid(
-        `suggest_by: field '${name}' has no searchable text; expected an indexed string or string[] field`,
-      );
-    }
-    return field;
-  });
-  if (new Set(fields).size < fields.length) throw invalid("suggest_by names a field twice");
-  return fields;
+  return searchedFields("suggest_by", names, view, limits);
 }
 
 function groupField(given: string, view: IndexView): ViewField | null {
