@@ -14,36 +14,42 @@ const SERVER_FILES = [
   "test/golden-search/**/*.test.ts",
 ];
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    env: { SKEIN_TEST_LONG: mode === "long" ? "1" : "0" },
-    pool: "forks",
-    isolate: false,
-    maxWorkers: 3,
-    reporters: ["default"],
-    teardownTimeout: 10_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "servers",
-          include: SERVER_FILES,
-          testTimeout: mode === "long" ? 3_600_000 : 300_000,
-          hookTimeout: 180_000,
-          sequence: { groupOrder: 0 },
+export default defineConfig(({ mode }) => {
+  const long = mode === "long";
+  // Given to each project: what a project takes over by `extends` is read again, with the mode "test".
+  const env = { SKEIN_TEST_LONG: long ? "1" : "0" };
+  return {
+    test: {
+      pool: "forks",
+      isolate: false,
+      maxWorkers: 3,
+      reporters: ["default"],
+      teardownTimeout: 10_000,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "servers",
+            include: SERVER_FILES,
+            env,
+            testTimeout: long ? 3_600_000 : 300_000,
+            hookTimeout: 180_000,
+            sequence: { groupOrder: 0 },
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "parts",
-          include: ["test/**/*.test.ts"],
-          exclude: SERVER_FILES,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          sequence: { groupOrder: 1 },
+        {
+          extends: true,
+          test: {
+            name: "parts",
+            include: ["test/**/*.test.ts"],
+            exclude: SERVER_FILES,
+            env,
+            testTimeout: long ? 3_600_000 : 120_000,
+            hookTimeout: 120_000,
+            sequence: { groupOrder: 1 },
+          },
         },
-      },
-    ],
-  },
-}));
+      ],
+    },
+  };
+});
