@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -104,7 +105,7 @@ function newestChange(path) {
   return newest;
 }
 
-/** Written last, so that a broken build stays stale. */
+/** Removed first and written last, so that a broken build stays stale. */
 function stampOf(target) {
   return join(DIST, `.built-${target.name.replaceAll(" ", "-")}`);
 }
@@ -139,7 +140,7 @@ function asc(target) {
   return run("assemblyscript", "asc", [entry, "--config", "asconfig.json", "--target", target]);
 }
 
-/** Bundles the programs; what several of them use lies in dist/chunks. Removes what an earlier build has left. */
+/** Bundles the programs; what several of them use lies in dist/chunks. They take the place of earlier ones when all are written. */
 async function bundle() {
   const entries = [...PROGRAMS, ...MODULES].map((name) => [name, join(ROOT, `${name}.ts`)]);
   const programs = await rolldown({
@@ -149,15 +150,20 @@ async function bundle() {
     external: UNBUNDLED,
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
   });
-  for (const name of readdirSync(DIST)) {
-    if (name !== "engine" && !name.startsWith(".built-")) rmSync(join(DIST, name), { recursive: true });
-  }
-  await programs.write({ dir: DIST, chunkFileNames: "chunks/[name].js", sourcemap: true, keepNames: true });
+  const fresh = join(DIST, ".programs");
+  rmSync(fresh, { recursive: true, force: true });
+  await programs.write({ dir: fresh, chunkFileNames: "chunks/[name].js", sourcemap: true, keepNames: true });
   await programs.close();
+  for (const name of readdirSync(DIST)) {
+    if (name !== "engine" && !name.startsWith(".")) rmSync(join(DIST, name), { recursive: true });
+  }
+  for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(DIST, name));
+  rmSync(fresh, { recursive: true });
 }
 
 async function build(target) {
   const started = Date.now();
+  rmSync(stampOf(target), { force: true });
   await target.build();
   // The stamp carries the start: a source saved while the build ran makes it stale.
   writeFileSync(stampOf(target), "");
