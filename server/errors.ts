@@ -32,6 +32,9 @@ export const ERRORS = {
     status: 503,
     meaning: "Documents cannot be taken at the moment (full engine, full queue, shard restart); retry.",
   },
+  "SK-DS-400": { status: 400, meaning: "A data source is invalid, or there are too many." },
+  "SK-DS-404": { status: 404, meaning: "The index has no such data source, or the data source no such run." },
+  "SK-DS-409": { status: 409, meaning: "The run is over, so it cannot be cancelled." },
   "SK-RR-400": {
     status: 400,
     meaning: "A ranking rule is invalid, or there are too many or too large ones.",
@@ -98,6 +101,38 @@ export class SkeinError extends Error {
     this.status = ERRORS[code].status;
     this.details = extras.details;
     this.retryAfter = extras.retryAfter;
+  }
+}
+
+/**
+ * Why a run of a data source failed: its `error_code`, which no HTTP response has. The suffix is the status that says about the
+ * same; 520 to 525 are those by which proxies report on a server behind them. docs/ERRORS.md shows the same table.
+ */
+export const FEED_ERRORS = {
+  "SK-DS-401": "The feed's server answered 401 or 403. The schedule is suspended until the credentials change.",
+  "SK-DS-403": "The feed's address, or one that it redirects to, is not allowed.",
+  "SK-DS-409": "The run would have deleted too much, so it deleted nothing.",
+  "SK-DS-413": "The feed, or one item of it, is larger than allowed.",
+  "SK-DS-422": "The feed cannot be read as what its format says.",
+  "SK-DS-502": "The feed's server answered with another status than 200, or redirects too often.",
+  "SK-DS-503": "The run was interrupted, or the server could not write.",
+  "SK-DS-504": "The feed's server took too long.",
+  "SK-DS-520": "The feed ended before it was complete.",
+  "SK-DS-521": "The feed's server refused or broke the connection.",
+  "SK-DS-523": "The name of the feed's server cannot be resolved.",
+  "SK-DS-525": "No secure connection to the feed's server could be made.",
+} as const satisfies Record<string, string>;
+
+export type FeedErrorCode = keyof typeof FEED_ERRORS;
+
+/** Why a feed could not be read. `message` is one clear sentence for whoever looks after the feed. */
+export class FeedError extends Error {
+  readonly code: FeedErrorCode;
+
+  constructor(code: FeedErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "FeedError";
+    this.code = code;
   }
 }
 

@@ -1,7 +1,7 @@
 // The error catalogue against its documentation and its own rules.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ERRORS, errorBody, SkeinError } from "../../../server/errors.js";
+import { ERRORS, errorBody, FEED_ERRORS, SkeinError } from "../../../server/errors.js";
 
 const DOCUMENT = readFileSync(new URL("../../../docs/ERRORS.md", import.meta.url), "utf8");
 
@@ -12,6 +12,14 @@ describe("the catalogue", () => {
     );
     const entries = Object.entries(ERRORS).map(([code, { status, meaning }]) => ({ code, status, meaning }));
     expect(rows).toEqual(entries);
+  });
+
+  test("of runs is the second table of docs/ERRORS.md", () => {
+    const rows = [...DOCUMENT.matchAll(/^\| `(SK-DS-\d+)` \| ([^|]+) \|$/gm)].map(([, code, meaning]) => [
+      code,
+      meaning,
+    ]);
+    expect(rows).toEqual(Object.entries(FEED_ERRORS));
   });
 
   test("has the status in every code", () => {
