@@ -29,7 +29,7 @@ export interface HistogramFamily {
 /** Label of index and tenant for everything that is not listed by name; no index can be called so. */
 export const OTHERS = "(others)";
 
-const SOURCES: readonly DocumentSource[] = ["batch", "import", "single"];
+const SOURCES: readonly DocumentSource[] = ["batch", "import", "single", "feed"];
 
 export const HISTOGRAMS: readonly HistogramFamily[] = [
   {

@@ -14,7 +14,7 @@ const PHASE_BOUNDS = [
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** How documents came in. */
-export type DocumentSource = "batch" | "import" | "single";
+export type DocumentSource = "batch" | "import" | "single" | "feed";
 
 /** Requests of one route template and method. */
 interface RequestMeter {
@@ -49,6 +49,7 @@ export class Recorder {
     batch: { accepted: 0, rejected: 0, bytes: 0 },
     import: { accepted: 0, rejected: 0, bytes: 0 },
     single: { accepted: 0, rejected: 0, bytes: 0 },
+    feed: { accepted: 0, rejected: 0, bytes: 0 },
   };
   slowQueries = 0;
   logLinesDropped = 0;

@@ -127,6 +127,7 @@ describe("the text", () => {
     const recorder = new Recorder();
     recorder.requestFinished("POST", "/v1/indexes/{name}/query", 200, 3);
     recorder.documentsTaken("import", 5, 2);
+    recorder.documentsTaken("feed", 4, 0);
     recorder.documentBytes("import", 1000);
     recorder.expansionCache.hits = 3;
     const trace = new QueryTrace();
@@ -141,6 +142,7 @@ describe("the text", () => {
     expect([bucket("0.0025"), bucket("0.005"), bucket("+Inf")]).toEqual([0, 1, 1]);
     expect(scraped.value("skein_query_phase_duration_seconds_count", { phase: "fetch" })).toBe(1);
     expect(scraped.value("skein_documents_total", { source: "import", result: "rejected" })).toBe(2);
+    expect(scraped.value("skein_documents_total", { source: "feed", result: "accepted" })).toBe(4);
     expect(scraped.value("skein_document_bytes_total", { source: "import" })).toBe(1000);
     expect(scraped.value("skein_cache_requests_total", { cache: "expansion", result: "hit" })).toBe(3);
     expect(scraped.value("skein_shard_up", { shard: 1 })).toBe(0);
