@@ -21,6 +21,7 @@ import { decodePage, encodePageReply } from "./protocol/page.js";
 import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
+import { decodeUnseen, encodeCountUnseenReply } from "./protocol/unseen.js";
 import { decodeWrite, encodeAdditionsReply, encodeWriteReply, UnreadWrite } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
 import { StoreReopeningError, StoreWriteError } from "./storage/store.js";
@@ -148,6 +149,14 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
     case Op.DELETE_WHERE: {
       const request = decodeProgram(reader);
       return on(request.uid, async (index) => encodeDeleteWhereReply(await index.deleteWhere(request)));
+    }
+    case Op.DELETE_UNSEEN: {
+      const request = decodeUnseen(reader);
+      return on(request.uid, async (index) => encodeDeleteWhereReply(await index.deleteUnseen(request)));
+    }
+    case Op.COUNT_UNSEEN: {
+      const request = decodeUnseen(reader);
+      return on(request.uid, async (index) => encodeCountUnseenReply(await index.countUnseen(request)));
     }
     case Op.EXPORT: {
       const request = decodeExport(reader);

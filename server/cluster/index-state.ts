@@ -83,6 +83,11 @@ export class IndexState {
     return this.#nextSeq - 1;
   }
 
+  /** All sequence numbers that are given from now on are this or larger, and all given before are smaller. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
   /** The first of `count` ascending sequence numbers, all larger than any given before. */
   takeSeqs(count: number): number {
     const first = this.#nextSeq;

@@ -1,6 +1,12 @@
 // Writes to the indexes: each gets a new generation, goes to the shards in the order of the generations, and is
 // published when it is durable there. Knows nothing of what a document means.
 import { decodeDeleteWhereReply, encodeDeleteWhere } from "../../shards/protocol/program.js";
+import {
+  decodeCountUnseenReply,
+  encodeCountUnseen,
+  encodeDeleteUnseen,
+  type SeqSet,
+} from "../../shards/protocol/unseen.js";
 import { decodeWriteReply, type WriteFailure, type WriteStamp } from "../../shards/protocol/write.js";
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
@@ -16,6 +22,10 @@ import { WriteGate } from "./write-gate.js";
 /** What became of a write, document by document. */
 interface WriteOutcome {
   readonly failures: readonly WriteFailure[];
+  /** Documents of a SYNC that were stored already with the same value. */
+  readonly unchanged: number;
+  /** Seqs of the stored versions that a SYNC left in place. */
+  readonly kept: readonly number[];
   /** Shards that have kept nothing of their part, or may have kept it all, as the error says. */
   readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
 }
@@ -57,7 +67,7 @@ export class Writes {
         try {
           const reply = await this.#calls.call(shard, message, decodeWriteReply);
           state.setLiveDocs(shard, reply.liveDocs);
-          return reply.failures;
+          return reply;
         } catch (error) {
           if (error instanceof SkeinError) return { shard, error };
           throw error;
@@ -66,20 +76,48 @@ export class Writes {
     });
     const refused = replies.filter((reply) => "error" in reply);
     if (refused.length > 0 && refused.length === replies.length) throw refused[0]!.error;
-    return { failures: replies.flatMap((reply) => ("error" in reply ? [] : reply)), refused };
+    const done = replies.filter((reply) => "failures" in reply);
+    return {
+      failures: done.flatMap(({ failures }) => failures),
+      unchanged: done.reduce((sum, { unchanged }) => sum + unchanged, 0),
+      kept: done.flatMap(({ kept }) => kept),
+      refused,
+    };
   }
 
   /** Deletes the documents that match a search program; the number deleted, visible when resolved. */
-  async deleteWhere(uid: number, program: Uint8Array): Promise<number> {
-    const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
-      Array.from({ length: this.shards }, async (_, shard) => {
-        const request = encodeDeleteWhere({ uid, generation, oldestGeneration, program });
-        const reply = await this.#calls.call(shard, request, decodeDeleteWhereReply);
-        state.setLiveDocs(shard, reply.liveDocs);
-        return reply.deleted;
-      }),
-    );
-    return deleted.reduce((sum, count) => sum + count, 0);
+  deleteWhere(uid: number, program: Uint8Array): Promise<number> {
+    return this.#delete(uid, (stamp) => encodeDeleteWhere({ ...stamp, program }));
+  }
+
+  /** The sequence number below which everything is that was written so far, and nothing that is written later. */
+  async nextSeq(uid: number): Promise<number> {
+    const { state, end } = await this.#indexes.use(uid);
+    end();
+    return state.nextSeq;
+  }
+
+  /**
+   * Deletes the documents that a feed did not have: those with a sequence number below `beforeSeq`, which was the next one
+   * when its run began, that are not among the kept. The number deleted, visible when resolved.
+   */
+  deleteUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
+    return this.#delete(uid, (stamp) => encodeDeleteUnseen({ ...stamp, beforeSeq, kept }));
+  }
+
+  /** How many documents `deleteUnseen` would delete. */
+  async countUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
+    const { state, end } = await this.#indexes.use(uid);
+    const { published: generation, oldest: oldestGeneration } = state.generations;
+    try {
+      const counts = await this.#calls.everywhere(
+        () => encodeCountUnseen({ uid, generation, oldestGeneration, beforeSeq, kept }),
+        decodeCountUnseenReply,
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
+    } finally {
+      end();
+    }
   }
 
   /** Runs work that `between` sees as a whole or not at all. It must not write documents. */
@@ -98,6 +136,22 @@ export class Writes {
    */
   between<T>(msMax: number, work: () => Promise<T>): Promise<T | undefined> {
     return this.#gate.quiet(msMax, work);
+  }
+
+  /** A deletion in every shard under one generation. */
+  async #delete(
+    uid: number,
+    encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,
+  ): Promise<number> {
+    const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
+      Array.from({ length: this.shards }, async (_, shard) => {
+        const request = encode({ uid, generation, oldestGeneration });
+        const reply = await this.#calls.call(shard, request, decodeDeleteWhereReply);
+        state.setLiveDocs(shard, reply.liveDocs);
+        return reply.deleted;
+      }),
+    );
+    return deleted.reduce((sum, count) => sum + count, 0);
   }
 
   /** Runs a write under a new generation, which is finished in every case: later ones must become visible. */

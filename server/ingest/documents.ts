@@ -80,12 +80,13 @@ async function writeOne(
 ): Promise<SkeinError | null> {
   const document = { id, hash: ingest.workbench.hash(id), raw };
   ingest.recorder.documentBytes("single", raw.length);
-  const [error] = await writePrepared(
+  const { errors } = await writePrepared(
     ingest,
     record,
     prepareOne(document, action, ingest.writes.shards),
     null,
   );
+  const [error] = errors;
   ingest.recorder.documentsTaken("single", error === undefined ? 1 : 0, error === undefined ? 0 : 1);
   return error === undefined ? null : new SkeinError(error.code, error.error);
 }

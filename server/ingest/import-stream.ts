@@ -127,7 +127,7 @@ async function prepareLinesOf(
     }
     return async () => {
       try {
-        const errors = await writePrepared(ingest, record, prepared, quota);
+        const { errors } = await writePrepared(ingest, record, prepared, quota);
         return outcome(
           errors.map(({ index, id, code, error }) => ({ line: numbers[index] as number, id, code, error })),
         );

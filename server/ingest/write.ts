@@ -40,6 +40,18 @@ export interface BatchResult {
   readonly took_ms: number;
 }
 
+/** What became of a prepared write. */
+export interface Written {
+  /** Documents that are not stored. Ascending by index. */
+  readonly errors: readonly DocumentError[];
+  /** Documents of a SYNC that were stored already with the same value. */
+  readonly unchanged: number;
+  /** Seqs of the stored versions that a SYNC left in place. */
+  readonly kept: readonly number[];
+  /** A shard took none of its part, so of a SYNC it is not known which versions it left in place there. */
+  readonly partial: boolean;
+}
+
 /** Applies a body `{"documents": [...], "action"?: "..."}`. Throws SkeinError when the body itself is refused. */
 export async function writeBatch(
   ingest: Ingest,
@@ -54,7 +66,7 @@ export async function writeBatch(
   }
   ingest.recorder.documentBytes("batch", body.length);
   const prepared = await ingest.intake.prepare(body, null);
-  const errors = await writePrepared(ingest, record, prepared, quota);
+  const { errors } = await writePrepared(ingest, record, prepared, quota);
   ingest.recorder.documentsTaken("batch", prepared.received - errors.length, errors.length);
   return {
     received: prepared.received,
@@ -75,26 +87,29 @@ export function writePrepared(
   record: IndexRecord,
   prepared: PreparedWrite,
   quota: DocumentQuota | null,
-): Promise<DocumentError[]> {
-  const write = (allowed: PreparedWrite): Promise<DocumentError[]> => writeAllowed(ingest, record, allowed);
+): Promise<Written> {
+  const write = (allowed: PreparedWrite): Promise<Written> => writeAllowed(ingest, record, allowed);
   if (quota === null || !mayAdd(prepared.action)) return write(prepared);
   return withinQuota(ingest.reads, record, prepared, quota, write);
 }
 
-async function writeAllowed(
-  ingest: Ingest,
-  record: IndexRecord,
-  prepared: PreparedWrite,
-): Promise<DocumentError[]> {
+const NOTHING_SENT = { failures: [], unchanged: 0, kept: [], refused: [] };
+
+async function writeAllowed(ingest: Ingest, record: IndexRecord, prepared: PreparedWrite): Promise<Written> {
   if (prepared.action !== Action.DELETE) ingest.room.check();
   const view = viewOf(record);
   const { messages, refusals, ids, seqs } = prepared;
-  const { failures, refused } = messages.length === 0 ? { failures: [], refused: [] } : await send();
+  const { failures, unchanged, kept, refused } = messages.length === 0 ? NOTHING_SENT : await send();
   const reported = failures.map((failure) => ({ ...failure, id: ids[failure.index] ?? null }));
   const errors = [...refusals, ...reported].map((refusal) =>
     documentError(refusal, view, ingest.limits.documentBytesMax),
   );
-  return [...errors, ...refused.flatMap(ofShard)].sort((a, b) => a.index - b.index);
+  return {
+    errors: [...errors, ...refused.flatMap(ofShard)].sort((a, b) => a.index - b.index),
+    unchanged,
+    kept,
+    partial: refused.length > 0,
+  };
 
   /** The errors for the documents of a shard that took none while other shards took theirs. */
   function ofShard({ shard, error }: { shard: number; error: SkeinError }): DocumentError[] {

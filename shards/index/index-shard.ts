@@ -9,6 +9,7 @@ import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetc
 import type { AdoptRequest } from "../protocol/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
+import type { UnseenRequest } from "../protocol/unseen.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import { Lane } from "./lane.js";
 import { changeSchema, openIndex } from "./open-index.js";
@@ -120,6 +121,16 @@ export class IndexShard {
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
     this.seen(request.oldestGeneration);
     return this.#writer.deleteWhere(request);
+  }
+
+  deleteUnseen(request: UnseenRequest): Promise<DeleteWhereReply> {
+    this.seen(request.oldestGeneration);
+    return this.#writer.deleteUnseen(request);
+  }
+
+  /** How many documents the deletion would delete, were it done now. */
+  countUnseen(request: UnseenRequest): Promise<number> {
+    return this.#writer.countUnseen(request);
   }
 
   /** Takes over documents with the sequence numbers they have; see adoptDocuments. */

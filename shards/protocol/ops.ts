@@ -24,6 +24,8 @@ export const Op = {
   STANDING: 19,
   IN_USE: 20,
   ADDITIONS: 21,
+  COUNT_UNSEEN: 22,
+  DELETE_UNSEEN: 23,
   BACKUP_TAKE: 40,
   BACKUP_WRITE: 41,
   BACKUP_DROP: 42,
@@ -36,8 +38,11 @@ export type Op = (typeof Op)[keyof typeof Op];
 export const REPLY_OK = 0;
 export const REPLY_ERROR = 1;
 
-/** What a write does with its documents. */
-export const Action = { UPSERT: 0, CREATE: 1, UPDATE: 2, EMPLACE: 3, DELETE: 4 } as const;
+/**
+ * What a write does with its documents. SYNC is an upsert that leaves a document alone when the stored one is the same
+ * JSON value. Its documents without bytes are marks: what is stored under the id stays, for its new version is not known.
+ */
+export const Action = { UPSERT: 0, CREATE: 1, UPDATE: 2, EMPLACE: 3, DELETE: 4, SYNC: 5 } as const;
 export type Action = (typeof Action)[keyof typeof Action];
 
 /** Failure codes of a document beside the engine's DOC_* codes (engine-wasm/assembly/layout.ts). */

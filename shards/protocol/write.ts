@@ -1,7 +1,8 @@
 // WRITE: a batch of documents for one index. Its reply comes when the batch is durable.
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, u8 action, u32 count,
 //            count x {u32 index, f64 seq, u64 idHash, u16 + id, u32 + raw JSON}
-//   reply    u8 0, f64 liveDocs, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at}
+//   reply    u8 0, f64 liveDocs, u32 unchanged, u32 failures, failures x {u32 index, u8 code, u16 slot, u32 at},
+//            u32 kept, kept x f64 seq
 // ADDITIONS: which documents a WRITE would add, were it applied now; nothing is written.
 //   request  as WRITE      reply    u8 0, u32 count, count x u32 index
 import { MessageReader, MessageWriter } from "./bytes.js";
@@ -17,7 +18,7 @@ export interface WriteDocument {
   id: string;
   /** hash64 of the id's UTF-8. */
   hash: bigint;
-  /** The document's JSON bytes; empty for deletes. */
+  /** The document's JSON bytes; empty for deletes and for the marks of a SYNC. */
   raw: Uint8Array;
 }
 
@@ -44,6 +45,10 @@ export interface WriteFailure {
 
 export interface WriteReply {
   failures: WriteFailure[];
+  /** Documents of a SYNC that were stored already with the same value. */
+  unchanged: number;
+  /** Seqs of the stored versions that a SYNC left in place: of unchanged documents, marks and failures. */
+  kept: number[];
   /** Live documents of this shard after the write. */
   liveDocs: number;
 }
@@ -53,7 +58,7 @@ const DOCUMENT_HEAD_BYTES = 4 + 8 + 8 + 2 + 4;
 const FAILURE_BYTES = 4 + 1 + 2 + 4;
 
 function checkAction(action: number): Action {
-  if (action > Action.DELETE) throw new ShardError(SHARD_BAD_MESSAGE, `unknown action ${action}`);
+  if (action > Action.SYNC) throw new ShardError(SHARD_BAD_MESSAGE, `unknown action ${action}`);
   return action as Action;
 }
 
@@ -178,19 +183,24 @@ export class UnreadWrite {
 }
 
 export function encodeWriteReply(reply: WriteReply): Uint8Array<ArrayBuffer> {
-  const writer = new MessageWriter(1 + 8 + 4 + reply.failures.length * FAILURE_BYTES);
-  writer.u8(REPLY_OK).whole(reply.liveDocs).u32(reply.failures.length);
-  for (const { index, code, slot, at } of reply.failures) writer.u32(index).u8(code).u16(slot).u32(at);
+  const { liveDocs, unchanged, failures, kept } = reply;
+  const writer = new MessageWriter(1 + 8 + 4 + 4 + failures.length * FAILURE_BYTES + 4 + kept.length * 8);
+  writer.u8(REPLY_OK).whole(liveDocs).u32(unchanged).u32(failures.length);
+  for (const { index, code, slot, at } of failures) writer.u32(index).u8(code).u16(slot).u32(at);
+  writer.u32(kept.length);
+  for (const seq of kept) writer.whole(seq);
   return writer.finish();
 }
 
 export function decodeWriteReply(reply: Uint8Array): WriteReply {
   const reader = openReply(reply);
   const liveDocs = reader.whole();
+  const unchanged = reader.u32();
   const failures: WriteFailure[] = [];
   for (let left = reader.count(FAILURE_BYTES); left > 0; left--) {
     failures.push({ index: reader.u32(), code: reader.u8(), slot: reader.u16(), at: reader.u32() });
   }
+  const kept = Array.from({ length: reader.count(8) }, () => reader.whole());
   reader.end();
-  return { liveDocs, failures };
+  return { liveDocs, unchanged, failures, kept };
 }

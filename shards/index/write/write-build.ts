@@ -26,6 +26,8 @@ export interface BuiltWrite {
   segments: BuiltSegment[];
   /** By operation. */
   failures: Map<number, OpFailure>;
+  /** Operations that leave what is there as it is. */
+  left: Set<number>;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function buildWrite(
   const refused = new Map<number, OpFailure>();
   const dependents = lastDependents(ops);
   for (;;) {
-    const { rows, failures } = await planRows(ops, stored, refused, rules);
+    const { rows, failures, left } = await planRows(ops, stored, refused, rules);
     const segments: BuiltSegment[] = [];
     const bad = new Map<number, OpFailure>();
     for (const part of cut(rows)) {
@@ -55,7 +57,7 @@ export async function buildWrite(
       refused.set(op, failure);
       if ((dependents.get(id) ?? -1) > op) misled.add(id);
     }
-    if (misled.size === 0) return { segments, failures: new Map([...failures, ...bad]) };
+    if (misled.size === 0) return { segments, failures: new Map([...failures, ...bad]), left };
     await judgeInTurn(misled, refused, ops, stored, schema, rules, builder);
   }
 }
@@ -81,7 +83,7 @@ async function judgeInTurn(
     const known = current.get(op.id);
     const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;
     const after = applyOp(op, before, rules);
-    if (after !== null && "code" in after) continue;
+    if (after === before || (after !== null && "code" in after)) continue;
     if (after !== null) {
       await buildPart([{ op: i, raw: after }], ops, schema, builder, refused);
     }

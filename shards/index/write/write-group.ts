@@ -1,8 +1,9 @@
 // Write requests that wait for their commit: which may share one, and how they are answered together.
 import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol/errors.js";
-import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
+import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
 import type { ShardIndexState } from "../state.js";
+import type { FoundRow } from "./found-rows.js";
 
 interface Waiting<Request, Reply> {
   request: Request;
@@ -12,7 +13,16 @@ interface Waiting<Request, Reply> {
 }
 export type WaitingWrite = Waiting<UnreadWrite, WriteReply> & { kind: "documents" };
 type ReadWrite = Waiting<WriteRequest, WriteReply>;
-export type WaitingDelete = Waiting<ProgramRequest, DeleteWhereReply> & { kind: "where" };
+/** `find`: the rows to delete, once all writes before it are done. */
+export type WaitingDelete = Waiting<DeleteRequest, DeleteWhereReply> & {
+  kind: "delete";
+  find(): FoundRow[] | Promise<FoundRow[]>;
+};
+
+interface DeleteRequest {
+  generation: number;
+  oldestGeneration: number;
+}
 
 /** Runs the work of these requests; a failure fails those that are not settled yet. */
 export async function settle(

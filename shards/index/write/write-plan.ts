@@ -14,6 +14,7 @@ import {
 import { spliceMembers } from "../../query/splice.js";
 import type { StoredVersion } from "../stored-versions.js";
 import type { Turns } from "../turns.js";
+import { sameDocument } from "./same-json.js";
 
 /** One document of a write request. */
 export interface WriteOp {
@@ -53,6 +54,8 @@ export interface WritePlan {
   /** Ascending by operation, and so by seq as well. */
   rows: PlannedRow[];
   failures: Map<number, OpFailure>;
+  /** Operations that leave what is there as it is: unchanged documents and marks. */
+  left: Set<number>;
 }
 
 /**
@@ -67,6 +70,7 @@ export async function planRows(
 ): Promise<WritePlan> {
   const rows: PlannedRow[] = [];
   const failures = new Map(refused);
+  const left = new Set<number>();
   const current = new Map<string, Uint8Array | null>();
   let generation = -1;
   let resultBytes = 0;
@@ -78,6 +82,10 @@ export async function planRows(
     const known = current.get(op.id);
     const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;
     const after = applyOp(op, before, rules);
+    if (after === before) {
+      left.add(i);
+      continue;
+    }
     if (after !== null && "code" in after) {
       failures.set(i, after);
       continue;
@@ -91,10 +99,13 @@ export async function planRows(
     current.set(op.id, after);
     if (after !== null) rows.push({ op: i, raw: after });
   }
-  return { rows, failures };
+  return { rows, failures, left };
 }
 
-/** The document after the operation (null: none), or why it fails. `before` null: the id is free. */
+/**
+ * The document after the operation (null: none), `before` itself when it is left as it is, or why it fails. `before`
+ * null: the id is free.
+ */
 export function applyOp(
   op: WriteOp,
   before: Uint8Array | null,
@@ -111,7 +122,13 @@ export function applyOp(
       return before === null ? op.raw : patched(before, op.raw, rules);
     case Action.DELETE:
       return before === null ? failure(DOC_MISSING) : null;
+    case Action.SYNC:
+      return op.raw.length === 0 || isSame(before, op.raw, rules) ? before : op.raw;
   }
+}
+
+function isSame(before: Uint8Array | null, raw: Uint8Array, rules: PlanRules): boolean {
+  return before !== null && sameDocument(before, raw, rules.workbench);
 }
 
 /** A document that is too long already may still become shorter. */
@@ -154,26 +171,31 @@ export interface DyingRow {
   died: number;
 }
 
-/** Which rows are born and die when, once it is known which operations failed. `born` is keyed by operation. */
+/**
+ * Which rows are born and die when, once it is known which operations failed, and by operation the seqs of the versions
+ * that a SYNC leaves in place. `born` is keyed by operation.
+ */
 export function resolveDeaths(
   ops: readonly WriteOp[],
   stored: ReadonlyMap<string, StoredVersion>,
-  failures: ReadonlyMap<number, OpFailure>,
-): { born: Map<number, NewRow>; dying: DyingRow[] } {
+  { failures, left }: Pick<WritePlan, "failures" | "left">,
+): { born: Map<number, NewRow>; dying: DyingRow[]; kept: Map<number, number> } {
   const born = new Map<number, NewRow>();
   const dying: DyingRow[] = [];
+  const kept = new Map<number, number>();
   const current = new Map<string, NewRow | null>();
   for (const [i, op] of ops.entries()) {
-    if (failures.has(i)) continue;
     const before = current.get(op.id);
-    if (before === undefined) {
-      const version = stored.get(op.id);
-      if (version !== undefined) {
-        dying.push({ entry: version.entry, row: version.row, seq: version.seq, died: op.generation });
-      }
-    } else if (before !== null) {
-      before.died = op.generation;
+    const version = before === undefined ? stored.get(op.id) : undefined;
+    if (failures.has(i) || left.has(i)) {
+      const seq = version?.seq ?? (before ? ops[before.op]!.seq : undefined);
+      if (op.action === Action.SYNC && seq !== undefined) kept.set(i, seq);
+      continue;
     }
+    if (version !== undefined) {
+      dying.push({ entry: version.entry, row: version.row, seq: version.seq, died: op.generation });
+    }
+    if (before) before.died = op.generation;
     if (op.action === Action.DELETE) {
       current.set(op.id, null);
       continue;
@@ -182,5 +204,5 @@ export function resolveDeaths(
     current.set(op.id, row);
     born.set(i, row);
   }
-  return { born, dying };
+  return { born, dying, kept };
 }

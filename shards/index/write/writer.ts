@@ -1,9 +1,8 @@
 // The write side of one index: a queue. Everything that waits while a batch is being synced goes into the next
 // commit together, yet every request keeps its own failures, and its generation its own snapshot.
-import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
-import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { DeleteWhereReply, ProgramRequest } from "../../protocol/program.js";
-import type { UnreadWrite, WriteFailure, WriteReply, WriteRequest } from "../../protocol/write.js";
+import type { UnseenRequest } from "../../protocol/unseen.js";
+import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
 import { hasInternalMembers } from "../../query/internal.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
@@ -12,6 +11,7 @@ import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
 import { findVersions } from "../stored-versions.js";
 import type { Turns } from "../turns.js";
+import { matchingRows, unseenRows } from "./found-rows.js";
 import { type BuiltSegment, buildWrite } from "./write-build.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 import {
@@ -63,15 +63,28 @@ export class Writer {
       if (this.#state.closed) throw closing(this.#state);
       const { stored, built } = await this.#build(opsOf(request));
       return request.documents.flatMap(({ id, index }, i) =>
-        stored.has(id) || built.failures.has(i) ? [] : [index],
+        stored.has(id) || built.failures.has(i) || built.left.has(i) ? [] : [index],
       );
     });
   }
 
   /** Deletes what the program finds after all writes queued before. */
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
-    return new Promise((resolve, reject) => {
-      this.#push({ kind: "where", request, bytes: request.program.length, resolve, reject });
+    return this.#delete(request, request.program.length, () => matchingRows(this.#state, request.program));
+  }
+
+  /** Deletes what a feed did not have, after all writes queued before. */
+  deleteUnseen(request: UnseenRequest): Promise<DeleteWhereReply> {
+    return this.#delete(request, request.kept.bytes, () =>
+      unseenRows(this.#state, request, this.#context.turns),
+    );
+  }
+
+  /** How many documents `deleteUnseen` would delete, were it done now. */
+  countUnseen(request: UnseenRequest): Promise<number> {
+    return this.#context.lane.run(async () => {
+      if (this.#state.closed) throw closing(this.#state);
+      return (await unseenRows(this.#state, request, this.#context.turns)).length;
     });
   }
 
@@ -79,6 +92,16 @@ export class Writer {
   close(): void {
     for (const { reject } of this.#queue.splice(0)) reject(closing(this.#state));
     this.#queuedBytes = 0;
+  }
+
+  #delete(
+    request: WaitingDelete["request"],
+    bytes: number,
+    find: WaitingDelete["find"],
+  ): Promise<DeleteWhereReply> {
+    return new Promise((resolve, reject) => {
+      this.#push({ kind: "delete", request, bytes, find, resolve, reject });
+    });
   }
 
   #push(waiting: WaitingWrite | WaitingDelete): void {
@@ -104,9 +127,9 @@ export class Writer {
   async #commitNext(): Promise<void> {
     const first = this.#queue[0];
     if (first === undefined) return;
-    if (first.kind === "where") {
+    if (first.kind === "delete") {
       this.#take(1);
-      await settle([first], () => this.#deleteWhere(first));
+      await settle([first], () => this.#commitDelete(first));
       return;
     }
     const group = this.#takeGroup();
@@ -139,28 +162,33 @@ export class Writer {
     const ops = group.flatMap(({ request }) => opsOf(request));
     const { stored, built } = await this.#build(ops);
     await turns.pause();
-    const { born, dying } = resolveDeaths(ops, stored, built.failures);
-    const documents = await this.#shownDocuments(built.segments, ops, born);
-    const segments = built.segments.map((segment) => newSegment(segment, born));
-    const change = {
-      generations,
-      oldestGeneration: group.at(-1)!.request.oldestGeneration,
-      segments,
-      dying,
-      documents: documentPuts(state.uid, documents),
-      dead: deadLists(ops, born, dying),
-    };
-    await commitWrite(state, change, turns);
-    this.#context.committed();
-    let first = 0;
+    const { born, dying, kept } = resolveDeaths(ops, stored, built);
+    // Without any change there is nothing to commit: reads of these generations get the snapshot before.
+    if (ops.length === 0 || built.left.size < ops.length) {
+      const documents = await this.#shownDocuments(built.segments, ops, born);
+      const change = {
+        generations,
+        oldestGeneration: group.at(-1)!.request.oldestGeneration,
+        segments: built.segments.map((segment) => newSegment(segment, born)),
+        dying,
+        documents: documentPuts(state.uid, documents),
+        dead: deadLists(ops, born, dying),
+      };
+      await commitWrite(state, change, turns);
+      this.#context.committed();
+    }
+    let next = 0;
     for (const { request, resolve } of group) {
-      const failures: WriteFailure[] = [];
-      for (const [i, { index }] of request.documents.entries()) {
-        const failure = built.failures.get(first + i);
-        if (failure !== undefined) failures.push({ index, ...failure });
+      const reply: WriteReply = { failures: [], unchanged: 0, kept: [], liveDocs: state.liveDocs };
+      for (const { index, raw } of request.documents) {
+        const op = next++;
+        const failure = built.failures.get(op);
+        if (failure !== undefined) reply.failures.push({ index, ...failure });
+        if (built.left.has(op) && raw.length > 0) reply.unchanged++;
+        const seq = kept.get(op);
+        if (seq !== undefined) reply.kept.push(seq);
       }
-      first += request.documents.length;
-      resolve({ failures, liveDocs: state.liveDocs });
+      resolve(reply);
     }
   }
 
@@ -197,16 +225,12 @@ export class Writer {
     return shown;
   }
 
-  async #deleteWhere({ request, resolve }: WaitingDelete): Promise<void> {
+  async #commitDelete({ request, find, resolve }: WaitingDelete): Promise<void> {
     const state = this.#state;
     const { generation, oldestGeneration } = request;
     if (generation < state.generation) throw olderGeneration(state, generation);
-    const snapshot = state.snapshots.newest;
-    const seqs = seqsOfResult(state.engine.search(snapshot.address, request.program), 0, ALL_ROWS);
     const dying: DyingRow[] = [];
-    for (const [i, { entry, row }] of state.engine.locate(snapshot.address, seqs).entries()) {
-      if (entry >= 0) dying.push({ entry, row, seq: seqs[i]!, died: generation });
-    }
+    for (const row of await find()) dying.push({ ...row, died: generation });
     await commitWrite(state, {
       generations: [{ generation, maxSeq: state.maxSeq }],
       oldestGeneration,

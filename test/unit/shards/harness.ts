@@ -1,4 +1,5 @@
 // A shard without a thread: messages go through encode, handle and decode as in a worker.
+import { expect } from "vitest";
 import {
   FLAG_FACET,
   FLAG_INDEX,
@@ -28,6 +29,7 @@ import { decodeGetReply, encodeGet } from "../../../shards/protocol/fetch.js";
 import type { Action } from "../../../shards/protocol/ops.js";
 import * as program from "../../../shards/protocol/program.js";
 import { decodeEmptyReply } from "../../../shards/protocol/reply.js";
+import * as unseen from "../../../shards/protocol/unseen.js";
 import { decodeWriteReply, encodeWrite, type WriteReply } from "../../../shards/protocol/write.js";
 import { Shard } from "../../../shards/shard.js";
 import type { Store } from "../../../shards/storage/store.js";
@@ -171,6 +173,19 @@ export class TestShard {
     const encoded = encodeSearch({ ...EVERY_DOCUMENT, ...more });
     const request = { uid: UID, generation: this.generation, oldestGeneration, program: encoded };
     return program.decodeDeleteWhereReply(await this.ask(program.encodeDeleteWhere(request)));
+  }
+
+  /** Deletes what was there before `beforeSeq` and is not among the kept, after it was counted. */
+  async deleteUnseen(beforeSeq: number, seqs: readonly number[]): Promise<program.DeleteWhereReply> {
+    const kept = new unseen.SeqSet();
+    for (const seq of seqs) kept.add(seq);
+    const oldestGeneration = this.oldest ?? this.generation;
+    const generation = ++this.generation;
+    const request = { uid: UID, generation, oldestGeneration, beforeSeq, kept };
+    const count = unseen.decodeCountUnseenReply(await this.ask(unseen.encodeCountUnseen(request)));
+    const reply = program.decodeDeleteWhereReply(await this.ask(unseen.encodeDeleteUnseen(request)));
+    expect(reply.deleted).toBe(count);
+    return reply;
   }
 
   async stats(): Promise<control.IndexStats> {

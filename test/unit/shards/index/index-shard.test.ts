@@ -303,7 +303,7 @@ describe("opening", () => {
       shard.ask(message),
     ]);
     expect(() => decodeWriteReply(cut)).toThrow("message ends");
-    expect(decodeWriteReply(whole)).toEqual({ failures: [], liveDocs: 1 });
+    expect(decodeWriteReply(whole)).toEqual({ failures: [], unchanged: 0, kept: [], liveDocs: 1 });
     await shard.close();
   });
 });

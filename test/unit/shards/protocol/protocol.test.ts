@@ -11,6 +11,7 @@ import { Action, DOC_EXISTS, NO_SLOT, Op } from "../../../../shards/protocol/ops
 import * as program from "../../../../shards/protocol/program.js";
 import { decodeEmptyReply, encodeEmptyReply, encodeError } from "../../../../shards/protocol/reply.js";
 import * as together from "../../../../shards/protocol/together.js";
+import * as unseen from "../../../../shards/protocol/unseen.js";
 import * as writing from "../../../../shards/protocol/write.js";
 
 /** A reader behind the op byte, which is checked. */
@@ -37,7 +38,7 @@ describe("writes", () => {
     );
     const base = fc.record({ uid: u32, generation: whole, oldestGeneration: whole, documents });
     fc.assert(
-      fc.property(base, fc.nat(4), (request, action) => {
+      fc.property(base, fc.nat(Action.SYNC), (request, action) => {
         const sent = {
           ...request,
           action: action as Action,
@@ -65,8 +66,63 @@ describe("writes", () => {
   });
 
   test("WRITE reply", () => {
-    const reply = { liveDocs: 2 ** 40, failures: [{ index: 7, code: DOC_EXISTS, slot: NO_SLOT, at: 99 }] };
+    const failures = [{ index: 7, code: DOC_EXISTS, slot: NO_SLOT, at: 99 }];
+    const reply = { liveDocs: 2 ** 40, unchanged: 3, failures, kept: [2 ** 52, 1] };
     expect(writing.decodeWriteReply(writing.encodeWriteReply(reply))).toEqual(reply);
+  });
+});
+
+describe("what a feed did not have", () => {
+  const head = { uid: 3, generation: 4, oldestGeneration: 2, beforeSeq: 2 ** 52 };
+  const setOf = (seqs: Iterable<number>): unseen.SeqSet => {
+    const set = new unseen.SeqSet();
+    for (const seq of seqs) set.add(seq);
+    return set;
+  };
+
+  test("COUNT_UNSEEN and DELETE_UNSEEN carry the kept seqs", () => {
+    const near = fc.nat(3_000);
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.oneof(near, whole)), fc.array(fc.oneof(near, whole)), (seqs, others) => {
+        const kept = setOf(seqs);
+        for (const [op, encode] of [
+          [Op.COUNT_UNSEEN, unseen.encodeCountUnseen],
+          [Op.DELETE_UNSEEN, unseen.encodeDeleteUnseen],
+        ] as const) {
+          const message = encode({ ...head, kept });
+          expect(message.buffer.byteLength).toBe(message.length);
+          const { kept: got, ...rest } = unseen.decodeUnseen(opened(message, op));
+          expect(rest).toEqual(head);
+          for (const seq of [...seqs, ...others]) expect(got.has(seq)).toBe(seqs.includes(seq));
+          got.add(2 ** 53 - 1);
+          expect(got.has(2 ** 53 - 1)).toBe(true);
+        }
+      }),
+      { numRuns: 100 },
+    );
+    expect(unseen.decodeCountUnseenReply(unseen.encodeCountUnseenReply(2 ** 40))).toBe(2 ** 40);
+  });
+
+  test("sets of neighbours are small", () => {
+    const kept = setOf(Array.from({ length: 2_000_000 }, (_, i) => i + 1));
+    expect(kept.bytes).toBeLessThan(300_000);
+  });
+
+  test("cut, padded and odd sets are refused", () => {
+    const message = unseen.encodeDeleteUnseen({ ...head, kept: setOf([1, 2_000]) });
+    for (let length = 1; length < message.length; length++) {
+      expect(() => unseen.decodeUnseen(opened(message.subarray(0, length), Op.DELETE_UNSEEN))).toThrow(
+        ShardError,
+      );
+    }
+    const padded = Buffer.concat([message, Buffer.alloc(1)]);
+    expect(() => unseen.decodeUnseen(opened(padded, Op.DELETE_UNSEEN))).toThrow("bytes too many");
+    const twice = Buffer.from(message);
+    twice.copyWithin(1 + 4 + 24 + 4, 1 + 4 + 24 + 4 + 8, 1 + 4 + 24 + 4 + 16);
+    expect(() => unseen.decodeUnseen(opened(twice, Op.DELETE_UNSEEN))).toThrow("given twice");
+    const many = Buffer.from(message);
+    many.writeUInt32LE(0xffffffff, 1 + 4 + 24);
+    expect(() => unseen.decodeUnseen(opened(many, Op.DELETE_UNSEEN))).toThrow(ShardError);
   });
 });
 

@@ -1,0 +1,48 @@
+// Whether two documents are the same JSON value, though spaces and the order of members may differ. Numbers are compared
+// by the digits that were written, since doubles would make different ones equal. Knows nothing of operations.
+import { isUtf8 } from "node:buffer";
+import { isDeepStrictEqual } from "node:util";
+import { EngineError } from "../../../engine-wasm/host/engine-error.js";
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+
+/** A string or a number of JSON text. */
+const SCALARS = /"(?:[^"\\]+|\\.)*"|-?[0-9][0-9.eE+-]*/g;
+
+/** `known` is a JSON object. False when `given` is no well-formed one. */
+export function sameDocument(known: Uint8Array, given: Uint8Array, workbench: Workbench): boolean {
+  if (Buffer.compare(known, given) === 0) return true;
+  if (!isUtf8(given)) return false;
+  const before = valuesByName(known, workbench);
+  const after = valuesByName(given, workbench);
+  if (before === null || before.size !== after?.size) return false;
+  for (const [name, value] of after) {
+    const other = before.get(name);
+    if (other === undefined || !sameValue(other, value)) return false;
+  }
+  return true;
+}
+
+/** The bytes of the members' values; null when it is not one well-formed object. */
+function valuesByName(raw: Uint8Array, workbench: Workbench): Map<string, Uint8Array> | null {
+  try {
+    const members = workbench.topLevel(raw);
+    return new Map(
+      members.map(({ name, valueStart, valueEnd }) => [name, raw.subarray(valueStart, valueEnd)]),
+    );
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "json") return null;
+    throw error;
+  }
+}
+
+function sameValue(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0 || isDeepStrictEqual(parseExactly(a), parseExactly(b));
+}
+
+/** The value of well-formed JSON in which numbers are strings of their digits: each scalar is told apart by its first letter. */
+function parseExactly(json: Uint8Array): unknown {
+  const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString();
+  return JSON.parse(
+    text.replace(SCALARS, (scalar) => (scalar.startsWith('"') ? `"s${scalar.slice(1)}` : `"n${scalar}"`)),
+  );
+}

@@ -1,0 +1,113 @@
+// COUNT_UNSEEN, DELETE_UNSEEN: the documents of an index that a feed, which was read as a whole, did not have. Live documents
+// with a seq below beforeSeq that is not in the set; larger ones were written since the run began.
+//   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 beforeSeq, set
+//   set      u32 pages, pages x f64 page number, pages x 64 bytes: a bit for each of the 512 seqs of the page
+//   reply    COUNT_UNSEEN: u8 0, f64 count          DELETE_UNSEEN: as DELETE_WHERE
+import { type MessageReader, MessageWriter } from "./bytes.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
+import { Op, REPLY_OK } from "./ops.js";
+import { openReply } from "./reply.js";
+
+const PAGE_SEQS = 512;
+const PAGE_BYTES = PAGE_SEQS / 8;
+const HEAD_BYTES = 1 + 4 + 8 + 8 + 8;
+
+/** A set of sequence numbers: two million that lie side by side take some 400 KiB. */
+export class SeqSet {
+  /** Where the bits of a page begin, by the number of the page. */
+  readonly #pages = new Map<number, number>();
+  /** The pages in the order in which they came, then room for more. */
+  #bits = new Uint8Array(PAGE_BYTES);
+
+  static read(reader: MessageReader): SeqSet {
+    const set = new SeqSet();
+    const pages = reader.count(8 + PAGE_BYTES);
+    for (let i = 0; i < pages; i++) set.#pages.set(reader.whole(), i * PAGE_BYTES);
+    if (set.#pages.size !== pages) throw new ShardError(SHARD_BAD_MESSAGE, "a page of seqs is given twice");
+    set.#bits = Uint8Array.from(reader.bytes(pages * PAGE_BYTES));
+    return set;
+  }
+
+  /** Length of the encoded set. */
+  get bytes(): number {
+    return 4 + this.#pages.size * (8 + PAGE_BYTES);
+  }
+
+  add(seq: number): void {
+    const page = Math.floor(seq / PAGE_SEQS);
+    const bit = seq % PAGE_SEQS;
+    const at = (this.#pages.get(page) ?? this.#begin(page)) + (bit >> 3);
+    this.#bits[at] = this.#bits[at]! | (1 << (bit & 7));
+  }
+
+  has(seq: number): boolean {
+    const at = this.#pages.get(Math.floor(seq / PAGE_SEQS));
+    const bit = seq % PAGE_SEQS;
+    return at !== undefined && (this.#bits[at + (bit >> 3)]! & (1 << (bit & 7))) !== 0;
+  }
+
+  write(writer: MessageWriter): MessageWriter {
+    writer.u32(this.#pages.size);
+    for (const page of this.#pages.keys()) writer.whole(page);
+    return writer.bytes(this.#bits.subarray(0, this.#pages.size * PAGE_BYTES));
+  }
+
+  #begin(page: number): number {
+    const at = this.#pages.size * PAGE_BYTES;
+    if (at === this.#bits.length) {
+      const larger = new Uint8Array(Math.max(PAGE_BYTES, at * 2));
+      larger.set(this.#bits);
+      this.#bits = larger;
+    }
+    this.#pages.set(page, at);
+    return at;
+  }
+}
+
+export interface UnseenRequest {
+  uid: number;
+  /** The delete's own generation. Not used by COUNT_UNSEEN, which counts in the newest state. */
+  generation: number;
+  /** Lowest generation that a read may still ask for. */
+  oldestGeneration: number;
+  beforeSeq: number;
+  kept: SeqSet;
+}
+
+function encode(op: Op, request: UnseenRequest): Uint8Array<ArrayBuffer> {
+  const writer = new MessageWriter(HEAD_BYTES + request.kept.bytes).u8(op).u32(request.uid);
+  writer.whole(request.generation).whole(request.oldestGeneration).whole(request.beforeSeq);
+  return request.kept.write(writer).finish();
+}
+
+export function encodeCountUnseen(request: UnseenRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.COUNT_UNSEEN, request);
+}
+
+export function encodeDeleteUnseen(request: UnseenRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.DELETE_UNSEEN, request);
+}
+
+/** Payload after the op byte. */
+export function decodeUnseen(reader: MessageReader): UnseenRequest {
+  const request = {
+    uid: reader.u32(),
+    generation: reader.whole(),
+    oldestGeneration: reader.whole(),
+    beforeSeq: reader.whole(),
+    kept: SeqSet.read(reader),
+  };
+  reader.end();
+  return request;
+}
+
+export function encodeCountUnseenReply(count: number): Uint8Array<ArrayBuffer> {
+  return new MessageWriter(1 + 8).u8(REPLY_OK).whole(count).finish();
+}
+
+export function decodeCountUnseenReply(reply: Uint8Array): number {
+  const reader = openReply(reply);
+  const count = reader.whole();
+  reader.end();
+  return count;
+}
