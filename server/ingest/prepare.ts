@@ -2,10 +2,12 @@
 // batches and in the intake thread for large ones, so it knows nothing of indexes, generations or requests. The messages
 // hold relative sequence numbers until they are stamped.
 import {
+  DOC_BAD_ID,
   DOC_ID_ONLY,
   DOC_NOT_OBJECT,
   DOC_OK,
   DOC_TOO_DEEP,
+  ID_BYTES_MAX,
   JSON_DEPTH_MAX,
 } from "../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
@@ -35,6 +37,8 @@ const KINDS: Readonly<Record<MemberKind, string>> = {
   array: "an array",
   object: "an object",
 };
+
+const NO_BYTES = new Uint8Array(0);
 
 export interface PrepareLimits {
   readonly documentBytesMax: number;
@@ -137,6 +141,42 @@ export function prepareOne(
   };
 }
 
+/** A document of a feed. */
+export interface SyncedDocument {
+  readonly id: string;
+  /** null: a mark. The feed has the id but its item failed, so what is stored under it stays. */
+  readonly json: string | Uint8Array | null;
+}
+
+/**
+ * Documents that a feed's items have become. One that is refused here is marked as well, since the feed has its id.
+ * Marks are not counted as received, and nothing is reported of them.
+ */
+export function prepareSynced(
+  documents: readonly SyncedDocument[],
+  shards: number,
+  workbench: Workbench,
+  limits: Pick<PrepareLimits, "documentBytesMax">,
+): PreparedWrite {
+  const refusals: Refusal[] = [];
+  const ids: (string | null)[] = [];
+  const byShard = new ByShard(shards);
+  for (const [index, { id, json }] of documents.entries()) {
+    ids.push(json === null ? null : id);
+    const idBytes = Buffer.byteLength(id);
+    const idFits = idBytes > 0 && idBytes <= ID_BYTES_MAX;
+    let raw = json === null ? NO_BYTES : typeof json === "string" ? Buffer.from(json) : json;
+    if (!idFits || raw.length > limits.documentBytesMax) {
+      const code = idFits ? DOC_TOO_LARGE : DOC_BAD_ID;
+      if (json !== null) refusals.push({ index, id, code, slot: NO_SLOT, at: 0 });
+      raw = NO_BYTES;
+    }
+    if (idFits) byShard.add(index, id, workbench.hash(id), raw);
+  }
+  const received = documents.filter(({ json }) => json !== null).length;
+  return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
+}
+
 function readActionMember(body: Uint8Array, member: Member | undefined): Action {
   if (member === undefined) return Action.UPSERT;
   if (member.kind !== "string")
@@ -155,8 +195,7 @@ function prepareDocuments(
   limits: PrepareLimits,
 ): PreparedWrite {
   const refusals: Refusal[] = [];
-  const byShard = new Map<number, WriteDocument[]>();
-  let seqs = 0;
+  const byShard = new ByShard(shards);
   documents.forEach((document, index) => {
     const { id, hash, start, end } = document;
     const code = refusalCode(document, action, limits);
@@ -164,22 +203,39 @@ function prepareDocuments(
       refusals.push({ index, id, code, slot: NO_SLOT, at: Math.max(0, document.at - start) });
       return;
     }
-    const shard = shardOf(hash, shards);
-    const raw = action === Action.DELETE ? body.subarray(0, 0) : body.subarray(start, end);
-    const entry: WriteDocument = { index, seq: seqs++, id, hash, raw };
-    const list = byShard.get(shard);
-    if (list === undefined) byShard.set(shard, [entry]);
-    else list.push(entry);
+    byShard.add(index, id, hash, action === Action.DELETE ? NO_BYTES : body.subarray(start, end));
   });
-  const messages = Array.from(byShard, ([shard, list]) => ({ shard, message: encode(action, list) }));
   return {
     action,
     received: documents.length,
     refusals,
-    seqs,
-    messages,
     ids: documents.map((document) => document.id),
+    ...byShard.encoded(action),
   };
+}
+
+/** Documents by the shard that owns them, with relative sequence numbers in the order in which they come. */
+class ByShard {
+  readonly #shards: number;
+  readonly #lists = new Map<number, WriteDocument[]>();
+  #seqs = 0;
+
+  constructor(shards: number) {
+    this.#shards = shards;
+  }
+
+  add(index: number, id: string, hash: bigint, raw: Uint8Array): void {
+    const shard = shardOf(hash, this.#shards);
+    const entry: WriteDocument = { index, seq: this.#seqs++, id, hash, raw };
+    const list = this.#lists.get(shard);
+    if (list === undefined) this.#lists.set(shard, [entry]);
+    else list.push(entry);
+  }
+
+  encoded(action: Action): Pick<PreparedWrite, "seqs" | "messages"> {
+    const messages = Array.from(this.#lists, ([shard, list]) => ({ shard, message: encode(action, list) }));
+    return { seqs: this.#seqs, messages };
+  }
 }
 
 function refusalCode({ status, start, end }: SplitDocument, action: Action, limits: PrepareLimits): number {
