@@ -3,6 +3,7 @@
 // one record per generation, so that a restart still deletes them.
 import { DamagedBytesError, ENVELOPE_DEAD_DOCUMENTS, seal, unseal } from "../storage/envelope.js";
 import { deadDocumentsKey, documentKey } from "../storage/keyspace.js";
+import { lazily } from "../storage/lazy-ops.js";
 import type { StoreOp } from "../storage/store.js";
 
 const DEAD_DOCUMENTS_VERSION = 1;
@@ -39,16 +40,18 @@ export class DeadDocuments {
     return [...this.#lists.keys()].filter((generation) => generation <= oldestGeneration);
   }
 
-  /** The store operations that delete the documents of these generations; `forget` follows once they are done. */
-  deletes(uid: number, generations: readonly number[]): StoreOp[] {
-    const ops: StoreOp[] = [];
-    for (const generation of generations) {
-      for (const seq of this.#lists.get(generation) ?? []) {
-        ops.push({ type: "del", key: documentKey(uid, seq) });
+  /**
+   * The store operations that delete the documents of these generations, made one by one since there may be a million;
+   * `forget` follows once they are done.
+   */
+  deletes(uid: number, generations: readonly number[]): Iterable<StoreOp> {
+    const lists = generations.map((generation) => ({ generation, seqs: this.#lists.get(generation) ?? [] }));
+    return lazily(function* () {
+      for (const { generation, seqs } of lists) {
+        for (const seq of seqs) yield { type: "del", key: documentKey(uid, seq) };
+        yield { type: "del", key: deadDocumentsKey(uid, generation) };
       }
-      ops.push({ type: "del", key: deadDocumentsKey(uid, generation) });
-    }
-    return ops;
+    });
   }
 
   forget(generations: readonly number[]): void {

@@ -1,49 +1,44 @@
 // The live rows that a delete is about, in the newest snapshot. To be asked in the index's lane, where no write comes between.
 import { ALL_ROWS } from "../../../engine-wasm/host/programs/search-program.js";
 import { seqsOfResult } from "../../../engine-wasm/host/programs/search-result.js";
+import type { ProgramRequest } from "../../protocol/program.js";
 import type { UnseenRequest } from "../../protocol/unseen.js";
 import { liveSeqs } from "../read/live-seqs.js";
 import type { ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
-
-export interface FoundRow {
-  /** Of the newest snapshot. */
-  entry: number;
-  row: number;
-  seq: number;
-}
+import type { DyingRow } from "./write-plan.js";
 
 /** Rows that are looked at between two turns: less than a millisecond. */
 const SLICE_ROWS = 10_000;
 
 /** The rows that a search program finds. */
-export function matchingRows(state: ShardIndexState, program: Uint8Array): FoundRow[] {
+export function matchingRows(state: ShardIndexState, { program, generation }: ProgramRequest): DyingRow[] {
   const seqs = seqsOfResult(state.engine.search(state.snapshots.newest.address, program), 0, ALL_ROWS);
-  return located(state, seqs);
+  return located(state, seqs, generation);
 }
 
 /** The rows before `beforeSeq` that are not kept, in slices with turns between them. */
 export async function unseenRows(
   state: ShardIndexState,
-  { beforeSeq, kept }: Pick<UnseenRequest, "beforeSeq" | "kept">,
+  { generation, beforeSeq, kept }: UnseenRequest,
   turns: Turns,
-): Promise<FoundRow[]> {
-  const found: FoundRow[] = [];
+): Promise<DyingRow[]> {
+  const found: DyingRow[] = [];
   let last = 0;
   for (;;) {
     const seqs = liveSeqs(state.engine, state.entries, last, SLICE_ROWS);
     const unseen = seqs.filter((seq) => seq < beforeSeq && !kept.has(seq));
-    for (const row of located(state, Float64Array.from(unseen))) found.push(row);
+    for (const row of located(state, Float64Array.from(unseen), generation)) found.push(row);
     last = seqs.at(-1) ?? beforeSeq;
     if (seqs.length < SLICE_ROWS || last >= beforeSeq) return found;
     await turns.pause();
   }
 }
 
-function located(state: ShardIndexState, seqs: Float64Array): FoundRow[] {
-  const found: FoundRow[] = [];
+function located(state: ShardIndexState, seqs: Float64Array, died: number): DyingRow[] {
+  const found: DyingRow[] = [];
   for (const [i, { entry, row }] of state.engine.locate(state.snapshots.newest.address, seqs).entries()) {
-    if (entry >= 0) found.push({ entry, row, seq: seqs[i]! });
+    if (entry >= 0) found.push({ entry, row, seq: seqs[i]!, died });
   }
   return found;
 }

@@ -40,6 +40,7 @@ export async function commitWrite(state: ShardIndexState, change: WriteChange, t
       await turns?.pause();
     }
     const deleted = deletedAfter(state, before, opened, change);
+    await turns?.pause();
     const released = state.dead.releasable(change.oldestGeneration);
     const pieces = opened.map(({ record }, i) => putPieces(uid, record.id, () => change.segments[i]!.bytes));
     const ops = inTurn(
@@ -120,7 +121,10 @@ function publishAll(
 ): void {
   let older = [...before];
   for (const { generation, maxSeq } of change.generations) {
-    const killed = rowsByEntry(change.dying.filter(({ died }) => died === generation));
+    const isOnly = change.generations.length === 1;
+    const killed = rowsByEntry(
+      isOnly ? change.dying : change.dying.filter(({ died }) => died === generation),
+    );
     older = older.map((entry, i) => {
       const rows = killed.get(i);
       return rows === undefined ? entry : { ...entry, live: killRows(state.engine, entry, rows) };

@@ -3,7 +3,7 @@ import { SHARD_BAD_MESSAGE, SHARD_UNAVAILABLE, ShardError } from "../../protocol
 import type { DeleteWhereReply } from "../../protocol/program.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write.js";
 import type { ShardIndexState } from "../state.js";
-import type { FoundRow } from "./found-rows.js";
+import type { DyingRow } from "./write-plan.js";
 
 interface Waiting<Request, Reply> {
   request: Request;
@@ -16,7 +16,7 @@ type ReadWrite = Waiting<WriteRequest, WriteReply>;
 /** `find`: the rows to delete, once all writes before it are done. */
 export type WaitingDelete = Waiting<DeleteRequest, DeleteWhereReply> & {
   kind: "delete";
-  find(): FoundRow[] | Promise<FoundRow[]>;
+  find(): DyingRow[] | Promise<DyingRow[]>;
 };
 
 interface DeleteRequest {

@@ -70,7 +70,7 @@ export class Writer {
 
   /** Deletes what the program finds after all writes queued before. */
   deleteWhere(request: ProgramRequest): Promise<DeleteWhereReply> {
-    return this.#delete(request, request.program.length, () => matchingRows(this.#state, request.program));
+    return this.#delete(request, request.program.length, () => matchingRows(this.#state, request));
   }
 
   /** Deletes what a feed did not have, after all writes queued before. */
@@ -229,16 +229,20 @@ export class Writer {
     const state = this.#state;
     const { generation, oldestGeneration } = request;
     if (generation < state.generation) throw olderGeneration(state, generation);
-    const dying: DyingRow[] = [];
-    for (const row of await find()) dying.push({ ...row, died: generation });
-    await commitWrite(state, {
+    const { turns } = this.#context;
+    const dying = await find();
+    await turns.pause();
+    const dead = deadLists([], new Map(), dying);
+    await turns.pause();
+    const change = {
       generations: [{ generation, maxSeq: state.maxSeq }],
       oldestGeneration,
       segments: [],
       dying,
       documents: [],
-      dead: deadLists([], new Map(), dying),
-    });
+      dead,
+    };
+    await commitWrite(state, change, turns);
     this.#context.committed();
     resolve({ deleted: dying.length, liveDocs: state.liveDocs });
   }
