@@ -1,0 +1,293 @@
+// One download over HTTP or HTTPS: the first answer, the tries again, and the body as one stream although connections
+// break. A body is taken up where it broke: from a server that can send the rest (Range), else by fetching it anew and
+// leaving out what the reader has, once its hash shows that it is the same.
+// Knows nothing of what the body holds, not even of its encoding: ranges count the bytes as sent.
+import { createHash } from "node:crypto";
+import { FeedError } from "../errors.js";
+import type { AddressRules } from "./addresses.js";
+import { INTERNET, type Network, type Route } from "./connector.js";
+import type { Answer } from "./exchange.js";
+import { PassingError, seconds } from "./failures.js";
+import { type Clock, retryAfterMs, SYSTEM_CLOCK, TIMER_MS_MAX } from "./patience.js";
+import { type Credentials, follow } from "./redirects.js";
+
+export interface OutboundRules extends AddressRules {
+  /** Of the body as sent. */
+  readonly bytesMax: number;
+  /** Of the whole download, the reader's own time included. */
+  readonly msMax: number;
+  /** Until a connection is made, until the answer's head is there, and between two pieces of the body. */
+  readonly silenceMsMax: number;
+  readonly redirectsMax: number;
+}
+
+export interface DownloadRequest {
+  readonly url: string;
+  readonly credentials: Credentials | null;
+  /** Validators of the earlier download; with one of them the answer may be that nothing has changed. */
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly accept: string;
+}
+
+export type Downloaded = { readonly notModified: true } | DownloadedBody;
+
+interface DownloadedBody {
+  readonly notModified: false;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  /** Read once, to the end or until return(); either closes the connection. Throws FeedError, or the signal's reason. */
+  readonly chunks: AsyncIterableIterator<Uint8Array>;
+  /** Bytes of the body as sent that the reader has. */
+  bytesRead(): number;
+}
+
+/** The pause before each try after the first. There are no more tries than pauses, however often a download breaks. */
+const PAUSES_MS = [2_000, 10_000];
+
+/**
+ * Asks for `request.url` and resolves when the head of the answer is there. Throws FeedError, or the signal's reason.
+ * The caller reads `chunks` or ends them by return().
+ */
+export async function download(
+  request: DownloadRequest,
+  rules: OutboundRules,
+  signal: AbortSignal,
+  network: Network = INTERNET,
+  clock: Clock = SYSTEM_CLOCK,
+): Promise<Downloaded> {
+  const body = new Body(request, rules, signal, network, clock);
+  const first = await body.open();
+  if (first.status === 304) {
+    body.end();
+    return { notModified: true };
+  }
+  return {
+    notModified: false,
+    contentType: first.header("content-type"),
+    contentEncoding: first.header("content-encoding"),
+    etag: first.header("etag"),
+    lastModified: first.header("last-modified"),
+    chunks: body,
+    bytesRead: () => body.bytesRead,
+  };
+}
+
+class Body implements AsyncIterableIterator<Uint8Array> {
+  readonly #request: DownloadRequest;
+  readonly #rules: OutboundRules;
+  readonly #outerSignal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #route: Route;
+  readonly #untilMs: number;
+  readonly #timer: NodeJS.Timeout;
+  /** Aborted by the outer signal, by the end of the time and by end(); then nothing is on its way any more. */
+  readonly #ending = new AbortController();
+  readonly #readHash = createHash("sha256");
+  /** The answer whose body is being read; null between a break and the next try. */
+  #answer: Answer | null = null;
+  /** The newest answer that began at the first byte: what a rest must belong to. */
+  #whole: Answer | null = null;
+  /** Bytes of the whole body, once an answer has said so. */
+  #length: number | null = null;
+  #canRange = true;
+  #tries = 0;
+  #isOver = false;
+  bytesRead = 0;
+
+  constructor(
+    request: DownloadRequest,
+    rules: OutboundRules,
+    outerSignal: AbortSignal,
+    network: Network,
+    clock: Clock,
+  ) {
+    this.#request = request;
+    this.#rules = rules;
+    this.#outerSignal = outerSignal;
+    this.#clock = clock;
+    this.#untilMs = clock.now() + rules.msMax;
+    this.#route = { rules, network, silenceMsMax: rules.silenceMsMax, signal: this.#ending.signal };
+    this.#timer = setTimeout(
+      () => this.#stop(new FeedError("SK-DS-504", `the download took longer than ${seconds(rules.msMax)}`)),
+      Math.min(rules.msMax, TIMER_MS_MAX),
+    );
+    outerSignal.addEventListener("abort", this.#abort);
+    if (outerSignal.aborted) this.#abort();
+  }
+
+  /** The first answer: 200, or 304 when a validator was sent. */
+  open(): Promise<Answer> {
+    const { etag, lastModified } = this.#request;
+    const validators = {
+      ...(etag !== null && { "if-none-match": etag }),
+      ...(lastModified !== null && { "if-modified-since": lastModified }),
+    };
+    return this.#trying(async () => {
+      const answer = await this.#ask(validators, etag !== null || lastModified !== null ? [200, 304] : [200]);
+      this.#begin(answer);
+      return answer;
+    });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const piece = await this.#trying(() => this.#answer?.next() ?? this.#reopened());
+    if (piece === null) {
+      this.end();
+      if (this.#length !== null && this.bytesRead !== this.#length) throw changed();
+      return { done: true, value: undefined };
+    }
+    this.bytesRead += piece.length;
+    if (this.bytesRead > this.#rules.bytesMax) {
+      this.end();
+      throw this.#tooLarge();
+    }
+    this.#readHash.update(piece);
+    return { done: false, value: piece };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    this.end();
+    return { done: true, value: undefined };
+  }
+
+  /** Closes the connection and leaves no timer and no listener behind. */
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#outerSignal.removeEventListener("abort", this.#abort);
+    this.#stop(new DOMException("the download was ended", "AbortError"));
+  }
+
+  readonly #abort = (): void => this.#stop(this.#outerSignal.reason);
+
+  #stop(reason: unknown): void {
+    this.#ending.abort(reason);
+    this.#answer?.close();
+  }
+
+  /** Repeats `step` after failures that may pass, as long as there are pauses left. Any other failure ends the download. */
+  async #trying<T>(step: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        this.#ending.signal.throwIfAborted();
+        return await step();
+      } catch (error) {
+        this.#answer?.close();
+        this.#answer = null;
+        const pauseMs = this.#pauseMsAfter(error);
+        if (pauseMs === null) {
+          this.end();
+          throw error;
+        }
+        this.#tries += 1;
+        // A pause that is cut short is followed by a try, which throws the signal's reason.
+        await this.#clock.pause(pauseMs, this.#ending.signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Null when there is no other try: the failure will not pass, the tries are used up, or the server asks for more time than is left. */
+  #pauseMsAfter(error: unknown): number | null {
+    const usualMs = PAUSES_MS[this.#tries];
+    if (!(error instanceof PassingError) || usualMs === undefined) return null;
+    const pauseMs = Math.max(usualMs, error.afterMs ?? 0);
+    return this.#clock.now() + pauseMs < this.#untilMs ? pauseMs : null;
+  }
+
+  /** An answer with one of these statuses, whose body fits. */
+  async #ask(headers: Readonly<Record<string, string>>, statuses: readonly number[]): Promise<Answer> {
+    const { url, credentials, accept } = this.#request;
+    const all = { accept, "accept-encoding": "gzip, deflate", "user-agent": "Skein", ...headers };
+    const answer = await follow(url, credentials, all, this.#rules.redirectsMax, this.#route);
+    this.#answer = answer;
+    if (!statuses.includes(answer.status)) throw this.#statusFailure(answer);
+    const before = answer.status === 206 ? this.bytesRead : 0;
+    if (before + (answer.length ?? 0) > this.#rules.bytesMax) throw this.#tooLarge();
+    return answer;
+  }
+
+  #begin(whole: Answer): void {
+    this.#whole = whole;
+    this.#length = whole.length;
+  }
+
+  #statusFailure(answer: Answer): FeedError {
+    const { status } = answer;
+    const sentence = `${answer.url.host} answered with the status ${status}`;
+    if (status === 401 || status === 403) return new FeedError("SK-DS-401", sentence);
+    if (status !== 429 && status < 500) return new FeedError("SK-DS-502", sentence);
+    const afterMs = retryAfterMs(answer.header("retry-after"), this.#clock.now());
+    return new PassingError("SK-DS-502", sentence, undefined, afterMs);
+  }
+
+  #tooLarge(): FeedError {
+    return new FeedError("SK-DS-413", `the feed is larger than ${this.#rules.bytesMax} bytes`);
+  }
+
+  /** Asks again for a body that broke; the first piece that the reader does not have, or null when it has them all. */
+  async #reopened(): Promise<Uint8Array | null> {
+    const whole = this.#whole!;
+    const range = this.#canRange ? rangeHeaders(whole, this.bytesRead) : null;
+    const answer = await this.#ask(range ?? {}, range === null ? [200] : [200, 206, 416]);
+    if (answer.status === 200) return this.#firstUnread(answer);
+    const length = lengthWithRest(whole, answer, this.bytesRead);
+    if (length === null) {
+      this.#canRange = false;
+      throw new PassingError("SK-DS-520", `${answer.url.host} did not send the rest of its answer`);
+    }
+    this.#length = length;
+    return answer.next();
+  }
+
+  /** Leaves out of a new answer what the reader has, and makes sure that it is the same. */
+  async #firstUnread(answer: Answer): Promise<Uint8Array | null> {
+    for (const name of ["content-type", "content-encoding"]) {
+      if (answer.header(name) !== this.#whole!.header(name)) throw changed();
+    }
+    const hash = createHash("sha256");
+    let missing = this.bytesRead;
+    let piece: Uint8Array | null = new Uint8Array();
+    while (missing > 0) {
+      piece = await answer.next();
+      if (piece === null) throw changed();
+      const known = piece.subarray(0, missing);
+      hash.update(known);
+      missing -= known.length;
+      piece = piece.subarray(known.length);
+    }
+    if (!hash.digest().equals(this.#readHash.copy().digest())) throw changed();
+    this.#begin(answer);
+    return piece.length > 0 ? piece : answer.next();
+  }
+}
+
+/** What asks for the bytes from `at` of just this body; null when the answer has no validator that vouches for single bytes. */
+function rangeHeaders(whole: Answer, at: number): Record<string, string> | null {
+  const etag = whole.header("etag");
+  const validator = etag?.startsWith('"') ? etag : whole.header("last-modified");
+  return at === 0 || validator === null ? null : { range: `bytes=${at}-`, "if-range": validator };
+}
+
+/** Length of the body whose bytes from `at` to its end `rest` brings; null when `rest` is anything else than that. */
+function lengthWithRest(whole: Answer, rest: Answer, at: number): number | null {
+  const [, first, last, total] =
+    /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(rest.header("content-range") ?? "") ?? [];
+  const length = total === "*" ? whole.length : Number(total);
+  const isRest = rest.status === 206 && Number(first) === at && Number(last) + 1 === length;
+  const isSame =
+    length === (whole.length ?? length) &&
+    (rest.header("etag") ?? whole.header("etag")) === whole.header("etag");
+  return isRest && isSame ? length : null;
+}
+
+function changed(): FeedError {
+  return new FeedError("SK-DS-520", "the feed changed while it was read");
+}

@@ -1,0 +1,61 @@
+// What a failed request is called: the code and the sentence of each way in which a name, a connection or TLS fails.
+// A sentence names the host and never more of a URL: user, path and query may hold secrets.
+import { FeedError, type FeedErrorCode } from "../errors.js";
+
+/** A failure that may be gone when the request is tried again. */
+export class PassingError extends FeedError {
+  /** How long the server wants to be left alone; null when it does not say. */
+  readonly afterMs: number | null;
+
+  constructor(code: FeedErrorCode, message: string, cause?: unknown, afterMs: number | null = null) {
+    super(code, message, cause);
+    this.afterMs = afterMs;
+  }
+}
+
+/** Why a certificate is not believed, by the code that OpenSSL or Node.js gives. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "has expired",
+  CERT_NOT_YET_VALID: "is not valid yet",
+  CERT_REVOKED: "was revoked",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "is signed by an authority that is not known here",
+  UNABLE_TO_GET_ISSUER_CERT: "is signed by an authority that is not known here",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "is signed by an authority that is not known here",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "comes without the certificates between it and a known authority",
+  ERR_TLS_CERT_ALTNAME_INVALID: "is for another name",
+};
+
+const UNREACHABLE = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN", "EADDRNOTAVAIL"]);
+
+export function nameFailure(host: string, cause: unknown): PassingError {
+  return new PassingError("SK-DS-523", `the name ${host} cannot be resolved`, cause);
+}
+
+/** Of an error that the connection to `host` met, before or after it was made. */
+export function connectionFailure(host: string, cause: unknown): FeedError {
+  if (cause instanceof FeedError) return cause;
+  const code = (cause as { code?: unknown } | null)?.code;
+  const name = typeof code === "string" ? code : "";
+  const fault = CERTIFICATE_FAULTS[name];
+  if (fault !== undefined) return new FeedError("SK-DS-525", `the certificate of ${host} ${fault}`, cause);
+  if (name === "EPROTO" || /^ERR_(SSL|TLS)_/.test(name))
+    return new FeedError("SK-DS-525", `no secure connection to ${host} could be agreed on`, cause);
+  return new PassingError("SK-DS-521", broken(host, name), cause);
+}
+
+function broken(host: string, code: string): string {
+  if (code === "ECONNREFUSED") return `${host} refused the connection`;
+  if (UNREACHABLE.has(code)) return `${host} cannot be reached`;
+  if (code.startsWith("HPE_")) return `${host} answered with something that is not HTTP`;
+  return `${host} broke the connection`;
+}
+
+/** `phase` says what the server did not do, for instance "accept the connection". */
+export function silenceFailure(host: string, phase: string, ms: number): PassingError {
+  return new PassingError("SK-DS-504", `${host} did not ${phase} within ${seconds(ms)}`);
+}
+
+export function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}

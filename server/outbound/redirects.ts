@@ -1,0 +1,50 @@
+// A GET request that follows redirects: every address on the way is checked like the first one, and credentials go only
+// to the origin (scheme, host and port) that they were given for.
+// Knows nothing of tries or of what the body holds.
+import { FeedError } from "../errors.js";
+import { hostProblem } from "./addresses.js";
+import type { Route } from "./connector.js";
+import { type Answer, exchange } from "./exchange.js";
+
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** The first answer that is no redirect; the caller closes it. Throws FeedError, or the signal's reason. */
+export async function follow(
+  start: string,
+  credentials: Credentials | null,
+  headers: Readonly<Record<string, string>>,
+  redirectsMax: number,
+  route: Route,
+): Promise<Answer> {
+  let url = checked(new URL(start), "the feed's URL", route);
+  const { origin } = url;
+  for (let redirects = 0; ; redirects++) {
+    const authorization = credentials !== null && url.origin === origin ? basic(credentials) : {};
+    const answer = await exchange(url, { ...headers, ...authorization }, route);
+    if (!REDIRECTS.has(answer.status)) return answer;
+    answer.close();
+    if (redirects >= redirectsMax) {
+      throw new FeedError("SK-DS-502", `${url.host} redirects more than ${redirectsMax} times`);
+    }
+    const location = answer.header("location");
+    if (location === null || !URL.canParse(location, url.href)) {
+      throw new FeedError("SK-DS-502", `${url.host} redirects without saying where to`);
+    }
+    url = checked(new URL(location, url), `the URL that ${url.host} redirects to`, route);
+  }
+}
+
+function checked(url: URL, name: string, route: Route): URL {
+  const problem = hostProblem(url.href, route.rules);
+  if (problem !== null) throw new FeedError("SK-DS-403", `${name} ${problem}`);
+  return url;
+}
+
+function basic({ username, password }: Credentials): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+}
