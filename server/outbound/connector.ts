@@ -38,7 +38,7 @@ export const INTERNET: Network = {
 };
 
 /** Whom a request may reach, through what, and for how long it waits. */
-export interface Route {
+export interface OutboundRoute {
   readonly rules: AddressRules;
   readonly network: Network;
   readonly silenceMsMax: number;
@@ -49,7 +49,7 @@ export interface Route {
 const ADDRESSES_TRIED_MAX = 8;
 
 /** An open connection to the URL's host, which the caller closes. Throws FeedError, or the signal's reason. */
-export async function connectTo(url: URL, route: Route): Promise<Socket> {
+export async function connectTo(url: URL, route: OutboundRoute): Promise<Socket> {
   const host = plainHost(url.hostname);
   const addresses = (await addressesOf(host, route))
     .filter((address) => mayConnect(host, address, route.rules))
@@ -63,7 +63,7 @@ export async function connectTo(url: URL, route: Route): Promise<Socket> {
   let failure: unknown;
   for (const address of addresses) {
     const socket = route.network.connect({ address, port, certifiedName: isSecure ? host : null });
-    // An error that comes when nobody waits for one any more must not end the thread.
+    // An error may follow at once, before the request listens for it; without a listener it would end the thread.
     socket.on("error", () => undefined);
     try {
       const late = (): Error => silenceFailure(host, "accept the connection", route.silenceMsMax);
@@ -78,7 +78,7 @@ export async function connectTo(url: URL, route: Route): Promise<Socket> {
   throw connectionFailure(host, failure);
 }
 
-async function addressesOf(host: string, route: Route): Promise<readonly string[]> {
+async function addressesOf(host: string, route: OutboundRoute): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
   const late = (): Error => nameFailure(host, undefined);
   try {

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { FeedError } from "../errors.js";
 import type { AddressRules } from "./addresses.js";
-import { INTERNET, type Network, type Route } from "./connector.js";
+import { INTERNET, type Network, type OutboundRoute } from "./connector.js";
 import type { Answer } from "./exchange.js";
 import { PassingError, seconds } from "./failures.js";
 import { type Clock, retryAfterMs, SYSTEM_CLOCK, TIMER_MS_MAX } from "./patience.js";
@@ -80,7 +80,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
   readonly #rules: OutboundRules;
   readonly #outerSignal: AbortSignal;
   readonly #clock: Clock;
-  readonly #route: Route;
+  readonly #route: OutboundRoute;
   readonly #untilMs: number;
   readonly #timer: NodeJS.Timeout;
   /** Aborted by the outer signal, by the end of the time and by end(); then nothing is on its way any more. */

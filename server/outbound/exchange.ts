@@ -3,7 +3,7 @@
 // is slow. The reader's pace is the connection's: what is not read stays with the server.
 // Knows nothing of redirects, tries or what the body holds.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
-import { connectTo, type Route } from "./connector.js";
+import { connectTo, type OutboundRoute } from "./connector.js";
 import { connectionFailure, PassingError, silenceFailure } from "./failures.js";
 import { within } from "./patience.js";
 
@@ -11,7 +11,7 @@ import { within } from "./patience.js";
 export async function exchange(
   url: URL,
   headers: Readonly<Record<string, string>>,
-  route: Route,
+  route: OutboundRoute,
 ): Promise<Answer> {
   const socket = await connectTo(url, route);
   const request = httpRequest({
@@ -45,14 +45,13 @@ export class Answer {
   readonly #request: ClientRequest;
   readonly #response: IncomingMessage;
   readonly #pieces: AsyncIterator<Uint8Array>;
-  readonly #route: Route;
+  readonly #route: OutboundRoute;
 
-  constructor(url: URL, request: ClientRequest, response: IncomingMessage, route: Route) {
+  constructor(url: URL, request: ClientRequest, response: IncomingMessage, route: OutboundRoute) {
     this.url = url;
     this.status = response.statusCode ?? 0;
     this.#request = request;
     this.#response = response;
-    response.on("error", () => undefined);
     this.#pieces = response[Symbol.asyncIterator]();
     this.#route = route;
   }
@@ -74,18 +73,13 @@ export class Answer {
     const late = (): Error => silenceFailure(this.url.host, "go on sending", silenceMsMax);
     try {
       const piece = await within(this.#pieces.next(), silenceMsMax, late, signal);
-      if (!piece.done) return piece.value;
+      return piece.done ? null : piece.value;
     } catch (error) {
       this.close();
       signal.throwIfAborted();
-      throw error instanceof PassingError ? error : this.#endedEarly(error);
+      if (error instanceof PassingError) throw error;
+      throw new PassingError("SK-DS-520", `${this.url.host} ended the answer before it was complete`, error);
     }
-    if (!this.#response.complete) throw this.#endedEarly(undefined);
-    return null;
-  }
-
-  #endedEarly(cause: unknown): PassingError {
-    return new PassingError("SK-DS-520", `${this.url.host} ended the answer before it was complete`, cause);
   }
 
   close(): void {

@@ -3,7 +3,7 @@
 // Knows nothing of tries or of what the body holds.
 import { FeedError } from "../errors.js";
 import { hostProblem } from "./addresses.js";
-import type { Route } from "./connector.js";
+import type { OutboundRoute } from "./connector.js";
 import { type Answer, exchange } from "./exchange.js";
 
 export interface Credentials {
@@ -19,7 +19,7 @@ export async function follow(
   credentials: Credentials | null,
   headers: Readonly<Record<string, string>>,
   redirectsMax: number,
-  route: Route,
+  route: OutboundRoute,
 ): Promise<Answer> {
   let url = checked(new URL(start), "the feed's URL", route);
   const { origin } = url;
@@ -39,7 +39,7 @@ export async function follow(
   }
 }
 
-function checked(url: URL, name: string, route: Route): URL {
+function checked(url: URL, name: string, route: OutboundRoute): URL {
   const problem = hostProblem(url.href, route.rules);
   if (problem !== null) throw new FeedError("SK-DS-403", `${name} ${problem}`);
   return url;

@@ -1,9 +1,9 @@
 // What a download asks for, what it makes of each answer, and when it tries again.
 
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { type FeedServer, startFeedServer } from "../../../e2e/world/feed-server.js";
 import { body, bodyFrom, bytesFrom, expectFailure, fetchFrom, TestClock } from "./fetching.js";
 
@@ -261,6 +261,35 @@ describe("a reader", () => {
     }
     expect(sent).toBeLessThan(1 << 26);
     await chunks.return!();
+  });
+
+  test("leaves neither timer nor listener behind, however the download ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    server.route("/good", { body: body(100_000) });
+    server.route("/same", { headers: { etag: '"a"' } });
+    server.route("/bad", { status: 404 });
+    server.route("/cut", { body: body(100_000), cutAfter: 10 });
+    const { signal } = new AbortController();
+    const ends = [
+      bytesFrom(server.url("/good"), { signal }),
+      fetchFrom(server.url("/same"), { signal, etag: '"a"' }),
+      fetchFrom(server.url("/bad"), { signal }),
+      bytesFrom(server.url("/cut"), { signal }),
+      bytesFrom(server.url("/good"), { signal, bytesMax: 10 }),
+      bodyFrom(server.url("/good"), { signal }).then(({ chunks }) => chunks.return!()),
+    ];
+    const outcomes = await Promise.allSettled(ends);
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    vi.useRealTimers();
   });
 
   test("that aborts gets the signal's reason, and nothing is left behind", async () => {

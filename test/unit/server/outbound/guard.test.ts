@@ -112,6 +112,20 @@ describe("a name", () => {
     expect(clock.pauses).toEqual([]);
   });
 
+  test("whose connection breaks in the moment in which it is made is asked again", async () => {
+    server.route("/feed", { body: "a" });
+    const net = network({ "shop.example": [["93.184.216.34"]] });
+    const breaking = (endpoint: Endpoint) => {
+      const socket = net.connect(endpoint);
+      if (net.connected.length === 1)
+        socket.once("connect", () => process.nextTick(() => socket.destroy(new Error("broken"))));
+      return socket;
+    };
+    const fetch = { ...STRICT, network: { ...net, connect: breaking } };
+    expect(String(await bytesFrom("http://shop.example/feed", fetch))).toBe("a");
+    expect(net.connected).toHaveLength(2);
+  });
+
   test("that the operator allows may lead anywhere, and no other name may", async () => {
     server.route("/feed", { body: "a" });
     const names = { "shop.internal": [["127.0.0.1"]], "other.internal": [["127.0.0.1"]] };
