@@ -209,8 +209,7 @@ class Body implements AsyncIterableIterator<Uint8Array> {
     const answer = await follow(url, credentials, all, this.#rules.redirectsMax, this.#route);
     this.#answer = answer;
     if (!statuses.includes(answer.status)) throw this.#statusFailure(answer);
-    const before = answer.status === 206 ? this.bytesRead : 0;
-    if (before + (answer.length ?? 0) > this.#rules.bytesMax) throw this.#tooLarge();
+    if ((answer.length ?? 0) > this.#rules.bytesMax) throw this.#tooLarge();
     return answer;
   }
 

@@ -75,7 +75,6 @@ export class Answer {
       const piece = await within(this.#pieces.next(), silenceMsMax, late, signal);
       return piece.done ? null : piece.value;
     } catch (error) {
-      this.close();
       signal.throwIfAborted();
       if (error instanceof PassingError) throw error;
       throw new PassingError("SK-DS-520", `${this.url.host} ended the answer before it was complete`, error);

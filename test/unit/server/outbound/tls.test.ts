@@ -1,5 +1,6 @@
 // HTTPS: a certificate is checked against the name in the URL although an address is connected to.
-import { connect } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Endpoint, INTERNET, type Network } from "../../../../server/outbound/connector.js";
@@ -93,6 +94,18 @@ test("a server that speaks only TLS is no HTTP server", async () => {
     "SK-DS-521",
     /^127\.0\.0\.1(:\d+)? (broke the connection|answered with something)/,
   );
+});
+
+test("a server that never shakes hands is left alone after the silence, and no connection stays", async () => {
+  const silent = createServer((socket) => socket.on("error", () => undefined).resume()).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(silent, "listening");
+  const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+  const sentence = "127.0.0.1 did not accept the connection within 0.02 s";
+  await expectFailure(url, { silenceMsMax: 20 }, "SK-DS-504", sentence);
+  await new Promise((resolve) => silent.close(resolve));
 });
 
 test("credentials do not come along from HTTPS to HTTP of the same host", async () => {
