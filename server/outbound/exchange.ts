@@ -1,6 +1,7 @@
-// One GET request and its answer on one connection, which ends with them. Node's own HTTP client is used because it is
-// fed with a connection that was checked, and because it survives a server that resets the connection while the reader
-// is slow. The reader's pace is the connection's: what is not read stays with the server.
+// One GET request and its answer on one connection, which ends with them. The reader's pace is the connection's: what is
+// not read stays with the server. Node's own HTTP client does it because it can be handed a connection that was checked, and
+// because a server that resets the connection while the reader is slow gives it an error; undici 7 throws an assertion
+// then that nobody can catch.
 // Knows nothing of redirects, tries or what the body holds.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { connectTo, type OutboundRoute } from "./connector.js";
