@@ -1,0 +1,23 @@
+// What a feed is made of once it is read: items, each a plain object or the reason why there is none. Knows nothing of the format
+// that an item came in nor of the index that it goes to.
+
+export type FeedFormat = "brandx_merchant" | "brandx_catalog" | "json" | "csv";
+
+export interface FeedOptions {
+  readonly format: FeedFormat;
+  readonly itemsPath: string | null;
+  readonly delimiter: string | null;
+  readonly encoding: string | null;
+  readonly itemBytesMax: number;
+}
+
+/** Values of XML and CSV are strings (or nested objects / arrays of them for XML); of JSON any JSON value, an integer beyond 2^53 as bigint. */
+export type FeedObject = Readonly<Record<string, unknown>>;
+
+export interface FeedItem {
+  /** Position in the feed, from 1. */
+  readonly at: number;
+  readonly value: FeedObject | null;
+  /** Why there is no value; the other items go on. */
+  readonly problem?: string;
+}

@@ -1,0 +1,136 @@
+// The text of one well-formed item element as an object, through fast-xml-parser: children by their names with the prefix they
+// are written with, all values strings, repeated children arrays. No declaration of the document has a say in it.
+
+import { XMLParser } from "fast-xml-parser";
+import type { FeedObject } from "./feed-item.js";
+import { decodeEntities } from "./xml-entities.js";
+
+/** Names that the parser refuses because they are dangerous in its own objects; in ours, which inherit nothing, they are names. */
+const REFUSED = /^(__proto__|constructor|prototype)$/;
+/** No name in XML can have it. */
+const ESCAPE = "\u0001";
+
+const TEXT = "#text";
+const ATTRIBUTES = ":@";
+
+/** A node in document order: its one name with its children, and perhaps its attributes. */
+type Node = { readonly [name: string]: Node[] | string | Record<string, string> };
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: "",
+  parseTagValue: false,
+  trimValues: true,
+  ignorePiTags: true,
+  // Paths as text would be made for every element, and nobody asks for them.
+  jPath: false,
+  entityDecoder: {
+    decode: decodeEntities,
+    reset() {},
+    setXmlVersion() {},
+    addInputEntities() {},
+    setExternalEntities() {},
+  },
+  transformTagName: escaped,
+  transformAttributeName: escaped,
+  onDangerousProperty: (name) => name,
+});
+
+/** Throws the parser's error when it cannot read the item. Text between an item's children is nothing. */
+export function xmlValue(text: string): FeedObject {
+  const root = (parser.parse(text) as Node[])[0]!;
+  return membersOf(root[nameOf(root)] as Node[], attributesOf(root));
+}
+
+function escaped(name: string): string {
+  return REFUSED.test(name) ? name + ESCAPE : name;
+}
+
+function unescaped(name: string): string {
+  return name.endsWith(ESCAPE) ? name.slice(0, -ESCAPE.length) : name;
+}
+
+type Value = string | { [name: string]: Value } | Value[];
+type Members = Record<string, Value>;
+
+function noMembers(): Members {
+  return Object.create(null) as Members;
+}
+
+function nameOf(node: Node): string {
+  for (const name in node) return name;
+  return "";
+}
+
+function attributesOf(node: Node): Record<string, string> | undefined {
+  return node[ATTRIBUTES] as Record<string, string> | undefined;
+}
+
+/** A text, or an object when there are only children; the attributes count where there is no text. */
+function valueIn(node: Node, name: string): Value {
+  const children = node[name] as Node[];
+  const attributes = attributesOf(node);
+  if (children.length === 0) return attributes === undefined ? "" : emptyValue(attributes);
+  if (children.length === 1 && TEXT in children[0]!) return (children[0][TEXT] as string).trim();
+  if (attributes?.type === "xhtml" || children.some((child) => TEXT in child)) return textOf(children).trim();
+  return membersOf(children, attributes);
+}
+
+/** Of several links of an Atom entry, that to the product's page comes first: it has no rel or `alternate`. */
+function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
+  const members = noMembers();
+  const otherLinks: Node[] = [];
+  for (const child of children) {
+    const rel = attributesOf(child)?.rel;
+    if (rel === undefined || rel === "alternate") addMember(members, child);
+    else otherLinks.push(child);
+  }
+  for (const link of otherLinks) addMember(members, link);
+  if (attributes !== undefined) addAttributes(members, attributes);
+  return members;
+}
+
+/** Repeated children become an array. */
+function addMember(members: Members, child: Node): void {
+  const written = nameOf(child);
+  if (written === TEXT) return;
+  const name = unescaped(written);
+  const value = valueIn(child, written);
+  const before = members[name];
+  if (before === undefined) members[name] = value;
+  else if (Array.isArray(before)) before.push(value);
+  else members[name] = [before, value];
+}
+
+/** `<link href="..."/>` and `<enclosure url="..."/>` are their addresses. */
+function emptyValue(attributes: Record<string, string>): Value {
+  const address = attributes.href ?? attributes.url;
+  if (address !== undefined) return address;
+  const members = noMembers();
+  addAttributes(members, attributes);
+  for (const _ in members) return members;
+  return "";
+}
+
+function addAttributes(members: Members, attributes: Record<string, string>): void {
+  for (const written in attributes) {
+    const name = unescaped(written);
+    if (name.startsWith("xmlns") || name.startsWith("xml:") || members[name] !== undefined) continue;
+    members[name] = attributes[written]!;
+  }
+}
+
+/** The words of an element with tags between them, for instance of HTML that nobody escaped. */
+function textOf(children: readonly Node[]): string {
+  let text = "";
+  let afterElement = false;
+  for (const child of children) {
+    const name = nameOf(child);
+    const isText = name === TEXT;
+    const part = isText ? (child[TEXT] as string) : textOf(child[name] as Node[]);
+    text += (!isText || afterElement) && text !== "" ? ` ${part}` : part;
+    afterElement = !isText;
+  }
+  return text;
+}
