@@ -1,4 +1,4 @@
-// The text of one well-formed item element as an object, through fast-xml-parser: children by their names with the prefix they
+// The texts of well-formed item elements as objects, through fast-xml-parser: children by their names with the prefix they
 // are written with, all values strings, repeated children arrays. No declaration of the document has a say in it.
 
 import { XMLParser } from "fast-xml-parser";
@@ -6,7 +6,7 @@ import type { FeedObject } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
 /** Names that the parser refuses because they are dangerous in its own objects; in ours, which inherit nothing, they are names. */
-const REFUSED = /^(__proto__|constructor|prototype)$/;
+const REFUSED = new Set(["__proto__", "constructor", "prototype"]);
 /** No name in XML can have it. */
 const ESCAPE = "\u0001";
 
@@ -35,16 +35,22 @@ const parser = new XMLParser({
   transformTagName: escaped,
   transformAttributeName: escaped,
   onDangerousProperty: (name) => name,
+  updateTag: () => true,
 });
 
-/** Throws the parser's error when it cannot read the item. Text between an item's children is nothing. */
-export function xmlValue(text: string): FeedObject {
-  const root = (parser.parse(text) as Node[])[0]!;
-  return membersOf(root[nameOf(root)] as Node[], attributesOf(root));
+/** One call of the parser for all: it makes much anew for each call. Throws the parser's error when it cannot read an item. */
+export function xmlValues(items: readonly string[]): FeedObject[] {
+  const [root] = parser.parse(`<items>${items.join("")}</items>`) as Node[];
+  const values = (root!.items as Node[]).map((item) =>
+    membersOf(item[nameOf(item)] as Node[], attributesOf(item)),
+  );
+  if (values.length !== items.length)
+    throw new Error(`${values.length} elements where there are ${items.length}`);
+  return values;
 }
 
 function escaped(name: string): string {
-  return REFUSED.test(name) ? name + ESCAPE : name;
+  return REFUSED.has(name) ? name + ESCAPE : name;
 }
 
 function unescaped(name: string): string {
@@ -77,7 +83,7 @@ function valueIn(node: Node, name: string): Value {
   return membersOf(children, attributes);
 }
 
-/** Of several links of an Atom entry, that to the product's page comes first: it has no rel or `alternate`. */
+/** Text between children is nothing. Of several links of an Atom entry, that to the product's page comes first: it has no rel or `alternate`. */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
   const members = noMembers();
   const otherLinks: Node[] = [];

@@ -24,7 +24,10 @@ const ROWS_PER_GROUP = 256;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read. */
+/**
+ * Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read; its cause is the
+ * parser's CsvError where that saw the fault.
+ */
 export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string | null): Promise<CsvTable> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
@@ -161,7 +164,7 @@ async function* numbered(rows: AsyncIterable<ParsedRow>, lines: LineCounter): As
     if (!(error instanceof CsvError)) throw error;
     // The offset is the end of what was read before the cell: the delimiter, or the row before.
     const line = lines.lineFrom(error.bytes as number);
-    throw new InputError(`broken CSV: ${reason(error)} line ${line}`);
+    throw new InputError(`broken CSV: ${reason(error)} line ${line}`, { cause: error });
   }
 }
 

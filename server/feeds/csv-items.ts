@@ -1,0 +1,77 @@
+// The rows of a CSV or TSV feed as items: the header's names with the cells of each row, all of them strings. The table itself is
+// read by the reader that imports of files use; only what feeds have beyond that is here.
+
+import { CsvError } from "csv-parse";
+import { FeedError } from "../errors.js";
+import { type CsvRow, detectDelimiter, readCsv } from "../formats/csv.js";
+import { InputError } from "../formats/input-error.js";
+import { type FeedText, INVALID, invalidBytes } from "./charset.js";
+import type { FeedItem } from "./feed-item.js";
+
+/** Lines before the header: blank ones, and the comments of Meta's templates. `#id,title` is a header. */
+const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:\s[^\n]*|[^\n,;\t|]*)\n)+/;
+
+/** Throws FeedError: SK-DS-422 for what is no table, SK-DS-520 when a quoted cell never ends, SK-DS-413 for a row of 16 MiB. */
+export async function* csvItems(
+  text: FeedText,
+  delimiter: string | null,
+  itemBytesMax: number,
+): AsyncGenerator<readonly FeedItem[]> {
+  const pieces = text.pieces[Symbol.asyncIterator]();
+  const first = await pieces.next();
+  if (first.done === true) throw new FeedError("SK-DS-520", "the feed is empty");
+  const start: string = first.value;
+  // The comments become blank lines, so that the lines that errors name are those of the feed.
+  const preamble = PREAMBLE.exec(start)?.[0] ?? "";
+  const table = start.slice(preamble.length);
+  let at = 0;
+  try {
+    const rest = buffers(`${preamble.replace(/[^\n]+/g, "")}${table}`, pieces);
+    const { columns, rows } = await readCsv(rest, delimiter ?? detectDelimiter(Buffer.from(table)));
+    if (columns.some((name) => name.includes(INVALID))) {
+      throw new FeedError(
+        "SK-DS-422",
+        `the header of the feed cannot be read: ${invalidBytes(text.encoding)}`,
+      );
+    }
+    for await (const group of rows) {
+      yield group.map((row) => rowItem(++at, row, columns, itemBytesMax, text.encoding));
+    }
+  } catch (error) {
+    throw error instanceof InputError ? feedError(error) : error;
+  }
+}
+
+async function* buffers(first: string, rest: AsyncIterator<string>): AsyncGenerator<Buffer> {
+  yield Buffer.from(first);
+  for (let next = await rest.next(); next.done !== true; next = await rest.next())
+    yield Buffer.from(next.value);
+}
+
+function rowItem(
+  at: number,
+  { at: line, cells, problem }: CsvRow,
+  columns: readonly string[],
+  itemBytesMax: number,
+  encoding: string,
+): FeedItem {
+  if (problem !== undefined) return { at, value: null, problem: `line ${line}: ${problem}` };
+  let length = 0;
+  const value: Record<string, string> = Object.create(null);
+  for (let i = 0; i < columns.length; i++) {
+    const cell = cells[i]!;
+    if (cell.includes(INVALID))
+      return { at, value: null, problem: `line ${line}: ${invalidBytes(encoding)}` };
+    length += cell.length;
+    if (columns[i] !== "") value[columns[i]!] = cell;
+  }
+  if (length <= itemBytesMax) return { at, value };
+  return { at, value: null, problem: `line ${line}: item is larger than ${itemBytesMax} bytes` };
+}
+
+function feedError(error: InputError): FeedError {
+  const code = error.cause instanceof CsvError ? error.cause.code : null;
+  if (code === "CSV_QUOTE_NOT_CLOSED")
+    return new FeedError("SK-DS-520", `the feed ended early: ${error.message}`, error);
+  return new FeedError(code === "CSV_MAX_RECORD_SIZE" ? "SK-DS-413" : "SK-DS-422", error.message, error);
+}
