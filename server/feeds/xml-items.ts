@@ -58,7 +58,7 @@ class XmlSplitter {
 
   push(piece: string): XmlItem[] {
     const scanner = this.#scanner;
-    const keepFrom = this.#itemDepth >= 0 && this.#problem === null ? this.#itemFrom : scanner.needsFrom;
+    const keepFrom = this.#keepFrom();
     scanner.push(piece, keepFrom);
     this.#itemFrom -= keepFrom;
     this.#items = [];
@@ -70,6 +70,13 @@ class XmlSplitter {
     }
     if (this.#itemDepth >= 0 && scanner.text.length - this.#itemFrom > this.#itemLengthMax) this.#tooLong();
     return this.#items;
+  }
+
+  /** A tag that is not complete may be that of an item. One that is too long for an item need not be kept. */
+  #keepFrom(): number {
+    const { tagFrom, needsFrom, text } = this.#scanner;
+    if (this.#itemDepth >= 0) return this.#problem === null ? this.#itemFrom : needsFrom;
+    return text.length - tagFrom > this.#itemLengthMax ? needsFrom : tagFrom;
   }
 
   end(): void {

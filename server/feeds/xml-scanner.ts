@@ -53,6 +53,11 @@ export class XmlScanner {
     return this.#at;
   }
 
+  /** Where the tag begins in whose middle the scanner stands; else where it stands. */
+  get tagFrom(): number {
+    return this.#state === IN_TAG ? this.from : this.#at;
+  }
+
   /** Whether the scanner stands between two tags and not in the middle of one. */
   get between(): boolean {
     return this.#state === IN_TEXT && this.#at === this.text.length;
@@ -89,7 +94,8 @@ export class XmlScanner {
     if (this.watchText && end > this.#at) {
       const start = this.#at;
       this.#at = end;
-      if (/[^\s]/.test(text.slice(start, end))) return this.#found(TEXT, start, end, "text");
+      const word = text.slice(start, end).search(/\S/);
+      if (word >= 0) return this.#found(TEXT, start + word, end, "text");
     }
     this.#at = end;
     if (open < 0 || open + 1 === text.length) return NEED_MORE;

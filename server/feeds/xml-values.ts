@@ -22,7 +22,6 @@ const parser = new XMLParser({
   attributeNamePrefix: "",
   parseTagValue: false,
   trimValues: true,
-  ignorePiTags: true,
   // Paths as text would be made for every element, and nobody asks for them.
   jPath: false,
   entityDecoder: {
@@ -40,13 +39,21 @@ const parser = new XMLParser({
 
 /** One call of the parser for all: it makes much anew for each call. Throws the parser's error when it cannot read an item. */
 export function xmlValues(items: readonly string[]): FeedObject[] {
-  const [root] = parser.parse(`<items>${items.join("")}</items>`) as Node[];
+  const [root] = parser.parse(`<items>${items.map(withoutInstructions).join("")}</items>`) as Node[];
   const values = (root!.items as Node[]).map((item) =>
     membersOf(item[nameOf(item)] as Node[], attributesOf(item)),
   );
   if (values.length !== items.length)
     throw new Error(`${values.length} elements where there are ${items.length}`);
   return values;
+}
+
+/** The parser takes a quote in a processing instruction for the beginning of a value that may end in another item. */
+function withoutInstructions(item: string): string {
+  if (!item.includes("<?")) return item;
+  return item.replace(/<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>/gs, (found) =>
+    found.startsWith("<?") ? "" : found,
+  );
 }
 
 function escaped(name: string): string {
