@@ -7,6 +7,7 @@ import { type CsvRow, detectDelimiter, readCsv } from "../formats/csv.js";
 import { InputError } from "../formats/input-error.js";
 import { type FeedText, INVALID, invalidBytes } from "./charset.js";
 import type { FeedItem } from "./feed-item.js";
+import { following } from "./following.js";
 
 /** Lines before the header: blank ones, and the comments of Meta's templates. `#id,title` is a header. */
 const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:\s[^\n]*|[^\n,;\t|]*)\n)+/;
@@ -19,15 +20,14 @@ export async function* csvItems(
 ): AsyncGenerator<readonly FeedItem[]> {
   const pieces = text.pieces[Symbol.asyncIterator]();
   const first = await pieces.next();
-  if (first.done === true) throw new FeedError("SK-DS-520", "the feed is empty");
-  const start: string = first.value;
+  const start: string = first.done === true ? "" : first.value;
   // The comments become blank lines, so that the lines that errors name are those of the feed.
   const preamble = PREAMBLE.exec(start)?.[0] ?? "";
   const table = start.slice(preamble.length);
   let at = 0;
   try {
-    const rest = buffers(`${preamble.replace(/[^\n]+/g, "")}${table}`, pieces);
-    const { columns, rows } = await readCsv(rest, delimiter ?? detectDelimiter(Buffer.from(table)));
+    const whole = following(`${preamble.replace(/[^\n]+/g, "")}${table}`, pieces);
+    const { columns, rows } = await readCsv(buffers(whole), delimiter ?? detectDelimiter(Buffer.from(table)));
     if (columns.some((name) => name.includes(INVALID))) {
       throw new FeedError(
         "SK-DS-422",
@@ -42,10 +42,8 @@ export async function* csvItems(
   }
 }
 
-async function* buffers(first: string, rest: AsyncIterator<string>): AsyncGenerator<Buffer> {
-  yield Buffer.from(first);
-  for (let next = await rest.next(); next.done !== true; next = await rest.next())
-    yield Buffer.from(next.value);
+async function* buffers(pieces: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) yield Buffer.from(piece);
 }
 
 function rowItem(

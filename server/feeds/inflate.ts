@@ -3,6 +3,7 @@
 
 import { createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { FeedError } from "../errors.js";
+import { following } from "./following.js";
 
 /** A .gz file that a server compresses once more is as deep as honest servers go. */
 const LAYERS_MAX = 2;
@@ -79,16 +80,7 @@ async function withHead(chunks: AsyncIterable<Uint8Array>) {
     if (next.done === true) break;
     head = head.byteLength === 0 ? next.value : Buffer.concat([head, next.value]);
   }
-  return { head, all: resumed(head, iterator) };
-}
-
-async function* resumed(head: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    if (head.byteLength > 0) yield head;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
+  return { head, all: following(head, iterator) };
 }
 
 async function* inflated(chunks: AsyncIterable<Uint8Array>, inflater: Inflater): AsyncGenerator<Uint8Array> {

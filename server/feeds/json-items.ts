@@ -4,7 +4,8 @@
 import { FeedError } from "../errors.js";
 import type { FeedText } from "./charset.js";
 import type { FeedItem } from "./feed-item.js";
-import { type JsonOptions, JsonReader } from "./json-reader.js";
+import { following } from "./following.js";
+import { JsonReader, type JsonReaderOptions } from "./json-reader.js";
 
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
@@ -44,9 +45,8 @@ async function start(pieces: AsyncIterator<string>, lengthMax: number) {
     const next = await pieces.next();
     const isEnd = next.done === true;
     head = (head + (isEnd ? "" : next.value)).trimStart();
-    if (isEnd && head === "") throw new FeedError("SK-DS-520", "the feed is empty");
-    if (head === "") continue;
     const first = head.charAt(0);
+    if (first === "" && !isEnd) continue;
     if (first !== "{" && first !== "[") {
       throw new FeedError(
         "SK-DS-422",
@@ -72,15 +72,10 @@ function isJson(text: string): boolean {
   }
 }
 
-async function* following(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
-  yield head;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-}
-
 async function* lineItems(
   head: string,
   pieces: AsyncIterator<string>,
-  options: JsonOptions,
+  options: JsonReaderOptions,
 ): AsyncGenerator<readonly FeedItem[]> {
   const lines = new LineItems(options);
   for await (const piece of following(head, pieces)) yield lines.push(piece);
@@ -89,7 +84,7 @@ async function* lineItems(
 
 /** Items of lines that arrive in pieces. Holds one line, and nothing of one that is too long. */
 class LineItems {
-  readonly #options: JsonOptions;
+  readonly #options: JsonReaderOptions;
   /** Reads an array whose elements are the lines; begins anew after a broken one. */
   #reader: JsonReader | null = null;
   #rest = "";
@@ -97,7 +92,7 @@ class LineItems {
   #line = 0;
   #count = 0;
 
-  constructor(options: JsonOptions) {
+  constructor(options: JsonReaderOptions) {
     this.#options = options;
   }
 

@@ -24,14 +24,14 @@ interface Container {
   readonly isArray: boolean;
   /** What has been put together; null for what is not part of an item. */
   readonly value: unknown[] | Record<string, unknown> | null;
-  /** Whether the way from the root to it is the beginning of the pointer. */
+  /** Whether the array of items may be in it, or be it. */
   readonly onPath: boolean;
   /** The member or element that comes. */
   key: string;
   index: number;
 }
 
-export interface JsonOptions {
+export interface JsonReaderOptions {
   /** The path to the array of items; null: the root, or else the first array whose first element is an object. */
   readonly pointer: readonly string[] | null;
   readonly itemBytesMax: number;
@@ -40,7 +40,7 @@ export interface JsonOptions {
 }
 
 export class JsonReader {
-  readonly #options: JsonOptions;
+  readonly #options: JsonReaderOptions;
   readonly #tokens = new NumberTokenizer();
   readonly #open: Container[] = [];
   #expected = VALUE;
@@ -55,7 +55,7 @@ export class JsonReader {
   #itemFrom = 0;
   #problem: string | null = null;
 
-  constructor(options: JsonOptions) {
+  constructor(options: JsonReaderOptions) {
     this.#options = options;
     this.#tokens.onToken = ({ token, value, offset }) => {
       this.#tokenAt = offset;
@@ -150,10 +150,8 @@ export class JsonReader {
     const depth = this.#open.length;
     const top = this.#open.at(-1);
     const { pointer } = this.#options;
-    const onPath =
-      top === undefined ||
-      (top.onPath && pointer?.[depth - 1] === (top.isArray ? String(top.index) : top.key));
-    if (!this.#found && !isArray && pointer === null && top?.isArray && top.index === 0)
+    const onPath = top === undefined || (top.onPath && this.#leadsOn(top, pointer?.[depth - 1]));
+    if (!this.#found && !isArray && pointer === null && top?.isArray && top.onPath && top.index === 0)
       this.#foundAt(depth - 1);
     const isItem = this.#arrayAt >= 0 && depth === this.#arrayAt + 1;
     if (isItem) this.#itemFrom = this.#tokenAt;
@@ -171,6 +169,12 @@ export class JsonReader {
     if (pointer === null ? depth === 0 : onPath && depth === pointer.length) this.#foundAt(depth);
   }
 
+  /** Without a pointer the array of items is looked for in objects only, not in the elements of other arrays. */
+  #leadsOn(top: Container, segment: string | undefined): boolean {
+    if (this.#options.pointer === null) return !top.isArray;
+    return segment === (top.isArray ? String(top.index) : top.key);
+  }
+
   #child(isArray: boolean): unknown[] | Record<string, unknown> {
     return isArray ? [] : Object.create(null);
   }
@@ -185,7 +189,7 @@ export class JsonReader {
     const mayEnd =
       this.#expected === COMMA_OR_END || this.#expected === (isArray ? VALUE_OR_END : KEY_OR_END);
     if (!mayEnd || top?.isArray !== isArray) this.#unexpected(isArray ? "]" : "}");
-    if (isArray && this.#expected === VALUE_OR_END) this.#emptyArraySeen = true;
+    if (isArray && top.onPath && this.#expected === VALUE_OR_END) this.#emptyArraySeen = true;
     this.#open.pop();
     const depth = this.#open.length;
     if (depth === this.#arrayAt) this.#arrayAt = -1;

@@ -1,7 +1,7 @@
 // The texts of well-formed item elements as objects, through fast-xml-parser: children by their names with the prefix they
 // are written with, all values strings, repeated children arrays. No declaration of the document has a say in it.
 
-import { XMLParser } from "fast-xml-parser";
+import { type X2jOptions, XMLParser } from "fast-xml-parser";
 import type { FeedObject } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
@@ -16,7 +16,7 @@ const ATTRIBUTES = ":@";
 /** A node in document order: its one name with its children, and perhaps its attributes. */
 type Node = { readonly [name: string]: Node[] | string | Record<string, string> };
 
-const parser = new XMLParser({
+const OPTIONS: X2jOptions = {
   preserveOrder: true,
   ignoreAttributes: false,
   attributeNamePrefix: "",
@@ -35,17 +35,19 @@ const parser = new XMLParser({
   transformAttributeName: escaped,
   onDangerousProperty: (name) => name,
   updateTag: () => true,
-});
+};
 
-/** One call of the parser for all: it makes much anew for each call. Throws the parser's error when it cannot read an item. */
-export function xmlValues(items: readonly string[]): FeedObject[] {
-  const [root] = parser.parse(`<items>${items.map(withoutInstructions).join("")}</items>`) as Node[];
-  const values = (root!.items as Node[]).map((item) =>
-    membersOf(item[nameOf(item)] as Node[], attributesOf(item)),
-  );
-  if (values.length !== items.length)
-    throw new Error(`${values.length} elements where there are ${items.length}`);
-  return values;
+export class XmlValues {
+  readonly #parser = new XMLParser(OPTIONS);
+
+  /** One call of the parser for all: it makes much anew for each call. Throws the parser's error when it cannot read an item. */
+  read(items: readonly string[]): FeedObject[] {
+    const [root] = this.#parser.parse(`<items>${items.map(withoutInstructions).join("")}</items>`) as Node[];
+    const nodes = root!.items as Node[];
+    if (nodes.length !== items.length)
+      throw new Error(`${nodes.length} elements where there are ${items.length}`);
+    return nodes.map((item) => membersOf(item[nameOf(item)] as Node[], attributesOf(item)));
+  }
 }
 
 /** The parser takes a quote in a processing instruction for the beginning of a value that may end in another item. */

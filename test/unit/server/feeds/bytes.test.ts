@@ -5,8 +5,10 @@ import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { FeedError } from "../../../../server/errors.js";
 import { decodeText, isEncoding } from "../../../../server/feeds/charset.js";
+import type { FeedFormat } from "../../../../server/feeds/feed-item.js";
 import { inflate } from "../../../../server/feeds/inflate.js";
-import { cut, values } from "./read.js";
+import { readFeed } from "../../../../server/feeds/read-feed.js";
+import { all, cut, values } from "./read.js";
 
 const TEXT = "id,title\n1,Käse – “fein” 😀\n".repeat(2000);
 const PLAIN = Buffer.from(TEXT);
@@ -95,17 +97,48 @@ describe("inflate", () => {
       for await (const _ of inflate(failing(), "gzip", 1e9));
     }).rejects.toThrow("the connection broke");
   });
+});
 
-  test("a reader that stops early ends the source", async () => {
+describe("a reader that stops early", () => {
+  const options = { itemsPath: null, delimiter: null, encoding: null, itemBytesMax: 1000 };
+
+  test.each<[format: FeedFormat, start: string, item: string]>([
+    ["brandx_merchant", "<rss>", "<item><id>1</id></item>"],
+    ["csv", "id\n", "1\n"],
+    ["json", "[1", ',{"id":"1"}'],
+    ["json", "", '{"id":"1"}\n'],
+  ])("%s: ends its source", async (format, start, item) => {
     let ended = false;
     async function* endless() {
       try {
-        for (;;) yield Buffer.alloc(1000, "a");
+        yield Buffer.from(start);
+        for (;;) yield Buffer.from(item.repeat(1000));
       } finally {
         ended = true;
       }
     }
-    for await (const _ of inflate(endless(), null, 1e9)) break;
+    for await (const group of readFeed(
+      { chunks: inflate(endless(), null, 1e9), contentType: null },
+      { format, ...options },
+    )) {
+      if (group.length > 1) break;
+    }
+    expect(ended).toBe(true);
+  });
+
+  test("a feed that cannot be read ends its source, too", async () => {
+    let ended = false;
+    async function* endless() {
+      try {
+        for (;;) yield Buffer.from("no XML");
+      } finally {
+        ended = true;
+      }
+    }
+    const feed = { chunks: endless(), contentType: null };
+    await expect(all(readFeed(feed, { format: "brandx_merchant", ...options }))).rejects.toThrow(
+      "not XML at line 1",
+    );
     expect(ended).toBe(true);
   });
 });
