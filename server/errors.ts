@@ -109,7 +109,8 @@ export class SkeinError extends Error {
  * same; 520 to 525 are those by which proxies report on a server behind them. docs/ERRORS.md shows the same table.
  */
 export const FEED_ERRORS = {
-  "SK-DS-401": "The feed's server answered 401 or 403. The schedule is suspended until the credentials change.",
+  "SK-DS-401":
+    "The feed's server answered 401 or 403. The schedule is suspended until the credentials change.",
   "SK-DS-403": "The feed's address, or one that it redirects to, is not allowed.",
   "SK-DS-409": "The run would have deleted too much, so it deleted nothing.",
   "SK-DS-413": "The feed, or one item of it, is larger than allowed.",

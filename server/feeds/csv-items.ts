@@ -12,7 +12,10 @@ import { following } from "./following.js";
 /** Lines before the header: blank ones, and the comments of Meta's templates. `#id,title` is a header. */
 const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:\s[^\n]*|[^\n,;\t|]*)\n)+/;
 
-/** Throws FeedError: SK-DS-422 for what is no table, SK-DS-520 when a quoted cell never ends, SK-DS-413 for a row of 16 MiB. */
+/** A row that is so many times as long as an item may be ends the feed: nobody writes one, a quote is missing. */
+const ENDLESS_ROW_ITEMS = 4;
+
+/** Throws FeedError: SK-DS-422 for what is no table, SK-DS-520 when a quoted cell never ends, SK-DS-413 for an endless row. */
 export async function* csvItems(
   text: FeedText,
   delimiter: string | null,
@@ -27,7 +30,11 @@ export async function* csvItems(
   let at = 0;
   try {
     const whole = following(`${preamble.replace(/[^\n]+/g, "")}${table}`, pieces);
-    const { columns, rows } = await readCsv(buffers(whole), delimiter ?? detectDelimiter(Buffer.from(table)));
+    const { columns, rows } = await readCsv(
+      buffers(whole),
+      delimiter ?? detectDelimiter(Buffer.from(table)),
+      ENDLESS_ROW_ITEMS * itemBytesMax,
+    );
     if (columns.some((name) => name.includes(INVALID))) {
       throw new FeedError(
         "SK-DS-422",

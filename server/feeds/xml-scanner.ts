@@ -130,8 +130,8 @@ export class XmlScanner {
     for (let at = this.#at; at < text.length; at++) {
       if (this.#quote !== "") {
         const close = text.indexOf(this.#quote, at);
-        const less = text.indexOf("<", at);
-        if (less >= 0 && (close < 0 || less < close)) return this.#brokenTag(less);
+        const less = text.slice(at, close < 0 ? text.length : close).indexOf("<");
+        if (less >= 0) return this.#brokenTag(at + less);
         if (close < 0) break;
         this.#quote = "";
         at = close;

@@ -21,6 +21,8 @@ export interface CsvTable {
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
 const ROWS_PER_GROUP = 256;
+/** Characters from which on a group has fewer rows, so that long rows do not pile up. */
+const GROUP_LENGTH = 1024 * 1024;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -28,7 +30,11 @@ const CARRIAGE_RETURN = 0x0d;
  * Reads the header; the rows follow as they are asked for. Throws InputError for a table that cannot be read; its cause is the
  * parser's CsvError where that saw the fault.
  */
-export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string | null): Promise<CsvTable> {
+export async function readCsv(
+  chunks: AsyncIterable<Buffer>,
+  delimiter: string | null,
+  rowBytesMax = RECORD_BYTES_MAX,
+): Promise<CsvTable> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
   if (first.done === true) throw new InputError("the CSV input is empty");
@@ -40,10 +46,10 @@ export async function readCsv(chunks: AsyncIterable<Buffer>, delimiter: string |
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
-      max_record_size: RECORD_BYTES_MAX,
+      max_record_size: rowBytesMax,
     }),
   );
-  const rows = numbered(parser as AsyncIterable<ParsedRow>, lines);
+  const rows = numbered(parser as AsyncIterable<ParsedRow>, lines, rowBytesMax);
   const header = await rows.next();
   if (header.done === true) throw new InputError("the CSV input has no header line");
   const columns = columnNames(header.value.cells);
@@ -153,7 +159,11 @@ interface NumberedRow {
 }
 
 /** The parser's rows with the lines on which they begin. The parser's own count is off after line breaks in quotes. */
-async function* numbered(rows: AsyncIterable<ParsedRow>, lines: LineCounter): AsyncGenerator<NumberedRow> {
+async function* numbered(
+  rows: AsyncIterable<ParsedRow>,
+  lines: LineCounter,
+  rowBytesMax: number,
+): AsyncGenerator<NumberedRow> {
   let start = 0;
   try {
     for await (const { record, info } of rows) {
@@ -164,33 +174,37 @@ async function* numbered(rows: AsyncIterable<ParsedRow>, lines: LineCounter): As
     if (!(error instanceof CsvError)) throw error;
     // The offset is the end of what was read before the cell: the delimiter, or the row before.
     const line = lines.lineFrom(error.bytes as number);
-    throw new InputError(`broken CSV: ${reason(error)} line ${line}`, { cause: error });
+    throw new InputError(`broken CSV: ${reason(error, rowBytesMax)} line ${line}`, { cause: error });
   }
 }
 
 /** Why the parser stopped, to be followed by the line on which the cell begins. */
-function reason(error: CsvError): string {
+function reason(error: CsvError, rowBytesMax: number): string {
   if (error.code === "CSV_QUOTE_NOT_CLOSED") return "no quote closes the cell that is opened on";
   if (error.code === "CSV_MAX_RECORD_SIZE")
-    return `a row is longer than ${RECORD_BYTES_MAX / 1024 / 1024} MiB; is a quote missing? Its last cell begins on`;
+    return `a row is longer than ${rowBytesMax / 1024 / 1024} MiB; is a quote missing? Its last cell begins on`;
   return `${messageOf(error)}, in the cell that begins on`;
 }
 
 function columnNames(cells: readonly string[]): string[] {
   const names = cells.map((cell) => cell.trim());
-  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
+  const seen = new Set<string>();
+  const twice = names.find((name) => name !== "" && seen.size === seen.add(name).size);
   if (twice !== undefined) throw new InputError(`the CSV header names the column "${twice}" twice`);
   return names;
 }
 
 async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncGenerator<CsvRow[]> {
   let group: CsvRow[] = [];
+  let length = 0;
   for await (const { at, cells } of rows) {
+    for (const cell of cells) length += cell.length;
     if (cells.length === width) group.push({ at, cells });
     else group.push({ at, cells, problem: `${cells.length} cells where the header has ${width}` });
-    if (group.length === ROWS_PER_GROUP) {
+    if (group.length === ROWS_PER_GROUP || length > GROUP_LENGTH) {
       yield group;
       group = [];
+      length = 0;
     }
   }
   if (group.length > 0) yield group;
