@@ -10,7 +10,7 @@ import type { FeedItem } from "./feed-item.js";
 import { following } from "./following.js";
 
 /** Lines before the header: blank ones, and the comments of Meta's templates. `#id,title` is a header. */
-const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:\s[^\n]*|[^\n,;\t|]*)\n)+/;
+const PREAMBLE = /^(?:[^\S\n]*\n|"?#(?:[^\S\n][^\n]*|[^\n,;\t|]*)\n)+/;
 
 /** A row that is so many times as long as an item may be ends the feed: nobody writes one, a quote is missing. */
 const ENDLESS_ROW_ITEMS = 4;
@@ -65,8 +65,9 @@ function rowItem(
   const value: Record<string, string> = Object.create(null);
   for (let i = 0; i < columns.length; i++) {
     const cell = cells[i]!;
-    if (cell.includes(INVALID))
+    if (cell.includes(INVALID)) {
       return { at, value: null, problem: `line ${line}: ${invalidBytes(encoding)}` };
+    }
     length += cell.length;
     if (columns[i] !== "") value[columns[i]!] = cell;
   }
@@ -76,7 +77,8 @@ function rowItem(
 
 function feedError(error: InputError): FeedError {
   const code = error.cause instanceof CsvError ? error.cause.code : null;
-  if (code === "CSV_QUOTE_NOT_CLOSED")
+  if (code === "CSV_QUOTE_NOT_CLOSED") {
     return new FeedError("SK-DS-520", `the feed ended early: ${error.message}`, error);
+  }
   return new FeedError(code === "CSV_MAX_RECORD_SIZE" ? "SK-DS-413" : "SK-DS-422", error.message, error);
 }

@@ -9,7 +9,10 @@ import { JsonReader, type JsonReaderOptions } from "./json-reader.js";
 
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
-/** Throws FeedError: SK-DS-422 for what is not JSON or has no array of items, SK-DS-520 for an early end, SK-DS-413 for an item that is too large in an array. */
+/**
+ * Throws FeedError: SK-DS-422 for what is not JSON or has no array of items, SK-DS-520 for an early end, SK-DS-413 for an item
+ * of an array that is too large.
+ */
 export async function* jsonItems(
   text: FeedText,
   contentType: string | null,

@@ -19,7 +19,10 @@ export interface FeedBytes {
   readonly contentType: string | null;
 }
 
-/** Groups of items; the source is ended when the reader stops early or fails. Throws FeedError: SK-DS-422 for what is not of this format, SK-DS-520 for an early end, SK-DS-413 for what is too large. */
+/**
+ * Groups of items; the source is ended when the reader stops early or fails. Throws FeedError: SK-DS-422 for what is not of this
+ * format, SK-DS-520 for an early end, SK-DS-413 for what is too large.
+ */
 export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGenerator<readonly FeedItem[]> {
   const source = feed.chunks[Symbol.asyncIterator]();
   const chunks = { [Symbol.asyncIterator]: () => source };

@@ -21,7 +21,10 @@ const ITEM_NAMES = new Set(["item", "entry", "listing", "product", "offer"]);
 const FEED_ROOTS = new Set(["rss", "feed", "RDF", "listings"]);
 const DEPTH_MAX = 64;
 
-/** Groups of items, one for each piece of text. Throws FeedError: SK-DS-422 for what is not XML or has no items, SK-DS-520 for an early end. */
+/**
+ * Groups of items, one for each piece of text. Throws FeedError: SK-DS-422 for what is not XML or has no items, SK-DS-520 for an
+ * early end.
+ */
 export async function* xmlItems(
   pieces: AsyncIterable<string>,
   itemsPath: string | null,

@@ -92,7 +92,10 @@ function valueIn(node: Node, name: string): Value {
   return membersOf(children, attributes);
 }
 
-/** Text between children is nothing. Of several links of an Atom entry, that to the product's page comes first: it has no rel or `alternate`. */
+/**
+ * Text between children is nothing. Of several links of an Atom entry, that to the product's page comes first: it has no rel
+ * or `alternate`.
+ */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
   const members = noMembers();
   const otherLinks: Node[] = [];

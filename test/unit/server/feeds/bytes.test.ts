@@ -8,7 +8,7 @@ import { decodeText, isEncoding } from "../../../../server/feeds/charset.js";
 import type { FeedFormat } from "../../../../server/feeds/feed-item.js";
 import { inflate } from "../../../../server/feeds/inflate.js";
 import { readFeed } from "../../../../server/feeds/read-feed.js";
-import { all, cut, values } from "./read.js";
+import { all, cut, refusal, values } from "./read.js";
 
 const TEXT = "id,title\n1,Käse – “fein” 😀\n".repeat(2000);
 const PLAIN = Buffer.from(TEXT);
@@ -125,6 +125,29 @@ describe("a reader that stops early", () => {
     }
     expect(ended).toBe(true);
   });
+
+  test.each<[format: FeedFormat, start: string, item: string]>([
+    ["brandx_merchant", "<rss>", "<item><id>1</id></item>"],
+    ["csv", "id\n", "1\n"],
+    ["json", "[1", ',{"id":"1"}'],
+  ])(
+    "%s: an error of the source arrives as it is, after the items before it",
+    async (format, start, item) => {
+      const chunks = inflate(cut(Buffer.from(start + item.repeat(200_000))), null, 300_000);
+      const { code, message } = await refusal(
+        readFeed({ chunks, contentType: null }, { format, ...options }),
+      );
+      expect([code, message]).toEqual(["SK-DS-413", "the feed is larger than 300000 bytes"]);
+      async function* breaking() {
+        yield Buffer.from(start + item.repeat(9_999));
+        throw new FeedError("SK-DS-521", "the connection broke");
+      }
+      const broken = await refusal(
+        readFeed({ chunks: breaking(), contentType: null }, { format, ...options }),
+      );
+      expect(broken.code).toBe("SK-DS-521");
+    },
+  );
 
   test("a feed that cannot be read ends its source, too", async () => {
     let ended = false;

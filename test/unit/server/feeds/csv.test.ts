@@ -63,6 +63,7 @@ describe("CSV feeds", () => {
       { id: "1", title: "a" },
       "line 7: 1 cells where the header has 2",
     ]);
+    expect(await values("csv", "#\nid,title\n1,a\n")).toEqual([{ id: "1", title: "a" }]);
     expect(await values("csv", "#id,title\n1,a\n")).toEqual([{ "#id": "1", title: "a" }]);
   });
 
