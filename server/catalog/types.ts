@@ -1,6 +1,7 @@
 // The shapes of an index as the catalog stores it and everybody else reads it. Records are immutable:
 // a change makes a new record with a higher version.
 
+import type { FeedErrorCode } from "../errors.js";
 import type { FieldType } from "../field-types.js";
 
 /** One field of a schema with all defaults filled in. Unknown properties are kept and echoed. */
@@ -121,6 +122,113 @@ export interface SynonymGroup {
   /** ISO 8601 UTC. */
   readonly created_at: string;
   readonly updated_at: string;
+}
+
+export const FEED_FORMATS = ["brandx_merchant", "brandx_catalog", "json", "csv"] as const;
+export type FeedFormat = (typeof FEED_FORMATS)[number];
+
+export const SYNC_MODES = ["upsert", "replace"] as const;
+type SyncMode = (typeof SYNC_MODES)[number];
+
+/** Where an index gets documents from: a feed, how it is read, and when. */
+export interface DataSource {
+  readonly id: number;
+  /** Uid of its index. */
+  readonly index: number;
+  /** Without user name and password. */
+  readonly url: string;
+  readonly format: FeedFormat;
+  /** `manual`, `hourly`, `daily` or five fields of cron, in UTC. */
+  readonly schedule: string;
+  readonly sync_mode: SyncMode;
+  /** From paths of the feed to fields of the schema. */
+  readonly field_map: Readonly<Record<string, string>>;
+  readonly credentials: SealedCredentials | null;
+  readonly enabled: boolean;
+  /** Where the items are: a JSON pointer or the path of an XML element. Null: found by the format. */
+  readonly items_path: string | null;
+  readonly id_field: string | null;
+  readonly delimiter: string | null;
+  readonly encoding: string | null;
+  /** A run in `replace` mode may delete this part of the index. */
+  readonly max_delete_ratio: number;
+  /** The feed's server refused the credentials; the schedule rests until they change. */
+  readonly suspended: boolean;
+  /** ISO 8601 UTC. */
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** When the next run is due by the schedule, and when the last one was. ISO 8601 UTC. */
+  readonly next_due: string | null;
+  readonly last_due: string | null;
+  /** Of the feed that the last run read as a whole and without a failed item. */
+  readonly validators: FeedValidators | null;
+}
+
+/** What the feed's server asks for. The password is sealed with the key of the data directory. */
+export interface SealedCredentials {
+  readonly username: string;
+  readonly sealedPassword: Uint8Array;
+}
+
+/** They hold as long as the index is what the feed was read into, and nobody else has written to it. */
+export interface FeedValidators {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  /** Uid of the index. */
+  readonly index: number;
+  readonly schemaVersion: number;
+  /** Of the index when the feed had been read. */
+  readonly generation: number;
+}
+
+export const RUN_STATUSES = ["queued", "running", "completed", "failed", "auth_failed", "cancelled"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const RUN_TRIGGERS = ["manual", "schedule", "start"] as const;
+export type RunTrigger = (typeof RUN_TRIGGERS)[number];
+
+/** One reading of a feed. */
+export interface SyncRun {
+  readonly id: number;
+  /** Uid of the source's index. */
+  readonly index: number;
+  readonly source: number;
+  readonly status: RunStatus;
+  readonly trigger: RunTrigger;
+  /** ISO 8601 UTC. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+  readonly counts: RunCounts;
+  readonly not_modified: boolean;
+  readonly error: string | null;
+  readonly error_code: FeedErrorCode | null;
+  /** The first errors of items, deflated JSON, since many of them say the same. Null for none. */
+  readonly packedErrors: Uint8Array | null;
+}
+
+export interface RunCounts {
+  /** Written: new ones and changed ones. */
+  readonly imported: number;
+  readonly failed: number;
+  readonly deleted: number;
+  readonly unchanged: number;
+  /** Of the feed as it was sent. */
+  readonly bytes: number;
+}
+
+/** Something that a person has to look at. */
+export interface Incident {
+  readonly id: number;
+  /** Uid of the source's index. */
+  readonly index: number;
+  readonly source: number;
+  readonly run: number;
+  readonly code: FeedErrorCode;
+  readonly message: string;
+  /** ISO 8601 UTC; `resolved_at` is null while it is open. */
+  readonly created_at: string;
+  readonly resolved_at: string | null;
 }
 
 /** What a key may be for. `admin` includes all others. */

@@ -1,7 +1,7 @@
 // What a feed is made of once it is read: items, each a plain object or the reason why there is none. Knows nothing of the format
 // that an item came in nor of the index that it goes to.
 
-export type FeedFormat = "brandx_merchant" | "brandx_catalog" | "json" | "csv";
+import type { FeedFormat } from "../catalog/types.js";
 
 export interface FeedOptions {
   readonly format: FeedFormat;

@@ -283,12 +283,17 @@ export function rowToDocument(
 
 /** Names whose digits are a code, not a quantity: leading zeros and long numbers must survive. */
 const CODE_NAME = /(^|[_\s-])(id|sku|ean|gtin|upc|isbn|mpn|zip|postcode|postal_code|phone)$/i;
+/** Whether the digits of such a field are a code, so that it stays text. */
+export function isCodeName(name: string): boolean {
+  return CODE_NAME.test(name);
+}
+
 const CANONICAL_INTEGER = /^(0|-?[1-9]\d{0,17})$/;
 
 /** The type of a column, from a sample of its cells. */
 export function guessCellType(name: string, cells: readonly string[]): FieldType {
   const values = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
-  if (values.length === 0 || CODE_NAME.test(name)) return "string";
+  if (values.length === 0 || isCodeName(name)) return "string";
   if (values.every((value) => CANONICAL_INTEGER.test(value))) return "int64";
   if (values.every((value) => DECIMAL.test(value) && !/^[+-]?0\d/.test(value))) return "float";
   if (values.every((value) => /^(true|false|yes|no)$/i.test(value))) return "bool";

@@ -3,9 +3,9 @@
 
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import type { FeedFormat } from "../../../../server/catalog/types.js";
 import { FeedError } from "../../../../server/errors.js";
 import { decodeText, isEncoding } from "../../../../server/feeds/charset.js";
-import type { FeedFormat } from "../../../../server/feeds/feed-item.js";
 import { inflate } from "../../../../server/feeds/inflate.js";
 import { readFeed } from "../../../../server/feeds/read-feed.js";
 import { all, cut, refusal, values } from "./read.js";

@@ -1,7 +1,8 @@
 // Feeds as bytes in memory, read to their end.
 
+import type { FeedFormat } from "../../../../server/catalog/types.js";
 import { FeedError } from "../../../../server/errors.js";
-import type { FeedFormat, FeedItem, FeedOptions } from "../../../../server/feeds/feed-item.js";
+import type { FeedItem, FeedOptions } from "../../../../server/feeds/feed-item.js";
 import { readFeed } from "../../../../server/feeds/read-feed.js";
 
 export type Settings = Partial<FeedOptions> & { readonly contentType?: string | null };

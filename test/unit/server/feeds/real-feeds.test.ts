@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { FeedFormat } from "../../../../server/feeds/feed-item.js";
+import type { FeedFormat } from "../../../../server/catalog/types.js";
 import { readFeed } from "../../../../server/feeds/read-feed.js";
 import { cut, read, refusal, values, valuesOf } from "./read.js";
 

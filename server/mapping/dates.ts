@@ -1,0 +1,32 @@
+// Dates as feeds write them, as seconds since 1970: ISO 8601 and RFC 822. What has no time zone is UTC.
+
+const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const RFC_822 =
+  /^(?:[A-Za-z]{3},\s*)?\d{1,2} [A-Za-z]{3} \d{4} \d\d:\d\d(?::\d\d)? (?:[A-Za-z]{1,5}|[+-]\d{4})$/;
+
+/** Null for another text. Of a range `from/to` the beginning counts. */
+export function parseDate(text: string): number | null {
+  const [begin = ""] = text.trim().split("/");
+  const ms = RFC_822.test(begin) ? Date.parse(begin) : isoMs(begin);
+  return Number.isNaN(ms) ? null : Math.floor(ms / 1_000);
+}
+
+function isoMs(text: string): number {
+  const match = ISO.exec(text);
+  if (match === null) return Number.NaN;
+  const [, day, time = "00:00", zone = "Z"] = match;
+  return isDay(day!) ? Date.parse(`${day}T${time}${zoneText(zone)}`) : Number.NaN;
+}
+
+/** The 30th of February is none, although Date would take it for a day in March. */
+function isDay(day: string): boolean {
+  const date = new Date(`${day}T00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}
+
+/** `-08`, `-0800` and `-08:00` are one zone; Date takes the last form only. */
+function zoneText(zone: string): string {
+  if (zone.toUpperCase() === "Z") return "Z";
+  const digits = zone.slice(1).replace(":", "").padEnd(4, "0");
+  return `${zone[0]}${digits.slice(0, 2)}:${digits.slice(2)}`;
+}

@@ -1,0 +1,39 @@
+// Paths into an item: a column, an XML element with or without its prefix, a member of a nested object or of a list. Compiled
+// once for a run, followed for each item. Only an object's own members are looked at, whatever they are called.
+import type { FeedObject } from "../feeds/feed-item.js";
+
+/** The value at the end of a path, undefined when there is none. */
+export type FieldPath = (item: FeedObject) => unknown;
+
+/** `g:price` is called `price`. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+/** "price", "g:price", "price.amount", "images.0.src"; "variants.sku" collects the sku of each variant. */
+export function fieldPath(path: string): FieldPath {
+  const steps = path.split(".");
+  if (steps.length === 1) return (item) => memberOf(item, path);
+  return (item) => (Object.hasOwn(item, path) ? item[path] : follow(item, steps));
+}
+
+/** The member of this name, else one whose name differs in the prefix only. */
+function memberOf(object: FeedObject, name: string): unknown {
+  if (Object.hasOwn(object, name)) return object[name];
+  const wanted = localName(name);
+  const found = Object.keys(object).find((candidate) => localName(candidate) === wanted);
+  return found === undefined ? undefined : object[found];
+}
+
+export function isFeedObject(value: unknown): value is FeedObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function follow(value: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined) return value;
+  if (isFeedObject(value)) return follow(memberOf(value, step), rest);
+  if (!Array.isArray(value)) return undefined;
+  if (/^\d+$/.test(step)) return follow(value[Number(step)], rest);
+  const found = value.map((element) => follow(element, [step, ...rest])).filter((one) => one !== undefined);
+  return found.length === 0 ? undefined : found;
+}

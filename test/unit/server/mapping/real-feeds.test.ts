@@ -1,0 +1,42 @@
+// Feeds that others have written: what is suggested for them is a schema that an index takes, and with it no item fails.
+import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readNewIndex } from "../../../../server/catalog/indexes.js";
+import type { FeedFormat } from "../../../../server/catalog/types.js";
+import type { FeedItem } from "../../../../server/feeds/feed-item.js";
+import { readFeed } from "../../../../server/feeds/read-feed.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { itemMapper } from "../../../../server/mapping/map-item.js";
+import { suggestFor } from "../../../../server/mapping/suggest.js";
+
+const FOLDER = join(import.meta.dirname, "../../../../../shared/data/feeds");
+const FILES = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name !== "MANIFEST.tsv") : [];
+
+function formatOf(name: string): FeedFormat {
+  if (name.endsWith(".xml")) return "brandx_merchant";
+  return name.endsWith(".csv") ? "csv" : "json";
+}
+
+async function itemsOf(name: string, format: FeedFormat): Promise<FeedItem[]> {
+  const options = { format, itemsPath: null, delimiter: null, encoding: null, itemBytesMax: 1024 * 1024 };
+  const items: FeedItem[] = [];
+  const chunks = createReadStream(join(FOLDER, name));
+  const contentType = name.endsWith(".jsonl") ? "application/x-ndjson" : null;
+  for await (const group of readFeed({ chunks, contentType }, options)) items.push(...group);
+  return items;
+}
+
+describe.skipIf(FILES.length === 0)("a suggestion (needs the data folder beside the project)", () => {
+  test.each(FILES)("for %s fits", async (name) => {
+    const items = (await itemsOf(name, formatOf(name))).filter(({ value }) => value !== null);
+    const { fieldMap, schema, fieldsSeen } = suggestFor(items, null);
+    const { fields } = readNewIndex({ name: "shop", schema }, DEFAULT_LIMITS);
+    const mapped = items.map(itemMapper({ fields, fieldMap, idField: null }));
+    const wrong = mapped
+      .flatMap(({ errors }) => errors)
+      .filter((error) => !error.startsWith("the item has no id"));
+    expect(wrong).toEqual([]);
+    expect(fieldsSeen.length).toBeGreaterThan(0);
+  });
+});
