@@ -59,6 +59,7 @@ export class Catalog {
   readonly #store: Store;
   #state: CatalogState;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #watchers: ((state: CatalogState) => void)[] = [];
 
   private constructor(store: Store, state: CatalogState, damage: CatalogDamage) {
     this.#store = store;
@@ -112,6 +113,11 @@ export class Catalog {
     return run;
   }
 
+  /** Calls the watcher with each new state, once it is on disk. */
+  watch(watcher: (state: CatalogState) => void): void {
+    this.#watchers.push(watcher);
+  }
+
   /**
    * Runs the work when all earlier changes are done; later changes wait until it is over. `view` gives the catalog as
    * stored. The caller closes it.
@@ -142,6 +148,7 @@ export class Catalog {
     }
     fault("catalog.after-batch");
     this.#state = state;
+    for (const watcher of this.#watchers) watcher(state);
     return state;
   }
 }

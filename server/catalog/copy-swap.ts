@@ -14,7 +14,10 @@ import type { IndexRecord, IndexSettings } from "./types.js";
 
 /** What can be copied: each kind of an index's records by its name for clients, and the settings. */
 type CopyPart = NonNullable<(typeof KINDS)[OwnedKind]["copiedAs"]> | "settings";
-const COPY_PARTS: readonly CopyPart[] = [...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs), "settings"];
+const COPY_PARTS: readonly CopyPart[] = [
+  ...OWNED_KINDS.map((kind) => KINDS[kind].copiedAs).filter((part) => part !== null),
+  "settings",
+];
 
 const OTHER_INDEX = required(text("indexNameBytesMax", "the name of an index"));
 export const COPY = object(
@@ -73,7 +76,10 @@ export function copyCommand(
       const id = state[KINDS[kind].counter] + i;
       return { ...record, id, index: target.uid, created_at: now, updated_at: now };
     });
-  const copied = OWNED_KINDS.filter((kind) => parts.has(KINDS[kind].copiedAs));
+  const copied = OWNED_KINDS.filter((kind) => {
+    const { copiedAs } = KINDS[kind];
+    return copiedAs !== null && parts.has(copiedAs);
+  });
   return {
     type: "index.copy",
     record: parts.has("settings") ? withCopiedSettings(source, target) : target,

@@ -1,8 +1,8 @@
 // The kinds of records that the catalog keeps, and what is the same for all records of a kind. The state, the commands and
 // the stored form follow this table. So a new kind of an index's records (a data source, a recommendation) needs its type
-// in types.ts, one entry here and its counter. A swap of two indexes leaves all their records alone, because these stand
-// under uids. A backup takes the whole catalog.
-import type { RankingRule, SynonymGroup } from "./types.js";
+// in types.ts, one entry here and its counter. A swap of two indexes leaves the records that go with the data alone,
+// because these stand under uids, and exchanges those that stay with the name. A backup takes the whole catalog.
+import type { DataSource, Incident, RankingRule, SyncRun, SynonymGroup } from "./types.js";
 
 /** The next free ids, as one stored record has them. An index has a uid and a number for clients. ON DISK. */
 export const COUNTERS = [
@@ -12,6 +12,9 @@ export const COUNTERS = [
   "nextTenantId",
   "nextRuleId",
   "nextSynonymId",
+  "nextSourceId",
+  "nextRunId",
+  "nextIncidentId",
 ] as const;
 export type Counter = (typeof COUNTERS)[number];
 
@@ -24,6 +27,8 @@ interface KindEntry {
   readonly vital: boolean;
   /** What a copy of settings calls these records of an index. Null when they are never copied. */
   readonly copiedAs: string | null;
+  /** What the records of an index go with when two indexes are swapped. Absent when they do not belong to one. */
+  readonly goesWith?: "data" | "name";
 }
 
 /** Records are stored under "<kind>/<id>". ON DISK - names of kinds and counters are never reused for something else. */
@@ -34,8 +39,12 @@ export const KINDS = {
   index: { counter: "nextIndexUid", of: "tenant", vital: false, copiedAs: null },
   /** A uid whose record is gone but whose data may still be in the shards. */
   drop: { counter: null, of: null, vital: false, copiedAs: null },
-  synonym: { counter: "nextSynonymId", of: "index", vital: false, copiedAs: "synonyms" },
-  rule: { counter: "nextRuleId", of: "index", vital: false, copiedAs: "ranking_rules" },
+  synonym: { counter: "nextSynonymId", of: "index", vital: false, copiedAs: "synonyms", goesWith: "data" },
+  rule: { counter: "nextRuleId", of: "index", vital: false, copiedAs: "ranking_rules", goesWith: "data" },
+  source: { counter: "nextSourceId", of: "index", vital: false, copiedAs: null, goesWith: "name" },
+  /** Runs of data sources. */
+  run: { counter: "nextRunId", of: "index", vital: false, copiedAs: null, goesWith: "name" },
+  incident: { counter: "nextIncidentId", of: "index", vital: false, copiedAs: null, goesWith: "name" },
 } as const satisfies Record<string, KindEntry>;
 
 export type RecordKind = keyof typeof KINDS;
@@ -48,7 +57,13 @@ type KindsWith<Entry> = {
 export type OwnedKind = KindsWith<{ of: "index" }>;
 
 /** The types of their records: `index` is the uid of the owner. */
-export type OwnedRecords = { readonly rule: RankingRule; readonly synonym: SynonymGroup } & {
+export type OwnedRecords = {
+  readonly rule: RankingRule;
+  readonly synonym: SynonymGroup;
+  readonly source: DataSource;
+  readonly run: SyncRun;
+  readonly incident: Incident;
+} & {
   readonly [K in OwnedKind]: { readonly id: number; readonly index: number };
 };
 

@@ -63,7 +63,9 @@ export type Command =
   | { readonly type: "index.copy"; readonly record: IndexRecord; readonly owned: OwnedLists }
   | { [K in OwnedKind]: { type: "record.put"; kind: K; record: OwnedRecords[K] } }[OwnedKind]
   | { readonly type: "record.delete"; readonly kind: OwnedKind; readonly index: number; readonly id: number }
-  | { readonly type: "usage.put"; readonly usage: readonly UsageRecord[] };
+  | { readonly type: "usage.put"; readonly usage: readonly UsageRecord[] }
+  /** Several changes, one after the other, that are stored together. */
+  | { readonly type: "all"; readonly commands: readonly Command[] };
 
 /** Some of the records of one index. */
 export type OwnedLists = { readonly [K in OwnedKind]?: readonly OwnedRecords[K][] };
@@ -236,10 +238,21 @@ function applied(state: CatalogState, command: Command): Applied {
         changes: command.usage.map((entry) => ({ kind: "usage", id: entry.tenant, record: entry })),
       };
     }
+    case "all":
+      return applyAll(state, command.commands);
   }
 }
 
 type Applied = Partial<CatalogState> & { changes: Change[] };
+
+function applyAll(state: CatalogState, commands: readonly Command[]): Applied {
+  let after: Applied = { changes: [] };
+  for (const command of commands) {
+    const { changes, ...members } = applied({ ...state, ...after }, command);
+    after = { ...after, ...members, changes: [...after.changes, ...changes] };
+  }
+  return after;
+}
 
 /** Deletes the index with all that it owns. Its uid stays listed until the shards have dropped its data. */
 function deleteIndex(state: CatalogState, uid: number): Applied {
@@ -255,21 +268,43 @@ function deleteIndex(state: CatalogState, uid: number): Applied {
   };
 }
 
-/** Requires that both exist and belong to one tenant. Only the names change, because everything else stands under the uids. */
+/**
+ * Requires that both exist and belong to one tenant. What goes with the data stands under the uids and stays as it is; the
+ * names change, and what stays with a name changes its uid.
+ */
 function swapIndexes(state: CatalogState, uid: number, target: number, drop: boolean): Applied {
   const displaced = state.indexes.get(uid)!;
   const live = { ...state.indexes.get(target)!, name: displaced.name };
   const indexes = new Map(state.indexes).set(target, live);
-  const change: Change = { kind: "index", id: target, record: live };
+  const { owned, changes: moved } = exchangeNamed(state, uid, target);
+  const changes: Change[] = [{ kind: "index", id: target, record: live }, ...moved];
   if (drop) {
-    const deleted = deleteIndex({ ...state, indexes }, uid);
-    return { ...deleted, changes: [change, ...deleted.changes] };
+    const deleted = deleteIndex({ ...state, indexes, owned }, uid);
+    return { ...deleted, changes: [...changes, ...deleted.changes] };
   }
   const renamed = { ...displaced, name: state.indexes.get(target)!.name };
   return {
     indexes: indexes.set(uid, renamed),
-    changes: [change, { kind: "index", id: uid, record: renamed }],
+    owned,
+    changes: [...changes, { kind: "index", id: uid, record: renamed }],
   };
+}
+
+/** Two indexes exchange the records that stay with a name. */
+function exchangeNamed(state: CatalogState, uid: number, target: number) {
+  const changes: Change[] = [];
+  const adopted = (kind: OwnedKind, from: number, to: number): readonly OwnedRecord[] =>
+    ownedBy(state, kind, from).map((before) => {
+      const record = { ...before, index: to };
+      changes.push({ kind, id: record.id, record });
+      return record;
+    });
+  const owned = eachOwned((kind) => {
+    if (KINDS[kind].goesWith === "data") return state.owned[kind];
+    const lists = withList<OwnedRecord>(state.owned[kind], uid, adopted(kind, target, uid));
+    return withList<OwnedRecord>(lists, target, adopted(kind, uid, target));
+  });
+  return { owned, changes };
 }
 
 function copyTo(state: CatalogState, record: IndexRecord, copied: OwnedLists): Applied {

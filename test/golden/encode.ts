@@ -37,6 +37,9 @@ export const CATALOG_KEYS: Readonly<Record<string, string>> = {
   "catalog-rule-pin-v1.hex": "rule/2",
   "catalog-synonym-multi-way-v1.hex": "synonym/1",
   "catalog-synonym-one-way-v1.hex": "synonym/2",
+  "catalog-source-v1.hex": "source/4",
+  "catalog-run-v1.hex": "run/9",
+  "catalog-incident-v1.hex": "incident/2",
 };
 
 /** A log of a database that was closed, as far as `closed.json` is about it. */
@@ -105,6 +108,9 @@ const COMMANDS: readonly Command[] = [
   { type: "index.delete", uid: V.DROPPED_UID },
   ...V.RULES.map((rule): Command => ({ type: "record.put", kind: "rule", record: rule })),
   ...V.SYNONYMS.map((group): Command => ({ type: "record.put", kind: "synonym", record: group })),
+  { type: "record.put", kind: "source", record: V.SOURCE },
+  { type: "record.put", kind: "run", record: V.RUN },
+  { type: "record.put", kind: "incident", record: V.INCIDENT },
 ];
 
 async function catalogRecord(key: string): Promise<Uint8Array> {

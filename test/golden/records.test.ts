@@ -112,7 +112,7 @@ describe("the catalog", () => {
     const { state, damage } = await Catalog.on(catalogStore());
     expect(damage.found).toEqual([]);
     expect({ ...state, indexByName: 0, keyByHash: 0 }).toEqual({
-      version: 11,
+      version: 14,
       shards: 3,
       nextIndexUid: 9,
       nextIndexId: 6,
@@ -120,15 +120,30 @@ describe("the catalog", () => {
       nextTenantId: 3,
       nextRuleId: 3,
       nextSynonymId: 3,
+      nextSourceId: 5,
+      nextRunId: 10,
+      nextIncidentId: 3,
       tenants: new Map([[2, V.TENANT]]),
       keys: new Map([[3, V.KEY]]),
       indexes: new Map([[7, V.INDEX]]),
-      owned: { rule: new Map([[7, V.RULES]]), synonym: new Map([[7, V.SYNONYMS]]) },
+      owned: {
+        rule: new Map([[7, V.RULES]]),
+        synonym: new Map([[7, V.SYNONYMS]]),
+        source: new Map([[7, [V.SOURCE]]]),
+        run: new Map([[7, [V.RUN]]]),
+        incident: new Map([[7, [V.INCIDENT]]]),
+      },
       toDrop: new Set([8]),
       usage: new Map([[2, V.USAGE]]),
       indexByName: 0,
       keyByHash: 0,
     });
+  });
+
+  test("counters that the first builds did not have begin at 1", async () => {
+    const first = readFixture("catalog-meta-first-builds.hex");
+    const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "meta" ? first : bytes)));
+    expect(state).toMatchObject({ version: 11, shards: 3, nextSynonymId: 3, nextSourceId: 1, nextRunId: 1 });
   });
 
   test.each(Object.values(CATALOG_KEYS))("%s of another version stops the start", async (key) => {

@@ -1,9 +1,12 @@
 // What the fixtures of the small records say. These values are frozen with the bytes: a later format gets values and
 // fixtures of its own beside them.
 import type {
+  DataSource,
+  Incident,
   IndexRecord,
   KeyRecord,
   RankingRule,
+  SyncRun,
   SynonymGroup,
   TenantRecord,
   UsageRecord,
@@ -184,6 +187,56 @@ export const SYNONYMS: readonly SynonymGroup[] = [
     updated_at: TIME,
   },
 ];
+
+export const SOURCE: DataSource = {
+  id: 4,
+  index: 7,
+  url: "https://shop.example/feed.xml?lang=de",
+  format: "brandx_merchant",
+  schedule: "0 */2 * * *",
+  sync_mode: "replace",
+  field_map: { "g:price": "price", Größe: "size" },
+  credentials: { username: "shop", sealedPassword: Buffer.from(Array.from({ length: 30 }, (_, i) => i * 8)) },
+  enabled: true,
+  items_path: null,
+  id_field: "g:id",
+  delimiter: null,
+  encoding: "windows-1252",
+  max_delete_ratio: 0.25,
+  suspended: false,
+  created_at: TIME,
+  updated_at: TIME,
+  next_due: "2026-01-02T06:00:00.000Z",
+  last_due: "2026-01-02T04:00:00.000Z",
+  validators: { etag: '"v1"', lastModified: null, index: 7, schemaVersion: 3, generation: 2 ** 33 },
+};
+
+export const RUN: SyncRun = {
+  id: 9,
+  index: 7,
+  source: 4,
+  status: "failed",
+  trigger: "schedule",
+  created_at: TIME,
+  started_at: TIME,
+  finished_at: "2026-01-02T04:00:09.000Z",
+  counts: { imported: 2 ** 33, failed: 2, deleted: 0, unchanged: 70_000, bytes: 2 ** 40 },
+  not_modified: false,
+  error: "the feed ended before it was complete",
+  error_code: "SK-DS-520",
+  packedErrors: Buffer.of(1, 2, 250),
+};
+
+export const INCIDENT: Incident = {
+  id: 2,
+  index: 7,
+  source: 4,
+  run: 9,
+  code: "SK-DS-401",
+  message: "the feed's server answered 401",
+  created_at: TIME,
+  resolved_at: null,
+};
 
 /** What a snapshot file holds: keys and values in the order of the keys. */
 export const BACKUP_ENTRIES: readonly (readonly [string, string])[] = [
