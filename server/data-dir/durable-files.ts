@@ -1,4 +1,5 @@
 // Directory changes that survive a power failure: a rename counts once its directory is synced.
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -10,6 +11,17 @@ export async function syncDirectory(path: string): Promise<void> {
     await directory.sync();
   } finally {
     await directory.close();
+  }
+}
+
+/** The same, for callers that cannot wait. */
+export function syncDirectoryNow(path: string): void {
+  if (process.platform === "win32") return;
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
   }
 }
 
