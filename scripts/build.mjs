@@ -39,6 +39,7 @@ const PROGRAMS = [
   "server/cli/main",
   "server/cli/demo/main",
   "server/ingest/intake-worker",
+  "server/sources/feed-worker",
   "shards/worker",
   "shards/offline/process",
   "bench/all",

@@ -9,6 +9,7 @@ import { defaultsTo, object, optional } from "./input/object-reader.js";
 import { anything, flag, type InputRules, integer, list, texts } from "./input/readers.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import { LOG_LEVELS, type LogLevel } from "./log-levels.js";
+import { type FeedSettings, readFeedSettings } from "./sources/feed-settings.js";
 import { ADMIN_KEY_TEXT } from "./tenants/admin-key.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "./tenants/plans.js";
 
@@ -38,6 +39,7 @@ export interface Config {
   /** Take the client's address from X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly plans: readonly Plan[];
+  readonly feeds: FeedSettings;
   readonly limits: Limits;
 }
 
@@ -124,7 +126,7 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
   },
 ];
 
-const FILE_ONLY = ["cors", "trust_proxy", "plans", "limits"];
+const FILE_ONLY = ["cors", "trust_proxy", "plans", "feeds", "limits"];
 const FILE_NAME = "skein.config.json";
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,
@@ -284,6 +286,7 @@ const FILE_MEMBERS = object(
     }),
     trust_proxy: defaultsTo(false, flag()),
     plans: defaultsTo([], list(anything(), 1000)),
+    feeds: optional(anything()),
   },
   { unknown: "ignored" },
 );
@@ -298,7 +301,10 @@ const LIMITS = object(
 );
 const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 
-function readFileOnly(file: JsonObject, fileName: string): Pick<Config, "cors" | "trustProxy" | "plans"> {
+function readFileOnly(
+  file: JsonObject,
+  fileName: string,
+): Pick<Config, "cors" | "trustProxy" | "plans" | "feeds"> {
   const rules: InputRules = { ...RULES, limits: readLimits(file) };
   const members = FILE_MEMBERS.read(file, "", rules);
   const plans = members.plans.map((plan, i) => readPlan(plan, `plans[${i}]`, rules));
@@ -308,6 +314,7 @@ function readFileOnly(file: JsonObject, fileName: string): Pick<Config, "cors" |
   return {
     cors: members.cors ?? null,
     trustProxy: members.trust_proxy,
+    feeds: readFeedSettings(members.feeds, "feeds", rules),
     plans: names.includes(DEFAULT_PLAN.name) ? plans : [DEFAULT_PLAN, ...plans],
   };
 }

@@ -39,6 +39,11 @@ export const REQUEST_LIMITS = {
   synonymsPerGroupMax: 100,
   synonymBytesMax: 200,
   synonymsBytesMax: 8 * 1024 * 1024,
+  dataSourcesPerIndexMax: 100,
+  feedUrlBytesMax: 2_048,
+  feedCredentialBytesMax: 1_024,
+  feedMapEntriesMax: 1_000,
+  feedPathBytesMax: 1_024,
   keysPerTenantMax: 10_000,
   keyPatternsMax: 1_000,
   keyNameBytesMax: 200,
@@ -92,6 +97,13 @@ const SERVER_LIMITS = {
 
   // process: free bytes of the disk below which documents are refused with 503
   diskFreeBytesMin: 64 * 1024 * 1024,
+
+  // feeds: what one item may have, how long a feed's server may be silent, redirects that are followed, how long a preview takes
+  feedItemBytesMax: 4 * 1024 * 1024,
+  feedSilenceMsMax: 60_000,
+  feedRedirectsMax: 5,
+  feedPreviewMsMax: 30_000,
+  feedPreviewsWaitingMax: 16,
 
   // metrics: the indexes with the most documents are listed by name, and a scrape waits so long for shards
   metricsIndexesMax: 100,

@@ -17,6 +17,7 @@ import { type Config, ConfigError, defaultShards } from "./config.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
 import { takeFromOthers } from "./data-dir/private-files.js";
+import { Secrets } from "./data-dir/secrets.js";
 import { fault } from "./fault.js";
 import { BodyMemory } from "./http/body-memory.js";
 import { listen } from "./http/listen.js";
@@ -38,8 +39,13 @@ import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
 import { Scrape } from "./scrape.js";
 import { QueriedIndexes } from "./search/queried-index.js";
 import { SlowQueryLog } from "./search/slow-query-log.js";
+import { FeedPool } from "./sources/feed-pool.js";
+import { Previews } from "./sources/preview.js";
+import { Runs } from "./sources/runs.js";
+import { Sources } from "./sources/sources.js";
 import { findAdminKey } from "./tenants/admin-key.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
+import { planNamed } from "./tenants/plans.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
@@ -98,12 +104,41 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const { indexes, health, reads, writes, moments } = cluster;
   const intake = new Intake({ shards, engine, workbench, limits, log });
   undo.push(() => intake.stop());
+  const pool = new FeedPool(engine, config.feeds.concurrency + 1, log); // one more thread for previews
+  undo.push(() => pool.stop());
   const usage = new Usage(catalog, jobs);
   undo.push(() => usage.store());
   undo.push(() => jobs.drain());
   const lifecycle = new Lifecycle({ jobs, catalog, indexes, writes, analyserOf, limits, log });
   const unsent = new UnsentBytes(limits.unsentBytesMax);
-  const scrape = new Scrape({ catalog, indexes, health, lifecycle, dataDir, unsent, limits, recorder });
+  const documentQuotas = new DocumentQuotas(
+    (tenant) => lifecycle.recordsOf(tenant),
+    (tenant) => planNamed(config.plans, catalog.state.tenants.get(tenant)?.plan ?? "").documents,
+  );
+  const ingest = { workbench, intake, room: new Room(dataDir, limits), reads, writes, limits, log, recorder };
+  const secrets = new Secrets(dataDir);
+  const runs = new Runs({
+    ...ingest,
+    catalog,
+    indexes,
+    jobs,
+    pool,
+    settings: config.feeds,
+    secrets,
+    documentQuotas,
+  });
+  const sources = new Sources({ catalog, runs, secrets, settings: config.feeds, limits, jobs, log });
+  const scrape = new Scrape({
+    catalog,
+    indexes,
+    health,
+    lifecycle,
+    sources,
+    dataDir,
+    unsent,
+    limits,
+    recorder,
+  });
   const backups = new Backups({
     directory: config.snapshotDir,
     catalog,
@@ -116,26 +151,22 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   });
   await backups.clean();
   const services: Services = {
+    ...ingest,
     config,
-    limits,
-    log,
-    recorder,
     catalog,
     indexes,
     health,
-    reads,
-    writes,
-    workbench,
     analyserOf,
-    intake,
-    room: new Room(dataDir, limits),
     curation: new Curation(catalog, analyserOf, limits),
     lifecycle,
     doorkeeper: new Doorkeeper(adminKey.value),
     usage,
     throttle: new Throttle(limits.throttledAddressesMax),
+    sources,
+    runs,
+    previews: new Previews(pool, config.feeds, limits, jobs),
     backups,
-    documentQuotas: new DocumentQuotas((tenant) => lifecycle.recordsOf(tenant)),
+    documentQuotas,
     queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
     slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     scrape,
@@ -146,6 +177,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const listener = await listenOrExplain(services, service);
   undo.push(() => listener.close());
   await lifecycle.begin();
+  await runs.begin();
+  await sources.begin();
   service.serve();
   void jobs.start({ name: "look at all indexes", subject: "stored indexes" }, (signal) =>
     indexes.lookAtAll(signal),

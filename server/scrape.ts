@@ -11,6 +11,7 @@ import type { Limits } from "./limits.js";
 import { Exposition } from "./metrics/exposition.js";
 import type { Readings } from "./metrics/readings.js";
 import type { Recorder } from "./metrics/recorder.js";
+import type { Sources } from "./sources/sources.js";
 
 /** However often somebody asks, the shards are not asked more often. */
 const SHARED_MS = 250;
@@ -25,6 +26,7 @@ export interface ScrapeOptions {
   readonly indexes: OpenIndexes;
   readonly health: ShardHealth;
   readonly lifecycle: Lifecycle;
+  readonly sources: Pick<Sources, "overdue">;
   readonly dataDir: string;
   /** Replies that clients have not taken. */
   readonly unsent: { readonly bytes: number };
@@ -65,7 +67,7 @@ export class Scrape {
   }
 
   async #readings(): Promise<Readings> {
-    const { limits, indexes: open, health, dataDir, unsent } = this.#options;
+    const { limits, indexes: open, health, sources, dataDir, unsent } = this.#options;
     const { largest, otherDocuments, statuses } = this.#overview(limits.metricsIndexesMax);
     const uids = largest.map(({ record }) => record.uid);
     const [{ shards, stats }, disk] = await Promise.all([
@@ -83,6 +85,7 @@ export class Scrape {
       otherDocuments,
       residency: open.counts,
       statuses,
+      overdueSources: sources.overdue(limits.metricsIndexesMax),
       unsentBytes: unsent.bytes,
       disk,
     };

@@ -12,6 +12,7 @@ import { restoreCommand } from "./commands/restore.js";
 import { rulesCommand } from "./commands/rules.js";
 import { searchCommand } from "./commands/search.js";
 import { serveCommand } from "./commands/serve.js";
+import { sourcesCommand } from "./commands/sources.js";
 import { synonymsCommand } from "./commands/synonyms.js";
 import { withGlobalOptions } from "./connection.js";
 import { EXIT_FAILED, EXIT_FINE, speaksToUser } from "./failure.js";
@@ -22,6 +23,7 @@ Examples:
   skein serve --data-dir ./data
   skein import products.jsonl.gz --index products
   skein search products trail shoes --filter "price:<100" --facets brand
+  skein sources add products https://shop.example/feed.xml --format brandx_merchant --schedule hourly
   skein keys create web --scopes search
   skein backup --to /mnt/backup/today
   skein check --data-dir ./data
@@ -45,6 +47,7 @@ async function run(args: readonly string[]): Promise<number> {
     indexesCommand(),
     rulesCommand(),
     synonymsCommand(setExit),
+    sourcesCommand(setExit),
     keysCommand(),
     backupCommand(),
     restoreCommand(),

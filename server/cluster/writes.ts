@@ -90,13 +90,6 @@ export class Writes {
     return this.#delete(uid, (stamp) => encodeDeleteWhere({ ...stamp, program }));
   }
 
-  /** The sequence number below which everything is that was written so far, and nothing that is written later. */
-  async nextSeq(uid: number): Promise<number> {
-    const { state, end } = await this.#indexes.use(uid);
-    end();
-    return state.nextSeq;
-  }
-
   /**
    * Deletes the documents that a feed did not have: those with a sequence number below `beforeSeq`, which was the next one
    * when its run began, that are not among the kept. The number deleted, visible when resolved.

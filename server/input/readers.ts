@@ -110,6 +110,17 @@ export function numberAboveZero(maximum: number): ValueReader<number> {
   };
 }
 
+/** A number from 0 to 1. */
+export function ratio(): ValueReader<number> {
+  const takes = "a number from 0 to 1";
+  return {
+    takes,
+    schema: { type: "number", minimum: 0, maximum: 1 },
+    read: (value, path, rules) =>
+      typeof value === "number" && value >= 0 && value <= 1 ? value : wrongType(path, takes, value, rules),
+  };
+}
+
 export function oneOf<const T extends string>(choices: readonly T[]): ValueReader<T> {
   const takes = `one of ${choices.join(", ")}`;
   return {

@@ -67,6 +67,7 @@ const NOTHING: Readings = {
   indexes: [],
   otherDocuments: null,
   residency: { loaded: 0, openings: 0, unloads: 0 },
+  overdueSources: [],
   unsentBytes: 0,
   statuses: new Map(),
   disk: null,

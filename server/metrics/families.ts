@@ -136,6 +136,20 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "feed_runs_total",
+    help: "Runs of data sources that are over, by status.",
+    labels: ["status"],
+    samples: ({ feedRuns }) => Array.from(feedRuns, ([status, count]) => [{ status }, count]),
+  },
+  {
+    type: "gauge",
+    name: "data_source_overdue",
+    help: "1 for a data source that has not followed its feed for three periods of its schedule.",
+    labels: ["index", "tenant", "source"],
+    samples: (_, { overdueSources }) => overdueSources.map((labels) => [{ ...labels }, 1]),
+  },
+  {
+    type: "counter",
     name: "http_thread_active_seconds_total",
     help: "Time in which the event loop of the HTTP thread was not waiting.",
     labels: [],

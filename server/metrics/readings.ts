@@ -45,6 +45,12 @@ export interface Readings {
   readonly residency: { readonly loaded: number; readonly openings: number; readonly unloads: number };
   /** Number of indexes by status. */
   readonly statuses: ReadonlyMap<string, number>;
+  /** Data sources that have not followed their feed for long. */
+  readonly overdueSources: readonly {
+    readonly index: string;
+    readonly tenant: number;
+    readonly source: number;
+  }[];
   /** Bytes of finished replies that clients have not taken yet. */
   readonly unsentBytes: number;
   /** Of the file system of the data directory; null when it cannot be told. */

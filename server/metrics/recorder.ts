@@ -1,5 +1,6 @@
 // What the server counts about itself while it works: numbers in memory since the start, cheap enough for
 // every request. Knows neither the library that prints them nor who calls.
+import type { RunStatus } from "../catalog/types.js";
 import { DurationHistogram } from "./histogram.js";
 import { QUERY_PHASES, type QueryPhase, type QueryTrace } from "./query-trace.js";
 
@@ -51,6 +52,8 @@ export class Recorder {
     single: { accepted: 0, rejected: 0, bytes: 0 },
     feed: { accepted: 0, rejected: 0, bytes: 0 },
   };
+  /** Runs of data sources that are over, by their status. */
+  readonly feedRuns = new Map<RunStatus, number>();
   slowQueries = 0;
   logLinesDropped = 0;
   requestsInFlight = 0;
@@ -89,6 +92,10 @@ export class Recorder {
   /** Bytes of documents as they arrived, decompressed. */
   documentBytes(source: DocumentSource, bytes: number): void {
     this.documents[source].bytes += bytes;
+  }
+
+  feedRunEnded(status: RunStatus): void {
+    this.feedRuns.set(status, (this.feedRuns.get(status) ?? 0) + 1);
   }
 
   requests(): RequestMeter[] {

@@ -10,14 +10,19 @@ export interface DocumentQuota {
 
 export class DocumentQuotas {
   readonly #documentsOf: (tenant: number) => number;
+  readonly #limitOf: (tenant: number) => number | null;
   readonly #tenants = new Map<number, TenantWrites>();
 
-  /** `documentsOf`: the tenant's live documents, those of every answered write included. */
-  constructor(documentsOf: (tenant: number) => number) {
+  /** `documentsOf`: the tenant's live documents, those of every answered write included. `limitOf`: what its plan says. */
+  constructor(documentsOf: (tenant: number) => number, limitOf: (tenant: number) => number | null) {
     this.#documentsOf = documentsOf;
+    this.#limitOf = limitOf;
   }
 
-  of(tenant: number, limit: number): DocumentQuota {
+  /** What the plan leaves the tenant now; null: no limit. */
+  of(tenant: number): DocumentQuota | null {
+    const limit = this.#limitOf(tenant);
+    if (limit === null) return null;
     const writes = this.#tenants.get(tenant) ?? new TenantWrites();
     this.#tenants.set(tenant, writes);
     const free = (): number => Math.max(0, limit - this.#documentsOf(tenant) - writes.reserved);

@@ -12,6 +12,7 @@ const KEPT_STATE = [
   "server/words/word-cuts.ts segmenter",
   "server/curation.ts knownBytes",
   "server/ingest/intake-worker.ts workbench",
+  "server/sources/feed-worker.ts workbench",
   ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),
 ];
 

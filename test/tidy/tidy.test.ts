@@ -101,10 +101,14 @@ const FOREIGN_ENGINES: Record<string, string[]> = {
     "shards/worker.ts",
     "server/ingest/intake-pool.ts",
     "server/ingest/intake-worker.ts",
+    "server/sources/feed-pool.ts",
   ],
   "classic-level": ["shards/storage/level-store.ts"],
   pino: ["server/log.ts"],
   "prom-client": ["server/metrics/exposition.ts"],
+  "node-cron": ["server/sources/schedule.ts"],
+  "fast-xml-parser": ["server/feeds/xml-values.ts"],
+  "@streamparser/json": ["server/feeds/json-reader.ts"],
 };
 
 describe("imports", () => {

@@ -13,9 +13,11 @@ export const OPENAPI = {
     license: { name: "MIT", identifier: "MIT" },
   },
   security: [{ bearer: [] }],
-  tags: ["indexes", "documents", "search", "rules", "keys", "tenants", "snapshots", "server"].map((name) => ({
-    name,
-  })),
+  tags: ["indexes", "documents", "search", "rules", "sources", "keys", "tenants", "snapshots", "server"].map(
+    (name) => ({
+      name,
+    }),
+  ),
   paths: PATHS,
   components: {
     securitySchemes: {

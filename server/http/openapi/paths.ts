@@ -13,6 +13,7 @@ import {
   queryParameter,
 } from "./operations.js";
 import { ref } from "./schemas.js";
+import { sourcePaths } from "./source-paths.js";
 
 const INDEX = pathParameter("name", "Name of the index.");
 const DOCUMENT = pathParameter(
@@ -279,6 +280,7 @@ export const PATHS: Readonly<Record<string, PathItem>> = {
   ...documentPaths,
   ...searchPaths,
   ...curationPaths,
+  ...sourcePaths,
   ...adminPaths,
   ...snapshotPaths,
   ...serverPaths,

@@ -12,6 +12,7 @@ import { SUGGEST } from "../../suggest/suggest-request.js";
 import { KEY } from "../../tenants/keys.js";
 import { TENANT } from "../../tenants/tenants.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
+import { SOURCE_SCHEMAS } from "./source-schemas.js";
 
 export function ref(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
@@ -250,6 +251,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ],
   ),
   ...CURATION_SCHEMAS,
+  ...SOURCE_SCHEMAS,
   Key: object(key, Object.keys(key)),
   NewKey: object({ ...key, key: { type: "string", description: "The value, shown this once." } }, [
     ...Object.keys(key),

@@ -4,8 +4,6 @@ import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../i
 import { exportDocuments } from "../../ingest/export-stream.js";
 import { importDocuments } from "../../ingest/import-stream.js";
 import { writeBatch } from "../../ingest/write.js";
-import type { DocumentQuota } from "../../tenants/document-quota.js";
-import { planNamed } from "../../tenants/plans.js";
 import { documentStream, readDocumentBytes } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
@@ -26,18 +24,18 @@ export const documentRoutes: readonly Route[] = [
 ];
 
 async function batch(context: IndexContext): Promise<HttpReply> {
-  const { services, request, record } = context;
+  const { services, request, principal, record } = context;
   const body = await readDocumentBytes(request, services.config.limits.batchBodyBytesMax);
   services.lifecycle.checkOpen(record);
-  return dataReply(await writeBatch(services, record, body, quotaOf(context)));
+  return dataReply(await writeBatch(services, record, body, services.documentQuotas.of(principal.tenant)));
 }
 
 async function importAll(context: IndexContext): Promise<HttpReply> {
-  const { services, request, query, record } = context;
+  const { services, request, query, principal, record } = context;
   services.lifecycle.checkOpen(record);
   const action = query().get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
-  const target = { exists, quota: quotaOf(context) };
+  const target = { exists, quota: services.documentQuotas.of(principal.tenant) };
   const lines = importDocuments(services, record, action, documentStream(request), target);
   return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, services.log);
 }
@@ -78,10 +76,4 @@ async function remove({ services, params, record }: IndexContext): Promise<HttpR
 
 function noDocument(): SkeinError {
   return new SkeinError("SK-DOC-404", "the document does not exist");
-}
-
-/** What the plan leaves the tenant; null: no limit. */
-function quotaOf({ services, principal, state }: IndexContext): DocumentQuota | null {
-  const { documents } = planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
-  return documents === null ? null : services.documentQuotas.of(principal.tenant, documents);
 }

@@ -10,6 +10,7 @@ import { openapiRoutes } from "./openapi.js";
 import { queryRoutes } from "./query.js";
 import { ruleRoutes } from "./rules.js";
 import { snapshotRoutes } from "./snapshots.js";
+import { sourceRoutes } from "./sources.js";
 import { synonymRoutes } from "./synonyms.js";
 import { tenantRoutes } from "./tenants.js";
 
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...queryRoutes,
   ...ruleRoutes,
   ...synonymRoutes,
+  ...sourceRoutes,
   ...keyRoutes,
   ...tenantRoutes,
   ...snapshotRoutes,

@@ -13,9 +13,9 @@ import type { Reply } from "../world/reply.js";
 import { backups, SCENARIOS, type Scenario, type ServingPoint } from "./fault-scenarios.js";
 import { type View, World } from "./fault-world.js";
 
-const OFFLINE = /^(restore|reshard)\./;
+const ELSEWHERE = /^(restore|reshard|run)\./;
 const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
-  (point) => !OFFLINE.test(point),
+  (point) => !ELSEWHERE.test(point),
 ) as ServingPoint[];
 /** A stop cuts short what takes several steps; in the others it waits for the one that is done. */
 const STOPPED: readonly ServingPoint[] = [

@@ -9,7 +9,9 @@ import type { Reply } from "../world/reply.js";
 import type { View, World } from "./fault-world.js";
 
 export type OfflinePoint = Extract<ServerFaultPoint, `restore.${string}` | `reshard.${string}`>;
-export type ServingPoint = ShardFaultPoint | Exclude<ServerFaultPoint, OfflinePoint>;
+/** Those of feeds have a test of their own. */
+export type RunPoint = Extract<ServerFaultPoint, `run.${string}`>;
+export type ServingPoint = ShardFaultPoint | Exclude<ServerFaultPoint, OfflinePoint | RunPoint>;
 
 export interface Scenario {
   /** Runs before the point is armed. */

@@ -30,10 +30,10 @@ export class World {
   shards = 2;
   readonly #config = join(this.place, "config.json");
 
-  constructor() {
+  constructor(config: object = {}) {
     mkdirSync(this.faults);
     mkdirSync(this.dataDir);
-    writeFileSync(this.#config, JSON.stringify({ limits: LIMITS }));
+    writeFileSync(this.#config, JSON.stringify({ limits: LIMITS, ...config }));
   }
 
   get env(): Record<string, string> {

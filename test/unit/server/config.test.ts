@@ -40,6 +40,13 @@ describe("values", () => {
       cors: null,
       trustProxy: false,
       plans: [expect.objectContaining({ name: "default", searches_per_month: null })],
+      feeds: {
+        allowPrivate: false,
+        allowHosts: [],
+        bytesMax: 10 * 1024 ** 3,
+        msMax: 3_600_000,
+        concurrency: 2,
+      },
       limits: DEFAULT_LIMITS,
     });
   });

@@ -150,7 +150,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
         const record = await newIndex();
         const model = new Model();
         let kept = new SeqSet();
-        let beforeSeq = await ingest.writes.nextSeq(uid);
+        let beforeSeq = cluster.indexes.state(uid).nextSeq;
         const send = (body: object) => writeBatch(ingest, record, Buffer.from(JSON.stringify(body)), null);
         for (const step of [...steps, { kind: "end" as const }]) {
           if (step.kind === "upsert") {
@@ -169,7 +169,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
             expect(written).toMatchObject({ unchanged, partial: false });
           } else if (step.kind === "begin") {
             kept = new SeqSet();
-            beforeSeq = await ingest.writes.nextSeq(uid);
+            beforeSeq = cluster.indexes.state(uid).nextSeq;
             model.begin();
           } else {
             const count = await ingest.writes.countUnseen(uid, beforeSeq, kept);
@@ -195,7 +195,10 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
       return { id, kind, stock, spaced: false };
     };
     await writePrepared(ingest, record, prepare([item("a", 1), item("b", 1)]), null);
-    const quota = new DocumentQuotas(() => ingest.reads.documents(uid)).of(1, 3);
+    const quota = new DocumentQuotas(
+      () => ingest.reads.documents(uid),
+      () => 3,
+    ).of(1);
     const items = [
       item("a", 1),
       item("c", 1),

@@ -57,6 +57,7 @@ const READINGS: Readings = {
   ],
   shardRequestsMax: 100,
   indexes: [INDEX, { ...INDEX, name: "half", stats: null }],
+  overdueSources: [{ index: "shop", tenant: 1, source: 4 }],
   otherDocuments: 77,
   residency: { loaded: 2, openings: 9, unloads: 7 },
   unsentBytes: 4096,

@@ -26,6 +26,7 @@ test("scrapes at once share one text; a busy thread does not keep it longer", as
     indexes: { counts: { loaded: 0, openings: 0, unloads: 0 } } as OpenIndexes,
     health: health as unknown as ShardHealth,
     lifecycle: {} as Lifecycle,
+    sources: { overdue: () => [] },
     dataDir: ".",
     unsent: { bytes: 0 },
     limits: DEFAULT_LIMITS,

@@ -12,12 +12,15 @@ function heldBack(): { ended: Promise<void>; end: () => void } {
 }
 
 test("writes that fit together run together, and none of another tenant waits", () => {
-  const quotas = new DocumentQuotas(() => 3);
-  const quota = quotas.of(1, 10);
+  const quotas = new DocumentQuotas(
+    () => 3,
+    () => 10,
+  );
+  const quota = quotas.of(1)!;
   const first = quota.enter(4);
   expect(first).not.toBeNull();
   expect(quota.enter(4)).toBeNull();
-  expect(quotas.of(2, 10).enter(7)).not.toBeNull();
+  expect(quotas.of(2)!.enter(7)).not.toBeNull();
   const second = quota.enter(3);
   expect(second).not.toBeNull();
   first!();
@@ -26,7 +29,10 @@ test("writes that fit together run together, and none of another tenant waits", 
 
 test("a write alone waits for those before it, keeps those after it back, and sees what was added", async () => {
   let documents = 0;
-  const quota = new DocumentQuotas(() => documents).of(1, 10);
+  const quota = new DocumentQuotas(
+    () => documents,
+    () => 10,
+  ).of(1)!;
   const leave = quota.enter(6)!;
   const order: string[] = [];
   const held = heldBack();
@@ -49,7 +55,10 @@ test("a write alone waits for those before it, keeps those after it back, and se
 });
 
 test("a write alone that fails lets the next one go on", async () => {
-  const quota = new DocumentQuotas(() => 12).of(1, 10);
+  const quota = new DocumentQuotas(
+    () => 12,
+    () => 10,
+  ).of(1)!;
   await expect(quota.alone(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await quota.alone(async (free) => free)).toBe(0);
 });

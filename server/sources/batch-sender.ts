@@ -1,0 +1,115 @@
+// The feed thread's end of a run: collects what the items of a feed became and sends it as batches, as many as the HTTP
+// thread has asked for. A feed that comes slowly is sent on after a moment, so that its documents do not wait for more.
+import type { MessagePort } from "node:worker_threads";
+import type { PreparedWrite, SyncedDocument } from "../ingest/prepare.js";
+import type { MappedItem } from "../mapping/map-item.js";
+import type { FeedBatch, FeedSignal } from "./feed-task.js";
+import { type ItemError, RUN_ERRORS_MAX } from "./run-view.js";
+
+/** A batch is one write: large enough to amortise its sync, small enough to be one slice of work. */
+const BATCH_BYTES = 1024 * 1024;
+const BATCH_DOCUMENTS_MAX = 2_000;
+const LINGER_MS_MAX = 500;
+
+interface Batching {
+  readonly prepare: (documents: readonly SyncedDocument[]) => PreparedWrite;
+  readonly feedBytes: () => number;
+}
+
+export class BatchSender {
+  readonly #port: MessagePort;
+  #batching: Batching | null = null;
+  #documents: SyncedDocument[] = [];
+  #items: number[] = [];
+  #bytes = 0;
+  #failed = 0;
+  #errors: ItemError[] = [];
+  #errorsTold = 0;
+  #permits = 0;
+  #onPermit: (() => void) | null = null;
+  #linger: NodeJS.Timeout | null = null;
+
+  constructor(port: MessagePort, onStop: () => void) {
+    this.#port = port;
+    port.on("message", (signal: FeedSignal) => {
+      if (signal === "stop") onStop();
+      else this.#permits++;
+      this.#onPermit?.();
+    });
+    port.on("close", onStop);
+  }
+
+  begin(batching: Batching): void {
+    this.#batching = batching;
+  }
+
+  /** Takes an item. One that became no document is a mark: what is stored under its id stays. */
+  add({ at, id, document, errors }: MappedItem): void {
+    if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
+    if (id !== null) {
+      this.#documents.push({ id, json: document });
+      this.#items.push(at);
+      this.#bytes += document?.length ?? 0;
+    }
+    this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
+  }
+
+  get full(): boolean {
+    return this.#bytes >= BATCH_BYTES || this.#documents.length >= BATCH_DOCUMENTS_MAX;
+  }
+
+  /** Sends what there is as soon as it may. Throws the signal's reason. */
+  async send(signal: AbortSignal): Promise<void> {
+    while (this.#permits === 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#onPermit = resolve;
+      });
+      this.#onPermit = null;
+    }
+    signal.throwIfAborted();
+    this.#post();
+  }
+
+  /** Nothing is sent from now on. */
+  end(): void {
+    this.#batching = null;
+    if (this.#linger !== null) clearTimeout(this.#linger);
+    this.#port.close();
+  }
+
+  #addFailure(error: ItemError): void {
+    this.#failed++;
+    if (this.#errorsTold++ < RUN_ERRORS_MAX) this.#errors.push(error);
+  }
+
+  #sendLate(): void {
+    this.#linger = null;
+    if (this.#permits > 0) this.#post();
+    else this.#linger = setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
+  }
+
+  #post(): void {
+    if (this.#linger !== null) clearTimeout(this.#linger);
+    this.#linger = null;
+    if (this.#batching === null || this.#documents.length + this.#failed === 0) return;
+    this.#permits--;
+    const prepared = this.#batching.prepare(this.#documents);
+    const batch: FeedBatch = {
+      prepared,
+      items: this.#items,
+      failed: this.#failed,
+      errors: this.#errors,
+      documentBytes: this.#bytes,
+      feedBytes: this.#batching.feedBytes(),
+    };
+    this.#port.postMessage(
+      batch,
+      prepared.messages.map(({ message }) => message.buffer),
+    );
+    this.#documents = [];
+    this.#items = [];
+    this.#bytes = 0;
+    this.#failed = 0;
+    this.#errors = [];
+  }
+}

@@ -1,0 +1,51 @@
+// So many at the same time, the others one after the other in the order in which they came.
+
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Runs the work when it is its turn. Throws the reason of the signal when that comes first. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#enter(signal);
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal.reason);
+      };
+      const begin = (): void => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      signal.addEventListener("abort", onAbort);
+      this.#waiting.push(begin);
+    });
+  }
+
+  /** Hands the place to the first that waits. */
+  #leave(): void {
+    const begin = this.#waiting.shift();
+    if (begin === undefined) this.#free++;
+    else begin();
+  }
+}
