@@ -104,9 +104,9 @@ async function listSources(index: string, options: GlobalOptions): Promise<void>
       source.schedule,
       source.sync_mode,
       stateOf(source),
-      source.next_run_at ?? "",
+      minuteOf(source.next_run_at),
     ]);
-    return table(["id", "url", "format", "schedule", "mode", "last run", "next run"], rows);
+    return table(["id", "url", "format", "schedule", "mode", "last run (UTC)", "next run (UTC)"], rows);
   });
 }
 
@@ -172,14 +172,17 @@ async function listRuns(index: string, id: string, options: GlobalOptions): Prom
     const rows = runs.map((run) => [
       String(run.id),
       run.not_modified ? "not modified" : run.status,
-      run.started_at ?? "",
+      minuteOf(run.started_at),
       grouped(run.documents_imported),
       grouped(run.documents_unchanged),
       grouped(run.documents_failed),
       grouped(run.documents_deleted),
       run.error ?? (run.errors[0] === undefined ? "" : `item ${run.errors[0].item}: ${run.errors[0].error}`),
     ]);
-    return table(["id", "status", "started", "imported", "unchanged", "failed", "deleted", "error"], rows);
+    return table(
+      ["id", "status", "started (UTC)", "imported", "unchanged", "failed", "deleted", "error"],
+      rows,
+    );
   });
 }
 
@@ -212,8 +215,13 @@ function fieldMap(entries: readonly string[]): Record<string, string> {
 
 function stateOf({ enabled, suspended, last_run }: SourceView): string {
   if (suspended) return "suspended: the credentials were refused";
-  const last = last_run === null ? "never" : `${last_run.status} ${last_run.finished_at ?? ""}`.trim();
+  const last = last_run === null ? "never" : `${last_run.status} ${minuteOf(last_run.finished_at)}`.trim();
   return enabled ? last : `${last} (off)`;
+}
+
+/** `2026-05-01 10:30`, empty for none. */
+function minuteOf(time: string | null): string {
+  return time === null ? "" : time.slice(0, 16).replace("T", " ");
 }
 
 function outcomeOf(run: RunView): string {

@@ -18,6 +18,7 @@ import { type QueryAnswer, resultLines } from "../results.js";
 import { grouped } from "../table.js";
 import { upload } from "../upload/sender.js";
 import { DEMO_SCHEMA, demoCatalogue, type Product } from "./catalogue.js";
+import { FEED_INDEX, followFeed, serveFeed } from "./feed.js";
 import { sampleCommand, sampleSearches } from "./samples.js";
 
 const INDEX = "products";
@@ -31,11 +32,14 @@ async function demo(): Promise<void> {
   const key = process.env.SKEIN_ADMIN_KEY ?? `demo_${randomBytes(12).toString("hex")}`;
   const port = options.port ?? String((await isFree(PORT)) ? PORT : 0);
   const config = loadConfig({ data_dir: dataDir, port, admin_key: key, log_level: "error" });
-  const server = await startServer(config);
+  const feeds = { ...config.feeds, allowHosts: ["127.0.0.1"] };
+  const server = await startServer({ ...config, feeds });
+  const products = demoCatalogue();
+  const feed = await serveFeed(products);
   try {
-    const products = demoCatalogue();
     await fill(server.url, key, products);
     await showSearches(server.url, key, products);
+    await showFeed(server.url, key, feed.url);
     if (options.exit !== true && process.env.SKEIN_DEMO_EXIT !== "1") {
       print(whatNext(server.url, key));
       await stopSignal();
@@ -43,6 +47,7 @@ async function demo(): Promise<void> {
     }
   } finally {
     await server.stop();
+    feed.server.close();
     if (temporary) rmSync(dataDir, { recursive: true, force: true });
   }
 }
@@ -94,6 +99,17 @@ async function showSearches(url: string, key: string, products: readonly Product
   }
 }
 
+async function showFeed(url: string, key: string, feedUrl: string): Promise<void> {
+  const client = new ApiClient(url, key);
+  try {
+    const run = await followFeed(client, feedUrl);
+    print(`\nThe index ${FEED_INDEX} follows a merchant feed, which the demo serves at ${feedUrl}:`);
+    print(`${run.documents_imported + run.documents_unchanged} products read, read again every hour.`);
+  } finally {
+    client.close();
+  }
+}
+
 function whatNext(url: string, key: string): string {
   return `
 The server stays up until Ctrl-C. In a second terminal, in this folder:
@@ -103,6 +119,9 @@ The server stays up until Ctrl-C. In a second terminal, in this folder:
   npx skein search ${INDEX} wool shirt --facets brand,color
   npx skein search ${INDEX} '*' --filter 'price:[20..40] && tags:[gift,travel]' --sort rating:desc
   npx skein import YOUR-FILE.csv --index mine        (JSON lines, JSON or CSV, plain or gzip)
+
+  npx skein sources sync ${FEED_INDEX} 1             (nothing has changed, so nothing is read)
+  npx skein search ${FEED_INDEX} shirt --facets brand
 
   curl -s $SKEIN_URL/v1/indexes/${INDEX}/query \\
     -H "Authorization: Bearer $SKEIN_API_KEY" -H "Content-Type: application/json" \\

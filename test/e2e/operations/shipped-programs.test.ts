@@ -22,6 +22,7 @@ test("the demo fills a server, searches it and, when told to, ends", async () =>
   const samples = run.out.split("\n$ skein search products ").slice(1);
   expect(samples.length).toBeGreaterThanOrEqual(5);
   for (const sample of samples) expect(sample, sample).toMatch(/^[1-9]\d* found/m);
+  expect(run.out).toContain("100 products read, read again every hour.");
 });
 
 test("the load benchmark runs and writes its result", async () => {
