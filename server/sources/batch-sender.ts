@@ -21,6 +21,8 @@ export class BatchSender {
   #batching: Batching | null = null;
   #documents: SyncedDocument[] = [];
   #items: number[] = [];
+  /** Where the document with an id is. */
+  readonly #places = new Map<string, number>();
   #bytes = 0;
   #failed = 0;
   #errors: ItemError[] = [];
@@ -46,11 +48,7 @@ export class BatchSender {
   /** Takes an item. One that became no document is a mark: what is stored under its id stays. */
   add({ at, id, document, errors }: MappedItem): void {
     if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
-    if (id !== null) {
-      this.#documents.push({ id, json: document });
-      this.#items.push(at);
-      this.#bytes += document?.length ?? 0;
-    }
+    if (id !== null) this.#put(at, { id, json: document });
     this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
   }
 
@@ -75,6 +73,24 @@ export class BatchSender {
     this.#batching = null;
     if (this.#linger !== null) clearTimeout(this.#linger);
     this.#port.close();
+  }
+
+  /** Of several items with one id the last one counts that became a document. */
+  #put(at: number, document: SyncedDocument): void {
+    const place = this.#places.get(document.id);
+    this.#bytes += document.json?.length ?? 0;
+    if (place === undefined) {
+      this.#places.set(document.id, this.#documents.length);
+      this.#documents.push(document);
+      this.#items.push(at);
+      return;
+    }
+    if (document.json === null) return;
+    const { id, json } = this.#documents[place]!;
+    const error = `item ${at} has the same id, and the last one counts`;
+    if (json !== null) this.#addFailure({ item: this.#items[place]!, id, error });
+    this.#documents[place] = document;
+    this.#items[place] = at;
   }
 
   #addFailure(error: ItemError): void {
@@ -108,6 +124,7 @@ export class BatchSender {
     );
     this.#documents = [];
     this.#items = [];
+    this.#places.clear();
     this.#bytes = 0;
     this.#failed = 0;
     this.#errors = [];
