@@ -74,11 +74,12 @@ test("any value is the same however it is printed, and another one is not", () =
   );
 });
 
-/** The value with the members of its objects in order. */
+/** The value with the members of its objects in order. No object becomes a list that another value could be. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value)
+  const members = Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => ({ name, member: sorted(member) }));
+  return { members };
 }
