@@ -20,6 +20,8 @@ import type {
 const IDLE_MS_MAX = 10_000;
 /** Batches that are sent and not yet written. */
 const BATCHES_AHEAD = 2;
+/** A thread that is told to end, or whose time is up, is ended after this. */
+const GRACE_MS = 10_000;
 const HEAP_MIB = 256;
 const YOUNG_HEAP_MIB = 12;
 
@@ -81,7 +83,13 @@ export class FeedPool {
     signal.throwIfAborted();
     const { port1: port, port2 } = new MessageChannel();
     const send = (message: FeedSignal): void => port.postMessage(message);
-    const onAbort = (): void => send("stop");
+    const kill = new AbortController();
+    const killIn = (ms: number): NodeJS.Timeout => setTimeout(() => kill.abort(), ms);
+    const timers = [killIn(task.rules.msMax + GRACE_MS)];
+    const onAbort = (): void => {
+      send("stop");
+      timers.push(killIn(GRACE_MS));
+    };
     signal.addEventListener("abort", onAbort);
     port.on("message", (batch: FeedBatch) => {
       if (!signal.aborted) onBatch(batch, () => send("more"));
@@ -90,22 +98,30 @@ export class FeedPool {
     // The thread closes its end behind its last batch, also when it dies. The result may arrive before that.
     const closed = new Promise((resolve) => port.once("close", resolve));
     try {
-      const reply = await this.#ask<T>(task, port2);
+      const reply = await this.#ask<T>(task, port2, kill.signal);
       await closed;
       signal.throwIfAborted();
       if ("refused" in reply) throw new FeedError(reply.refused.code, reply.refused.message);
       return reply;
+    } catch (error) {
+      signal.throwIfAborted(); // why it was told to stop, whatever became of that
+      throw error;
     } finally {
+      for (const timer of timers) clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
       port.close();
     }
   }
 
-  async #ask<T>(task: FeedTask, port: MessagePort): Promise<T | FeedRefusal> {
+  /** `kill` ends the thread. */
+  async #ask<T>(task: FeedTask, port: MessagePort, kill: AbortSignal): Promise<T | FeedRefusal> {
     this.#pool ??= this.#start();
     try {
-      return (await this.#pool.run({ task, port }, { transferList: [port] })) as T | FeedRefusal;
+      return (await this.#pool.run({ task, port }, { transferList: [port], signal: kill })) as
+        | T
+        | FeedRefusal;
     } catch (error) {
+      if (kill.aborted) throw new FeedError("SK-DS-504", "the feed took too long to be read", error);
       this.#log.error({ err: error }, "a feed thread failed");
       throw new FeedError(
         "SK-DS-503",

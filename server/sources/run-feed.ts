@@ -140,7 +140,7 @@ class FeedRun {
     recorder.documentBytes("feed", batch.documentBytes);
     this.#writes++;
     fault("run.before-batch");
-    const { errors, unchanged, kept } = await asFeedError(() =>
+    const { errors, unchanged, kept, partial } = await asFeedError(() =>
       writePrepared(this.#parts, record, batch.prepared, quota),
     );
     fault("run.after-batch");
@@ -154,7 +154,7 @@ class FeedRun {
     );
     recorder.documentsTaken("feed", imported + unchanged, errors.length + batch.failed);
     const [broken] = errors.filter(({ code }) => ERRORS[code].status >= 500);
-    if (broken !== undefined) throw notWritten(broken.error);
+    if (broken !== undefined || partial) throw notWritten(broken?.error ?? "a shard did not take its part");
   }
 
   /** Throws FeedError, with nothing deleted, for an empty feed and one that would delete too much. */

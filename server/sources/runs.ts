@@ -77,6 +77,8 @@ export class Runs {
   readonly #slots: Slots;
   /** By run. */
   readonly #active = new Map<number, ActiveRun>();
+  /** The sources that #follow has looked at last. */
+  #followed: CatalogState["owned"]["source"] | null = null;
 
   constructor(options: RunsOptions) {
     this.#options = options;
@@ -172,10 +174,13 @@ export class Runs {
 
   /** Stops the runs whose source was deleted, and those whose index has been swapped since they began. */
   #follow(state: CatalogState): void {
+    if (this.#active.size === 0 || state.owned.source === this.#followed) return;
+    this.#followed = state.owned.source;
+    const indexOf = new Map([...this.#followed.values()].flat().map(({ id, index }) => [id, index]));
     for (const { begun, source, stop } of this.#active.values()) {
-      const present = presentSource(state, source);
-      if (present === undefined) stop.abort(new RunStop("deleted"));
-      else if (begun !== null && present.index !== begun.index) stop.abort(new RunStop("moved"));
+      const index = indexOf.get(source);
+      if (index === undefined) stop.abort(new RunStop("deleted"));
+      else if (begun !== null && index !== begun.index) stop.abort(new RunStop("moved"));
     }
   }
 
