@@ -21,3 +21,9 @@ export interface FeedItem {
   /** Why there is no value; the other items go on. */
   readonly problem?: string;
 }
+
+/** Sets a member of an object that is being made, whatever its name is: plain objects are fast, and `__proto__` is no member of theirs. */
+export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== "__proto__") object[name] = value;
+  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}

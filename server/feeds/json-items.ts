@@ -2,10 +2,10 @@
 // type or its first line says. One document is json-reader's business; of lines, a broken one is a failed item.
 
 import { FeedError } from "../errors.js";
-import type { FeedText } from "./charset.js";
-import type { FeedItem } from "./feed-item.js";
+import { type FeedText, INVALID } from "./charset.js";
+import type { FeedItem, FeedObject } from "./feed-item.js";
 import { following } from "./following.js";
-import { JsonReader, type JsonReaderOptions } from "./json-reader.js";
+import { DEPTH_MAX, JsonReader, type JsonReaderOptions } from "./json-reader.js";
 
 const LINES_TYPE = /^[^;]*\b(x-)?(ndjson|jsonl|jsonlines|json-lines)\b/i;
 
@@ -59,19 +59,10 @@ async function start(pieces: AsyncIterator<string>, lengthMax: number) {
     if (first === "[" || isEnd) return { head, isLines: false };
     const newline = head.indexOf("\n");
     if (newline >= 0) {
-      if (!isJson(head.slice(0, newline))) return { head, isLines: false };
+      if (parsed(head.slice(0, newline)) === undefined) return { head, isLines: false };
       if (head.slice(newline).trimStart() !== "") return { head, isLines: true };
     }
     if (head.length > lengthMax) return { head, isLines: false };
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -114,7 +105,7 @@ class LineItems {
   /** A last line that is broken and has no newline was cut. */
   end(): FeedItem[] {
     const items: FeedItem[] = [];
-    const isCut = this.#rest.trim() !== "" && !isJson(this.#rest);
+    const isCut = this.#rest.trim() !== "" && parsed(this.#rest) === undefined;
     this.#endLine(items);
     if (isCut) throw new FeedError("SK-DS-520", `the feed ended early, in line ${this.#line}`);
     return items;
@@ -134,6 +125,15 @@ class LineItems {
   }
 
   #read(line: string): FeedItem {
+    const value = PARTICULAR.test(line) ? null : parsed(line);
+    if (value === undefined) return this.#failed("not one JSON value");
+    if (value === null || isDeeper(value, DEPTH_MAX)) return this.#readExactly(line);
+    if (typeof value === "object" && !Array.isArray(value))
+      return { at: ++this.#count, value: value as FeedObject };
+    return { at: ++this.#count, value: null, problem: "item is not an object" };
+  }
+
+  #readExactly(line: string): FeedItem {
     try {
       if (this.#reader === null) {
         this.#reader = new JsonReader({ ...this.#options, itemBytesMax: Number.POSITIVE_INFINITY });
@@ -151,4 +151,21 @@ class LineItems {
   #failed(what: string): FeedItem {
     return { at: ++this.#count, value: null, problem: `line ${this.#line} is ${what}` };
   }
+}
+
+/** What JSON.parse, which is ten times faster, may not read as it is to be read: some numbers, bytes that are no text. */
+const PARTICULAR = new RegExp(`\\d{16}|\\d[eE]|-0|${INVALID}`);
+
+/** Undefined for what is not one JSON value. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
 }

@@ -5,9 +5,9 @@
 import { Tokenizer, TokenType } from "@streamparser/json";
 import { FeedError } from "../errors.js";
 import { INVALID, invalidBytes } from "./charset.js";
-import type { FeedItem } from "./feed-item.js";
+import { type FeedItem, setMember } from "./feed-item.js";
 
-const DEPTH_MAX = 64;
+export const DEPTH_MAX = 64;
 /** Deeper ends the feed: the open containers are all that the reader remembers of an item that failed. */
 const OPEN_MAX = 100_000;
 
@@ -176,7 +176,7 @@ export class JsonReader {
   }
 
   #child(isArray: boolean): unknown[] | Record<string, unknown> {
-    return isArray ? [] : Object.create(null);
+    return isArray ? [] : {};
   }
 
   #foundAt(depth: number): void {
@@ -213,7 +213,7 @@ export class JsonReader {
     const top = this.#open.at(-1);
     if (top === undefined || top.value === null || this.#problem !== null) return;
     if (Array.isArray(top.value)) top.value.push(value);
-    else top.value[top.key] = value;
+    else setMember(top.value, top.key, value);
   }
 
   #spoil(problem: string): void {

@@ -2,7 +2,7 @@
 // are written with, all values strings, repeated children arrays. No declaration of the document has a say in it.
 
 import { type X2jOptions, XMLParser } from "fast-xml-parser";
-import type { FeedObject } from "./feed-item.js";
+import { type FeedObject, setMember } from "./feed-item.js";
 import { decodeEntities } from "./xml-entities.js";
 
 /** Names that the parser refuses because they are dangerous in its own objects; in ours, which inherit nothing, they are names. */
@@ -69,10 +69,6 @@ function unescaped(name: string): string {
 type Value = string | { [name: string]: Value } | Value[];
 type Members = Record<string, Value>;
 
-function noMembers(): Members {
-  return Object.create(null) as Members;
-}
-
 function nameOf(node: Node): string {
   for (const name in node) return name;
   return "";
@@ -97,7 +93,7 @@ function valueIn(node: Node, name: string): Value {
  * or `alternate`.
  */
 function membersOf(children: readonly Node[], attributes: Record<string, string> | undefined): Members {
-  const members = noMembers();
+  const members: Members = {};
   const otherLinks: Node[] = [];
   for (const child of children) {
     const rel = attributesOf(child)?.rel;
@@ -115,17 +111,17 @@ function addMember(members: Members, child: Node): void {
   if (written === TEXT) return;
   const name = unescaped(written);
   const value = valueIn(child, written);
-  const before = members[name];
-  if (before === undefined) members[name] = value;
+  const before = Object.hasOwn(members, name) ? members[name] : undefined;
+  if (before === undefined) setMember(members, name, value);
   else if (Array.isArray(before)) before.push(value);
-  else members[name] = [before, value];
+  else setMember(members, name, [before, value]);
 }
 
 /** `<link href="..."/>` and `<enclosure url="..."/>` are their addresses. */
 function emptyValue(attributes: Record<string, string>): Value {
   const address = attributes.href ?? attributes.url;
   if (address !== undefined) return address;
-  const members = noMembers();
+  const members: Members = {};
   addAttributes(members, attributes);
   for (const _ in members) return members;
   return "";
@@ -134,8 +130,8 @@ function emptyValue(attributes: Record<string, string>): Value {
 function addAttributes(members: Members, attributes: Record<string, string>): void {
   for (const written in attributes) {
     const name = unescaped(written);
-    if (name.startsWith("xmlns") || name.startsWith("xml:") || members[name] !== undefined) continue;
-    members[name] = attributes[written]!;
+    if (name.startsWith("xmlns") || name.startsWith("xml:") || Object.hasOwn(members, name)) continue;
+    setMember(members, name, attributes[written]!);
   }
 }
 

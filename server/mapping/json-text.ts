@@ -1,6 +1,7 @@
 // JSON values as text. Integers beyond 2^53 come as bigint and keep their digits, which JSON.stringify refuses.
 
 export function toJson(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
   return holdsBigInt(value) ? exactJson(value) : (JSON.stringify(value) ?? "null");
 }
 

@@ -27,10 +27,16 @@ export interface MappedItem {
 const MAPPED = 2;
 const PREFIXED = 1;
 const PLAIN = 0;
+/** Names of a feed that are remembered. A feed of products has some dozens. */
+const COLUMNS_MAX = 10_000;
 
-interface Named {
-  readonly value: unknown;
+/** What becomes of a field of the feed. */
+interface Column {
+  readonly name: string;
   readonly rank: number;
+  /** The name as JSON, with the colon. */
+  readonly label: string;
+  readonly type: FieldType | undefined;
 }
 
 export function itemMapper(mapping: FeedMapping): (item: FeedItem) => MappedItem {
@@ -42,52 +48,72 @@ class ItemMapper {
   readonly #types: ReadonlyMap<string, FieldType>;
   readonly #targets: ReadonlyMap<string, string>;
   /** Paths that lead into an item. */
-  readonly #paths: readonly (readonly [path: string, follow: FieldPath, target: string])[];
+  readonly #paths: readonly (readonly [path: string, follow: FieldPath, column: Column])[];
   readonly #idPath: FieldPath | null;
+  /** By the name in the feed. */
+  readonly #columns = new Map<string, Column>();
 
   constructor({ fields, fieldMap, idField }: FeedMapping) {
     this.#types = new Map(fields.map(({ name, type }) => [name, type]));
     this.#targets = new Map(Object.entries(fieldMap));
     this.#paths = Object.entries(fieldMap)
       .filter(([path]) => path.includes("."))
-      .map(([path, target]) => [path, fieldPath(path), target]);
+      .map(([path, target]) => [path, fieldPath(path), this.#columnOf(target, MAPPED)]);
     this.#idPath = idField === null ? null : fieldPath(idField);
   }
 
   map({ at, value, problem }: FeedItem): MappedItem {
     if (value === null) return { at, id: null, document: null, errors: [problem ?? "the item is empty"] };
-    const named = this.#named(value);
+    const values = this.#values(value);
     const errors: string[] = [];
-    const id = this.#idOf(value, named, errors);
-    const members = id === null ? [] : [`"id":${JSON.stringify(id)}`];
-    for (const [name, { value: given }] of named) {
-      if (name !== "id") this.#addMember(members, name, given, named, errors);
+    const id = this.#idOf(value, values, errors);
+    let document = id === null ? "" : `{"id":${JSON.stringify(id)}`;
+    for (const { column, value: given } of values.values()) {
+      if (column.name !== "id") document += this.#member(column, given, values, errors);
     }
-    return { at, id, document: errors.length > 0 ? null : `{${members.join(",")}}`, errors };
+    return { at, id, document: errors.length > 0 ? null : `${document}}`, errors };
   }
 
-  /** The values of an item by the names of their fields, in the order of the item. */
-  #named(item: FeedObject): Map<string, Named> {
-    const named = new Map<string, Named>();
-    const put = (name: string, value: unknown, rank: number): void => {
-      const before = named.get(name);
-      if (before === undefined || before.rank < rank) named.set(name, { value, rank });
+  /** The values of an item by the names that they get, in the order of the item. */
+  #values(item: FeedObject): Map<string, { column: Column; value: unknown }> {
+    const values = new Map<string, { column: Column; value: unknown }>();
+    const put = (column: Column, value: unknown): void => {
+      const before = values.get(column.name);
+      if (before === undefined) values.set(column.name, { column, value });
+      else if (before.column.rank < column.rank) {
+        before.column = column;
+        before.value = value;
+      }
     };
-    for (const [source, value] of Object.entries(item)) {
-      const local = localName(source);
-      const target = this.#targets.get(source) ?? this.#targets.get(local);
-      if (target !== undefined) put(target, value, MAPPED);
-      else put(local, value, local === source ? PLAIN : PREFIXED);
-    }
-    for (const [path, follow, target] of this.#paths) {
+    for (const source of Object.keys(item)) put(this.#columnFor(source), item[source]);
+    for (const [path, follow, column] of this.#paths) {
       const value = Object.hasOwn(item, path) ? undefined : follow(item);
-      if (value !== undefined) put(target, value, MAPPED);
+      if (value !== undefined) put(column, value);
     }
-    return named;
+    return values;
   }
 
-  #idOf(item: FeedObject, named: ReadonlyMap<string, Named>, errors: string[]): string | null {
-    const given = this.#idPath?.(item) ?? named.get("id")?.value ?? named.get("sku")?.value;
+  #columnFor(source: string): Column {
+    const known = this.#columns.get(source);
+    if (known !== undefined) return known;
+    const local = localName(source);
+    const target = this.#targets.get(source) ?? this.#targets.get(local);
+    const rank = target !== undefined ? MAPPED : local === source ? PLAIN : PREFIXED;
+    const column = this.#columnOf(target ?? local, rank);
+    if (this.#columns.size < COLUMNS_MAX) this.#columns.set(source, column);
+    return column;
+  }
+
+  #columnOf(name: string, rank: number): Column {
+    return { name, rank, label: `,${JSON.stringify(name)}:`, type: this.#types.get(name) };
+  }
+
+  #idOf(
+    item: FeedObject,
+    values: ReadonlyMap<string, { readonly value: unknown }>,
+    errors: string[],
+  ): string | null {
+    const given = this.#idPath?.(item) ?? values.get("id")?.value ?? values.get("sku")?.value;
     const first = Array.isArray(given) ? given[0] : given;
     if (typeof first === "number" || typeof first === "bigint" || typeof first === "string") {
       const id = String(first).trim();
@@ -101,29 +127,27 @@ class ItemMapper {
     return null;
   }
 
-  #addMember(
-    members: string[],
-    name: string,
+  /** The member's JSON, "" for an absent one. */
+  #member(
+    { name, label, type }: Column,
     value: unknown,
-    named: ReadonlyMap<string, Named>,
+    values: ReadonlyMap<string, unknown>,
     errors: string[],
-  ): void {
-    const type = this.#types.get(name);
+  ): string {
     if (type === undefined) {
-      if (value !== null && value !== undefined && value !== "")
-        members.push(`${JSON.stringify(name)}:${toJson(withoutPrefixes(value))}`);
-      return;
+      if (value === null || value === undefined || value === "") return "";
+      return label + (typeof value === "object" ? toJson(withoutPrefixes(value)) : toJson(value));
     }
     const coerced = coerce(value, type);
-    if (coerced === null) return;
+    if (coerced === null) return "";
     if ("problem" in coerced) {
       errors.push(`${name} ${coerced.problem}`);
-      return;
+      return "";
     }
-    members.push(`${JSON.stringify(name)}:${coerced.json}`);
+    if (coerced.currency === undefined) return label + coerced.json;
     const currencyName = `${name}_currency`;
-    if (coerced.currency !== undefined && !named.has(currencyName))
-      members.push(`${JSON.stringify(currencyName)}:${JSON.stringify(coerced.currency)}`);
+    if (values.has(currencyName)) return label + coerced.json;
+    return `${label}${coerced.json},${JSON.stringify(currencyName)}:${JSON.stringify(coerced.currency)}`;
   }
 }
 
