@@ -43,6 +43,7 @@ const PROGRAMS = [
   "shards/worker",
   "shards/offline/process",
   "bench/all",
+  "bench/feeds",
   "bench/generate",
   "bench/http",
   "bench/load/baseline-server",
