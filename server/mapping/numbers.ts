@@ -2,7 +2,7 @@
 // the table of what becomes what.
 
 export interface WrittenNumber {
-  /** Digits with a point before the decimals, if there are any, and a sign. */
+  /** Digits with a point before the decimals, if there are any, a sign, and an exponent when it is very large or small. */
   readonly digits: string;
   /** ISO 4217; null when none is written or the sign stands for several. */
   readonly currency: string | null;
@@ -41,6 +41,9 @@ const UNITS = new Set(
   ),
 );
 
+/** Longer texts are none: the patterns below take quadratic time. */
+const CHARACTERS_MAX = 100;
+
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const SCIENTIFIC = /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/;
 const WRITTEN = /^([^\d+\-.,\s]*)\s*([+-]?)\s*(\d[\d.,'’\s]*|[.,]\d+)([^\d.,].*)?$/u;
@@ -48,6 +51,7 @@ const WRITTEN = /^([^\d+\-.,\s]*)\s*([+-]?)\s*(\d[\d.,'’\s]*|[.,]\d+)([^\d.,].
 /** Null for a text that is no number. */
 export function parseNumber(text: string): WrittenNumber | null {
   const trimmed = text.trim();
+  if (trimmed.length > CHARACTERS_MAX) return null;
   if (PLAIN.test(trimmed)) return { digits: plainDigits(trimmed), currency: null };
   if (SCIENTIFIC.test(trimmed)) return fromScientific(trimmed);
   const match = WRITTEN.exec(trimmed);
@@ -106,6 +110,5 @@ function plainDigits(text: string): string {
 function fromScientific(text: string): WrittenNumber | null {
   const value = Number(text);
   if (!Number.isFinite(value)) return null;
-  const shown = String(value);
-  return shown.includes("e") ? { digits: shown, currency: null } : { digits: shown, currency: null };
+  return { digits: String(value), currency: null };
 }
