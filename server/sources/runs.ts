@@ -86,10 +86,10 @@ export class Runs {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Fails the runs that the end of the last process has interrupted, and goes on with those that were queued. */
+  /** Fails the runs that the end of the last process has interrupted, and goes on with those that were queued, in their order. */
   async begin(): Promise<void> {
     const runs = [...this.#options.catalog.state.owned.run.values()].flat().filter(isUnfinished);
-    for (const run of runs) {
+    for (const run of runs.sort((a, b) => a.id - b.id)) {
       if (run.status === "queued") this.#launch(run);
       else if (!(await this.#interrupted(run))) {
         const job = { name: "record an interrupted run", subject: `data source ${run.source}` };
