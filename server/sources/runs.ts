@@ -189,7 +189,8 @@ export class Runs {
     const signal = AbortSignal.any([stopped, active.stop.signal]);
     const ending = await this.#slots
       .run(signal, () => this.#run(id, active, signal))
-      .catch((error: unknown) => this.#endingOf(error));
+      // Whatever fails once the run was told to end fails for that.
+      .catch((error: unknown) => this.#endingOf(signal.aborted ? signal.reason : error));
     const { reason } = active.stop.signal as { reason: unknown };
     const why = reason instanceof RunStop ? reason.why : null;
     if (why === "deleted" || stopped.aborted) return;
