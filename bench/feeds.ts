@@ -32,8 +32,9 @@ interface Row {
   readonly name: string;
   readonly itemsPerSecond: number;
   readonly cpuSeconds: number;
-  /** Resident bytes: at most while it ran, above those just before. */
+  /** Resident bytes above those just before: the most while it ran, and those that stay. */
   readonly peakBytes: number;
+  readonly keptBytes: number;
   /** Of searches in the index that is there from the beginning. */
   readonly searches: Latencies | null;
 }
@@ -66,7 +67,8 @@ async function run(options: Options): Promise<void> {
     const rows = [await bench.import()];
     const target = { client, url: client.url, key: ADMIN_KEY, index: SEARCHED, server };
     bench.searches = prepare(target, drawQueries(workload, file.schema, file.sample, 2_000));
-    rows.push(await bench.measured("nothing", 0, () => sleep(IDLE_MS)));
+    await bench.measured("searches alone, cold", null, () => sleep(IDLE_MS));
+    rows.push(await bench.measured("searches alone", null, () => sleep(IDLE_MS)));
     for (const kind of kinds) rows.push(...(await bench.feed(kind, `${feeds.origin}/${kind}`)));
     report(rows, file, options);
   } finally {
@@ -92,11 +94,9 @@ class FeedBench {
   async import(): Promise<Row> {
     await createIndex(this.#client, SEARCHED, this.#file.schema);
     const options = { index: SEARCHED, linesPerRequest: 1_000, requestsAtATime: 4 };
-    const row = await this.measured("import, no searches meanwhile", this.#file.documents, () =>
+    return this.measured("import, no searches meanwhile", SEARCHED, () =>
       importFile(this.#client, this.#file.path, options),
     );
-    await settle(this.#client, SEARCHED);
-    return row;
   }
 
   /** A first run into an empty index, and one in which nothing has changed. */
@@ -107,12 +107,7 @@ class FeedBench {
     const made = (await this.#client.json("POST", all, body)) as { data: { id: number } };
     const rows: Row[] = [];
     for (const what of ["first", "unchanged"]) {
-      rows.push(
-        await this.measured(`${kind}, ${what}`, this.#file.documents, () =>
-          this.#sync(`${all}/${made.data.id}`),
-        ),
-      );
-      await settle(this.#client, kind);
+      rows.push(await this.measured(`${kind}, ${what}`, kind, () => this.#sync(`${all}/${made.data.id}`)));
     }
     await this.#client.json("DELETE", `/v1/indexes/${kind}`);
     return rows;
@@ -130,7 +125,8 @@ class FeedBench {
     }
   }
 
-  async measured(name: string, items: number, work: () => Promise<unknown>): Promise<Row> {
+  /** `index`: what the work fills with all documents. */
+  async measured(name: string, index: string | null, work: () => Promise<unknown>): Promise<Row> {
     const before = this.#server.memory()?.now ?? 0;
     let peak = before;
     const looking = setInterval(() => {
@@ -148,13 +144,14 @@ class FeedBench {
     const reads = await reader?.stop();
     if (reads !== undefined && reads.failed > 0) throw new Error(`${reads.failed} searches failed`);
     const cpuSeconds = (this.#server.cpuSeconds() ?? 0) - cpu;
-    const searches = reads?.sinceDue ?? null;
+    if (index !== null) await settle(this.#client, index);
     return {
       name,
-      itemsPerSecond: items / seconds,
+      itemsPerSecond: index === null ? 0 : this.#file.documents / seconds,
       cpuSeconds,
       peakBytes: peak - before,
-      searches,
+      keptBytes: (this.#server.memory()?.now ?? 0) - before,
+      searches: reads?.sinceDue ?? null,
     };
   }
 }
@@ -169,15 +166,16 @@ function report(rows: readonly Row[], file: DocumentsFile, options: Options): vo
     machineText(card),
     `\`${card.command}\``,
     "",
-    `${file.name}: ${file.documents} documents, ${(file.jsonBytes / 1e6).toFixed(0)} MB of JSON; ${options.shards} shard(s). Searches: ${SEARCHES_PER_SECOND} a second in another index with the same documents, since they were due. The feeds' server and the searches run on the same cores. Memory: the most while it ran above that just before.`,
+    `${file.name}: ${file.documents} documents, ${(file.jsonBytes / 1e6).toFixed(0)} MB of JSON; ${options.shards} shard(s). Searches: ${SEARCHES_PER_SECOND} a second in another index with the same documents, since they were due. The feeds' server and the searches run on the same cores. Memory above that just before: the most while it ran, and what stays.`,
     "",
-    "| | items/s | server's CPU µs an item | memory MiB | searches p50 ms | p99 ms |",
-    "| --- | --- | --- | --- | --- | --- |",
+    "| | items/s | server's CPU µs an item | memory MiB | stays MiB | searches p50 ms | p99 ms |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map((row) => {
       const { searches } = row;
       const latency =
         searches === null ? "| |" : `| ${searches.p50.toFixed(1)} | ${searches.p99.toFixed(1)} |`;
-      return `| ${row.name} | ${row.itemsPerSecond.toFixed(0)} | ${perItem(row)} | ${(row.peakBytes / 2 ** 20).toFixed(0)} ${latency}`;
+      const [most, stays] = [row.peakBytes, row.keptBytes].map((bytes) => (bytes / 2 ** 20).toFixed(0));
+      return `| ${row.name} | ${row.itemsPerSecond.toFixed(0)} | ${perItem(row)} | ${most} | ${stays} ${latency}`;
     }),
   ];
   const markdown = `${lines.join("\n")}\n`;

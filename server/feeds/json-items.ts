@@ -21,8 +21,8 @@ export async function* jsonItems(
 ): AsyncGenerator<readonly FeedItem[]> {
   const pieces = text.pieces[Symbol.asyncIterator]();
   const limits = { itemBytesMax, encoding: text.encoding };
-  const { head, isLines } = await start(pieces, itemBytesMax);
-  if (isLines || LINES_TYPE.test(contentType ?? "")) {
+  const { head, isLines } = await start(pieces, itemBytesMax, LINES_TYPE.test(contentType ?? ""));
+  if (isLines) {
     yield* lineItems(head, pieces, { ...limits, pointer: null });
     return;
   }
@@ -41,8 +41,11 @@ function segments(pointer: string): string[] {
   return path.split("/").map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Reads until it is known whether the first line is an object and another value follows; no further than an item can be long. */
-async function start(pieces: AsyncIterator<string>, lengthMax: number) {
+/**
+ * Reads until it is known whether the feed has lines: its type declares them, or its first line is an object and another value
+ * follows. Reads no further than an item can be long.
+ */
+async function start(pieces: AsyncIterator<string>, lengthMax: number, isDeclared: boolean) {
   let head = "";
   for (;;) {
     const next = await pieces.next();
@@ -56,7 +59,7 @@ async function start(pieces: AsyncIterator<string>, lengthMax: number) {
         `the feed is not JSON: it begins with ${JSON.stringify(head.slice(0, 20))}`,
       );
     }
-    if (first === "[" || isEnd) return { head, isLines: false };
+    if (isDeclared || first === "[" || isEnd) return { head, isLines: isDeclared };
     const newline = head.indexOf("\n");
     if (newline >= 0) {
       if (parsed(head.slice(0, newline)) === undefined) return { head, isLines: false };

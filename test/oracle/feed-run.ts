@@ -1,0 +1,137 @@
+// The naive twin of runs of data sources: documents in a map, each with the moment of its last write. A run is told of the items of
+// its feed as they come, and what it does at its end follows from the two rules: what it has seen stays, and so does what
+// anybody has written since it began.
+
+export interface FeedDocument {
+  readonly id: string;
+  readonly title: string;
+  readonly price: number;
+}
+
+/** A piece of a feed: a document, or an item that fails, with an id or without. */
+export type FeedEntry = FeedDocument | { readonly broken: string | null };
+
+export interface ExpectedRun {
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly error_code: string | null;
+  readonly documents_imported: number;
+  readonly documents_unchanged: number;
+  readonly documents_failed: number;
+  readonly documents_deleted: number;
+}
+
+export class DocumentsTwin {
+  readonly #stored = new Map<string, { document: FeedDocument; moment: number }>();
+  #moment = 0;
+
+  get size(): number {
+    return this.#stored.size;
+  }
+
+  get documents(): Record<string, FeedDocument> {
+    return Object.fromEntries([...this.#stored].map(([id, { document }]) => [id, document]));
+  }
+
+  get(id: string): FeedDocument | undefined {
+    return this.#stored.get(id)?.document;
+  }
+
+  momentOf(id: string): number | undefined {
+    return this.#stored.get(id)?.moment;
+  }
+
+  put(document: FeedDocument): void {
+    this.#stored.set(document.id, { document, moment: ++this.#moment });
+  }
+
+  delete(id: string): void {
+    this.#stored.delete(id);
+  }
+
+  beginRun(deletes: { readonly ratio: number } | null): RunTwin {
+    return new RunTwin(this, deletes, this.#moment);
+  }
+}
+
+export class RunTwin {
+  readonly #index: DocumentsTwin;
+  readonly #deletes: { readonly ratio: number } | null;
+  readonly #began: number;
+  readonly #documentsBefore: number;
+  /** The moments of the documents that the feed has. */
+  readonly #seen = new Set<number>();
+  #items = 0;
+  #imported = 0;
+  #unchanged = 0;
+  #failed = 0;
+
+  constructor(index: DocumentsTwin, deletes: { readonly ratio: number } | null, began: number) {
+    this.#index = index;
+    this.#deletes = deletes;
+    this.#began = began;
+    this.#documentsBefore = index.size;
+  }
+
+  get items(): number {
+    return this.#items;
+  }
+
+  /** Items that become one batch: of those with one id the last document counts, and the others fail. */
+  batch(entries: readonly FeedEntry[]): void {
+    this.#items += entries.length;
+    const documents = entries.filter((entry) => "id" in entry);
+    const last = new Map(documents.map((document) => [document.id, document]));
+    this.#failed += entries.length - last.size;
+    for (const document of last.values()) this.#take(document);
+    for (const entry of entries) {
+      if ("broken" in entry && entry.broken !== null) this.#see(entry.broken);
+    }
+  }
+
+  #take(document: FeedDocument): void {
+    const { title, price } = this.#index.get(document.id) ?? {};
+    if (title === document.title && price === document.price) this.#unchanged++;
+    else {
+      this.#index.put(document);
+      this.#imported++;
+    }
+    this.#see(document.id);
+  }
+
+  #see(id: string): void {
+    const moment = this.#index.momentOf(id);
+    if (moment !== undefined) this.#seen.add(moment);
+  }
+
+  /** The feed was read to its end. */
+  end(): ExpectedRun {
+    if (this.#deletes === null) return this.#outcome("completed", null);
+    if (this.#items === 0) return this.fail("SK-DS-409");
+    const unseen = Object.keys(this.#index.documents).filter((id) => {
+      const moment = this.#index.momentOf(id)!;
+      return moment <= this.#began && !this.#seen.has(moment);
+    });
+    if (unseen.length > this.#deletes.ratio * this.#documentsBefore) return this.fail("SK-DS-409");
+    for (const id of unseen) this.#index.delete(id);
+    return { ...this.#outcome("completed", null), documents_deleted: unseen.length };
+  }
+
+  fail(code: string): ExpectedRun {
+    return this.#outcome("failed", code);
+  }
+
+  cancel(): ExpectedRun {
+    return this.#outcome("cancelled", null);
+  }
+
+  #outcome(status: ExpectedRun["status"], code: string | null): ExpectedRun {
+    return {
+      status,
+      error_code: code,
+      documents_imported: this.#imported,
+      documents_unchanged: this.#unchanged,
+      documents_failed: this.#failed,
+      documents_deleted: 0,
+    };
+  }
+}
