@@ -168,10 +168,12 @@ class FeedRun {
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;
-    if (unseen > source.max_delete_ratio * this.#documentsBefore) {
+    // Documents that were being written when the run began are older than it and were not counted then.
+    const before = Math.max(this.#documentsBefore, unseen);
+    if (unseen > source.max_delete_ratio * before) {
       throw new FeedError(
         "SK-DS-409",
-        `the feed lacks ${unseen} of ${this.#documentsBefore} documents, more than max_delete_ratio (${source.max_delete_ratio}) allows; nothing was deleted`,
+        `the feed lacks ${unseen} of ${before} documents, more than max_delete_ratio (${source.max_delete_ratio}) allows; nothing was deleted`,
       );
     }
     fault("run.before-deletion");
