@@ -44,6 +44,14 @@ export function scheduledAnew(source: DataSource): DataSource {
   return { ...source, next_due: nextDueText(source) };
 }
 
+/** Where a schedule goes on that was made when the clock was far ahead; null for any other. */
+export function scheduledNearer(source: DataSource): DataSource | null {
+  const { next_due } = source;
+  if (next_due === null || Date.parse(next_due) - Date.now() <= CLOCK_BACK_MS_MAX) return null;
+  const anew = scheduledAnew(source);
+  return anew.next_due === next_due ? null : anew;
+}
+
 /** `nextDue` as the record keeps it. */
 function nextDueText({ schedule, id, last_due }: Pick<DataSource, "schedule" | "id" | "last_due">) {
   return nextDue(schedule, id, last_due === null ? null : new Date(last_due))?.toISOString() ?? null;

@@ -11,9 +11,9 @@ import type { Logger } from "../log.js";
 import { readSource, type SourceDraft } from "./data-source.js";
 import type { FeedSettings } from "./feed-settings.js";
 import { sealPassword } from "./passwords.js";
-import { deleteSource, findSource, putSource, sourcesOf } from "./records.js";
+import { deleteSource, findSource, presentSource, putSource, sourcesOf } from "./records.js";
 import { lastSuccess, type Runs } from "./runs.js";
-import { scheduledAnew } from "./schedule.js";
+import { scheduledAnew, scheduledNearer } from "./schedule.js";
 
 /** How often is looked for sources that are due. */
 const LOOK_EVERY_MS = 1_000;
@@ -38,7 +38,10 @@ export interface SourcesOptions {
 
 export class Sources {
   readonly #options: SourcesOptions;
+  /** By the clock that only goes on. */
   #restsUntilMs = 0;
+  /** By the other one. */
+  #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SourcesOptions) {
     this.#options = options;
@@ -135,23 +138,34 @@ export class Sources {
   /** A refusal, such as that of a full disk, lets all sources wait for a while. */
   async #queueDue(trigger: "start" | "schedule"): Promise<void> {
     const { catalog, log } = this.#options;
+    if (performance.now() < this.#restsUntilMs) return;
     const nowMs = Date.now();
-    if (nowMs < this.#restsUntilMs) return;
+    const clockWentBack = nowMs < this.#lookedAtMs;
     for (const source of allSources(catalog.state)) {
       const { next_due } = source;
-      if (isResting(source) || next_due === null || Date.parse(next_due) > nowMs) continue;
+      if (isResting(source) || next_due === null) continue;
       try {
-        await this.#queue(source, next_due, trigger);
+        if (Date.parse(next_due) <= nowMs) await this.#queue(source, next_due, trigger);
+        else if (clockWentBack && scheduledNearer(source) !== null) await this.#bringNearer(source);
       } catch (error) {
         if (!(error instanceof SkeinError)) throw error;
         log.error(
           { err: error, source: source.id },
           "a feed that is due could not be queued; trying again soon",
         );
-        this.#restsUntilMs = nowMs + REST_MS;
+        this.#restsUntilMs = performance.now() + REST_MS;
         return;
       }
     }
+    this.#lookedAtMs = nowMs;
+  }
+
+  async #bringNearer({ id }: DataSource): Promise<void> {
+    await this.#options.catalog.change((state) => {
+      const present = presentSource(state, id);
+      const nearer = present === undefined ? null : scheduledNearer(present);
+      return nearer === null ? { type: "all", commands: [] } : putSource(nearer);
+    });
   }
 
   async #queue({ id }: DataSource, due: string, trigger: RunTrigger): Promise<void> {

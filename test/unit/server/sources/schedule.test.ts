@@ -1,7 +1,7 @@
 // When data sources are due, by a clock that the test turns.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DataSource } from "../../../../server/catalog/types.js";
-import { scheduledAnew, scheduleProblem } from "../../../../server/sources/schedule.js";
+import { scheduledAnew, scheduledNearer, scheduleProblem } from "../../../../server/sources/schedule.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -76,5 +76,18 @@ describe("the next moment", () => {
       next_due: "2026-03-01T11:00:00.000Z",
     };
     expect(scheduledAnew(source as DataSource).next_due).toBe("2026-03-10T10:00:00.000Z");
+  });
+
+  test("is brought nearer only when no clock that is right can have led to it", () => {
+    const nearer = (schedule: string, next_due: string | null, last_due: string | null = null) =>
+      scheduledNearer({ schedule, id: 1, last_due, next_due } as DataSource)?.next_due;
+    expect(nearer("0 * * * *", "2029-01-01T01:00:00.000Z")).toBe("2026-03-10T10:00:00.000Z");
+    expect(nearer("0 * * * *", "2029-01-01T01:00:00.000Z", "2029-01-01T00:00:00.000Z")).toBe(
+      "2026-03-10T10:00:00.000Z",
+    );
+    expect(nearer("0 0 29 2 *", "2028-02-29T00:00:00.000Z")).toBeUndefined();
+    expect(nearer("0 * * * *", "2026-03-11T11:00:00.000Z", "2026-03-11T10:00:00.000Z")).toBeUndefined();
+    expect(nearer("0 * * * *", "2026-03-01T11:00:00.000Z")).toBeUndefined();
+    expect(nearer("manual", null)).toBeUndefined();
   });
 });
