@@ -44,6 +44,16 @@ export function scheduledAnew(source: DataSource): DataSource {
   return { ...source, next_due: nextDueText(source) };
 }
 
+/** Milliseconds between two moments at which the source is due; null before the first of them. */
+export function periodMs(source: DataSource): number | null {
+  const { schedule, id, last_due, next_due } = source;
+  if (next_due === null) return null;
+  if (last_due !== null && last_due < next_due) return Date.parse(next_due) - Date.parse(last_due);
+  if (Date.parse(next_due) > Date.now()) return null;
+  const [first, second] = momentsOf(schedule, id, 2) as [Date, Date];
+  return second.getTime() - first.getTime();
+}
+
 /** Where a schedule goes on that was made when the clock was far ahead; null for any other. */
 export function scheduledNearer(source: DataSource): DataSource | null {
   const { next_due } = source;

@@ -13,7 +13,7 @@ import type { FeedSettings } from "./feed-settings.js";
 import { sealPassword } from "./passwords.js";
 import { deleteSource, findSource, presentSource, putSource, sourcesOf } from "./records.js";
 import { lastSuccess, type Runs } from "./runs.js";
-import { scheduledAnew, scheduledNearer } from "./schedule.js";
+import { periodMs, scheduledAnew, scheduledNearer } from "./schedule.js";
 
 /** How often is looked for sources that are due. */
 const LOOK_EVERY_MS = 1_000;
@@ -125,12 +125,12 @@ export class Sources {
     const overdue: OverdueSource[] = [];
     for (const source of allSources(state)) {
       if (overdue.length === count) break;
-      const { id, index, enabled, last_due, next_due, created_at } = source;
-      if (!enabled || last_due === null || next_due === null) continue;
+      const { id, index, enabled, created_at } = source;
+      const period = enabled ? periodMs(source) : null;
+      if (period === null) continue;
       const sinceMs = Date.parse(lastSuccess(state, source) ?? created_at);
-      const periodMs = Date.parse(next_due) - Date.parse(last_due);
       const { name, tenant } = state.indexes.get(index)!;
-      if (nowMs - sinceMs > OVERDUE_PERIODS * periodMs) overdue.push({ index: name, tenant, source: id });
+      if (nowMs - sinceMs > OVERDUE_PERIODS * period) overdue.push({ index: name, tenant, source: id });
     }
     return overdue;
   }

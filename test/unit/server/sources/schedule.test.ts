@@ -1,7 +1,12 @@
 // When data sources are due, by a clock that the test turns.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { DataSource } from "../../../../server/catalog/types.js";
-import { scheduledAnew, scheduledNearer, scheduleProblem } from "../../../../server/sources/schedule.js";
+import {
+  periodMs,
+  scheduledAnew,
+  scheduledNearer,
+  scheduleProblem,
+} from "../../../../server/sources/schedule.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -89,5 +94,25 @@ describe("the next moment", () => {
     expect(nearer("0 * * * *", "2026-03-11T11:00:00.000Z", "2026-03-11T10:00:00.000Z")).toBeUndefined();
     expect(nearer("0 * * * *", "2026-03-01T11:00:00.000Z")).toBeUndefined();
     expect(nearer("manual", null)).toBeUndefined();
+  });
+});
+
+describe("the period", () => {
+  const period = (last_due: string | null, next_due: string | null) =>
+    periodMs({ schedule: "0 * * * *", id: 1, last_due, next_due } as DataSource);
+
+  test("lies between the last moment and the next", () => {
+    expect(period("2026-03-10T09:00:00.000Z", "2026-03-10T10:00:00.000Z")).toBe(3_600_000);
+  });
+
+  test("is that of the schedule when the first moment has gone by, or a clock was far ahead", () => {
+    expect(period(null, "2026-03-10T09:00:00.000Z")).toBe(3_600_000);
+    expect(period("2029-01-01T01:00:00.000Z", "2026-03-10T09:00:00.000Z")).toBe(3_600_000);
+  });
+
+  test("is unknown before the first moment and without one", () => {
+    expect(period(null, "2026-03-10T10:00:00.000Z")).toBeNull();
+    expect(period("2029-01-01T01:00:00.000Z", "2026-03-10T10:00:00.000Z")).toBeNull();
+    expect(period("2026-03-10T09:00:00.000Z", null)).toBeNull();
   });
 });
