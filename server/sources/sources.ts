@@ -95,7 +95,9 @@ export class Sources {
       const source = findSource(state, index, id);
       const draft = readSource(body, source, settings, limits);
       const credentials = this.#sealed(source.id, draft, source);
-      const suspended = source.suspended && credentials === source.credentials;
+      // Many feeds have their key in the URL.
+      const refused = credentials === source.credentials && draft.url === source.url;
+      const suspended = source.suspended && refused;
       const updated_at = new Date().toISOString();
       const after: DataSource = { ...source, ...draft, credentials, suspended, updated_at, validators: null };
       const goesOn = after.schedule === source.schedule && isResting(after) === isResting(source);
