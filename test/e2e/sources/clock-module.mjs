@@ -1,0 +1,17 @@
+// Preloaded into servers (node --import): their clock is off by so many milliseconds as the file SKEIN_TEST_CLOCK says at that
+// moment. Timers go on as always. The product knows nothing of it.
+import { readFileSync } from "node:fs";
+
+const file = process.env.SKEIN_TEST_CLOCK;
+const RealDate = globalThis.Date;
+const now = () => RealDate.now() + Number(readFileSync(file, "utf8"));
+
+globalThis.Date = class ShiftedDate extends RealDate {
+  constructor(...given) {
+    super(...(given.length === 0 ? [now()] : given));
+  }
+
+  static now() {
+    return now();
+  }
+};
