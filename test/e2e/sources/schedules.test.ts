@@ -39,9 +39,10 @@ async function shop(server: TestServer, index: string, body: object = {}): Promi
   });
 }
 
-/** Removes the clock of a describe after its server. */
+/** The clock of a describe, there before its server and removed after it. */
 function clockAt(time: string): ServerClock {
-  const clock = new ServerClock(time);
+  const clock = new ServerClock();
+  beforeAll(() => clock.set(time));
   afterAll(() => clock.remove());
   return clock;
 }
