@@ -99,15 +99,22 @@ function asNumber(value: unknown, type: FieldType): Coerced {
   if (typeof value === "boolean") return null;
   if (typeof value === "bigint")
     return isInteger ? integer(value.toString(), type) : { json: value.toString() };
-  if (typeof value === "number") return isInteger ? integer(String(value), type) : float(String(value));
+  const plain = typeof value === "number" ? value : plainNumber(value as string);
+  if (plain !== null) return isInteger ? integer(String(plain), type) : float(plain);
   const number = parseNumber(value as string);
   if (number !== null) {
     const { digits, currency } = number;
-    const coerced = isInteger ? integer(digits, type) : float(digits);
+    const coerced = isInteger ? integer(digits, type) : float(Number(digits));
     return coerced === null ? null : { ...coerced, currency: currency ?? undefined };
   }
   const seconds = isInteger ? parseDate(value as string) : null;
   return seconds === null ? null : integer(String(seconds), type);
+}
+
+/** The number of a text that is written like JavaScript writes it. Most are, and this costs a tenth of reading any other. */
+function plainNumber(text: string): number | null {
+  const value = Number(text);
+  return Number.isFinite(value) && String(value) === text ? value : null;
 }
 
 function integer(digits: string, type: FieldType): { json: string } | null {
@@ -118,8 +125,7 @@ function integer(digits: string, type: FieldType): { json: string } | null {
   return exact >= low && exact <= high ? { json: exact.toString() } : null;
 }
 
-function float(digits: string): { json: string } | null {
-  const value = Number(digits);
+function float(value: number): { json: string } | null {
   return Number.isFinite(value) ? { json: JSON.stringify(value) } : null;
 }
 
