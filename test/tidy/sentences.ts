@@ -4,7 +4,8 @@ import { parse } from "./names.js";
 import type { Source } from "./tree.js";
 
 /** Errors whose sentence reaches a client or the one who typed a command. */
-const ERROR = /^(Skein|ShardEnded|Config|Backup|Cli|Input|InvalidArgument|DataDirLocked|OtherVersion)Error$/;
+const ERROR =
+  /^(Skein|ShardEnded|Config|Backup|Cli|Input|InvalidArgument|DataDirLocked|OtherVersion|Feed|Passing)Error$/;
 /** Functions that make or throw one of them without saying so in their return type. */
 const REFUSING = /^(refuse|wrongType|answer)$/;
 /** A capital letter that opens a plain word: `A record`, not `JSON` or `X-Skein-Tenant`. */

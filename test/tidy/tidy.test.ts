@@ -74,6 +74,16 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
     to: /^server\/(?!jobs\/|errors\.ts|log\.ts)/,
     why: "a queue knows nothing of the work",
   },
+  {
+    from: /^server\/outbound\//,
+    to: /^server\/(?!outbound\/|errors\.ts)/,
+    why: "who fetches from the addresses of strangers knows neither feeds nor tenants",
+  },
+  {
+    from: /^server\/(feeds|mapping)\//,
+    to: /^server\/(outbound|sources|cluster|threads|search|ingest|tenants|http)\//,
+    why: "reading and mapping only compute",
+  },
   { from: /^server\/(errors|limits|log)\.ts/, to: /^server\/[a-z-]+\//, why: "everybody stands on them" },
   {
     from: /^shards\/storage\//,
