@@ -55,8 +55,8 @@ export type FeedSignal = "more" | "stop";
 export interface FeedRead {
   readonly notModified: boolean;
   readonly items: number;
-  /** Items that nobody can know the id of, because they could not be read. */
-  readonly unreadable: number;
+  /** Items that nobody can know the id of: they could not be read, or have none. */
+  readonly unknown: number;
   readonly feedBytes: number;
   readonly etag: string | null;
   readonly lastModified: string | null;

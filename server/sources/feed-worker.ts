@@ -47,7 +47,7 @@ async function sync(task: SyncTask, sender: BatchSender, signal: AbortSignal): P
   const { shards, limits } = task;
   const body = await fetched(task, task.validators, signal);
   if (body.notModified)
-    return { notModified: true, items: 0, unreadable: 0, feedBytes: 0, etag: null, lastModified: null };
+    return { notModified: true, items: 0, unknown: 0, feedBytes: 0, etag: null, lastModified: null };
   sender.begin({
     prepare: (documents) => prepareSynced(documents, shards, ownWorkbench(), limits),
     feedBytes: () => body.bytesRead(),
@@ -58,19 +58,20 @@ async function sync(task: SyncTask, sender: BatchSender, signal: AbortSignal): P
     idField: task.feed.id_field,
   });
   let items = 0;
-  let unreadable = 0;
+  let unknown = 0;
   for await (const group of itemsOf(task, body)) {
     for (const item of group) {
       items++;
-      if (item.value === null) unreadable++;
-      sender.add(mapped(item));
+      const document = mapped(item);
+      if (document.id === null) unknown++;
+      sender.add(document);
       if (sender.full) await sender.send(signal);
     }
     signal.throwIfAborted();
   }
   await sender.send(signal);
   const { etag, lastModified } = body;
-  return { notModified: false, items, unreadable, feedBytes: body.bytesRead(), etag, lastModified };
+  return { notModified: false, items, unknown, feedBytes: body.bytesRead(), etag, lastModified };
 }
 
 async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPreview> {

@@ -162,9 +162,12 @@ class FeedRun {
     const { writes } = this.#parts;
     const { source, record } = this.#request;
     if (read.items === 0) throw new FeedError("SK-DS-409", "the feed has no items; nothing was deleted");
-    if (read.unreadable > 0) {
-      const why = `${read.unreadable} items of the feed could not be read, so nothing was deleted`;
-      throw new FeedError("SK-DS-422", why);
+    if (read.unknown > 0) {
+      const items = read.unknown === 1 ? "1 item" : `${read.unknown} items`;
+      throw new FeedError(
+        "SK-DS-422",
+        `the feed has ${items} whose id cannot be read, so nothing was deleted`,
+      );
     }
     const unseen = await asFeedError(() => writes.countUnseen(record.uid, this.#firstSeq, this.#seen));
     if (unseen === 0) return;

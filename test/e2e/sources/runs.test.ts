@@ -231,6 +231,20 @@ describe("replace", () => {
     expect((await idsOf(index)).length).toBe(10);
   });
 
+  test.each([
+    ["has no id", items(10).map((item, i) => (i === 3 ? { title: item.title } : item))],
+    ["has an id that is too long", [{ id: "x".repeat(513), title: "chair" }, ...items(9)]],
+    ["is no product at all", [{ message: "quota exceeded" }]],
+  ])("deletes nothing when an item %s", async (name, list) => {
+    const index = name.replaceAll(" ", "-");
+    const source = await shop(index, { max_delete_ratio: 1 });
+    feeds.route(`/${index}`, { body: json(list) });
+    const run = await sync(server, source);
+    expect(run).toMatchObject({ status: "failed", error_code: "SK-DS-422", documents_deleted: 0 });
+    expect(run.error).toBe("the feed has 1 item whose id cannot be read, so nothing was deleted");
+    expect((await idsOf(index)).length).toBe(10);
+  });
+
   test("deletes as much as it may, and all of it when that is allowed", async () => {
     const source = await shop("half");
     feeds.route("/half", { body: json(items(5)) });
