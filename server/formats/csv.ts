@@ -23,6 +23,8 @@ const DELIMITERS = [",", ";", "\t", "|"] as const;
 const ROWS_PER_GROUP = 256;
 /** Characters from which on a group has fewer rows, so that long rows do not pile up. */
 const GROUP_LENGTH = 1024 * 1024;
+/** What a cell counts besides its characters: an empty one takes memory, too. */
+const CELL_LENGTH = 16;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -198,7 +200,7 @@ async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncG
   let group: CsvRow[] = [];
   let length = 0;
   for await (const { at, cells } of rows) {
-    for (const cell of cells) length += cell.length;
+    for (const cell of cells) length += CELL_LENGTH + cell.length;
     if (cells.length === width) group.push({ at, cells });
     else group.push({ at, cells, problem: `${cells.length} cells where the header has ${width}` });
     if (group.length === ROWS_PER_GROUP || length > GROUP_LENGTH) {

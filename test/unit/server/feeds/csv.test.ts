@@ -1,6 +1,7 @@
 // CSV and TSV feeds: the delimiter, the header, what stands before it, and rows that do not fit.
 
 import { describe, expect, test } from "vitest";
+import { readFeed } from "../../../../server/feeds/read-feed.js";
 import { read, type Settings, values } from "./read.js";
 
 async function refused(csv: string, settings: Settings = {}): Promise<string> {
@@ -92,6 +93,22 @@ describe("CSV feeds", () => {
       itemBytesMax: 10_000_000,
     });
     expect(Object.keys(item!.value!)).toHaveLength(200_000);
+  });
+
+  test("rows of very many empty cells do not pile up", async () => {
+    const columns = Array.from({ length: 20_000 }, (_, i) => `c${i}`);
+    const csv = `${columns.join(",")}\n${`1${",".repeat(19_999)}\n`.repeat(20)}`;
+    const chunks = (async function* () {
+      yield Buffer.from(csv);
+    })();
+    const options = { format: "csv", itemsPath: null, delimiter: null, encoding: null } as const;
+    const sizes: number[] = [];
+    for await (const group of readFeed(
+      { chunks, contentType: null },
+      { ...options, itemBytesMax: 1_000_000 },
+    ))
+      sizes.push(group.length);
+    expect(sizes).toEqual([4, 4, 4, 4, 4]);
   });
 
   test("what is no table", async () => {
