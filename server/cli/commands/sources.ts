@@ -1,6 +1,6 @@
 // `skein sources`: connects feeds to an index, looks into them, reads them now, and shows how the last runs went.
 
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import type { SourceView } from "../../sources/data-source.js";
 import type { FeedPreview } from "../../sources/feed-task.js";
 import type { RunView } from "../../sources/run-view.js";
@@ -23,7 +23,7 @@ interface FeedOptions extends GlobalOptions {
 interface AddOptions extends FeedOptions {
   readonly schedule?: string;
   readonly mode?: string;
-  readonly maxDeleteRatio?: string;
+  readonly maxDeleteRatio?: number;
 }
 
 interface SyncOptions extends GlobalOptions {
@@ -50,7 +50,7 @@ export function sourcesCommand(setExit: (code: number) => void): Command {
   const add = feedOptions(new Command("add").description("connect a feed"))
     .option("--schedule <when>", "manual, hourly, daily or five fields of cron in UTC")
     .option("--mode <mode>", "upsert, or replace to delete what the feed does not have")
-    .option("--max-delete-ratio <part>", "the part of the index that a run may delete, 0 to 1");
+    .option("--max-delete-ratio <part>", "the part of the index that a run may delete, 0 to 1", ratio);
   const preview = feedOptions(new Command("preview").description("look at the first items of a feed"));
   const sync = new Command("sync")
     .description("read a feed now and follow the run")
@@ -115,7 +115,7 @@ async function addSource(index: string, url: string, options: AddOptions): Promi
     ...feedBody(url, options),
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
     ...(options.mode === undefined ? {} : { sync_mode: options.mode }),
-    ...(options.maxDeleteRatio === undefined ? {} : { max_delete_ratio: Number(options.maxDeleteRatio) }),
+    ...(options.maxDeleteRatio === undefined ? {} : { max_delete_ratio: options.maxDeleteRatio }),
   };
   await show(options, "POST", sourcesPath(index), body, ({ id, next_run_at }: SourceView) => {
     const next =
@@ -202,6 +202,12 @@ function feedBody(url: string, options: FeedOptions): Record<string, unknown> {
   };
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return { url, format, field_map: fieldMap(options.map), ...Object.fromEntries(given) };
+}
+
+function ratio(text: string): number {
+  const part = text.trim() === "" ? Number.NaN : Number(text);
+  if (part >= 0 && part <= 1) return part;
+  throw new InvalidArgumentError("it must be a number from 0 to 1");
 }
 
 function fieldMap(entries: readonly string[]): Record<string, string> {

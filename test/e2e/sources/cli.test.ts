@@ -92,3 +92,8 @@ test("a mapping that is none is refused before anything is sent", async () => {
   const run = await skein("add", "shop", feeds.url("/x"), "--format", "csv", "--map", "Titel");
   expect(run).toMatchObject({ code: 2, err: expect.stringContaining("--map must be <from>=<to>") });
 });
+
+test.each(["abc", "", "2", "-0.1"])("a ratio of %j is refused before anything is sent", async (ratio) => {
+  const run = await skein("add", "shop", feeds.url("/x"), "--format", "csv", `--max-delete-ratio=${ratio}`);
+  expect(run).toMatchObject({ code: 2, err: expect.stringContaining("it must be a number from 0 to 1") });
+});
