@@ -206,9 +206,10 @@ class ItemsPath {
       return true;
     }
     const segments = this.#segments;
+    const last = segments.at(-1);
+    if (last === undefined || !sameName(last, name)) return false;
     const above = segments.length - 1;
     if (open.length < above || (this.#whole && open.length !== above)) return false;
-    if (!sameName(segments[above]!, name)) return false;
     for (let i = 0; i < above; i++) {
       if (!sameName(segments[i]!, open[open.length - above + i]!)) return false;
     }

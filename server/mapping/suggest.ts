@@ -26,7 +26,8 @@ interface FieldSeen {
 const EXAMPLE_CHARACTERS = 100;
 const PATHS_MAX = 1_000;
 const DEPTH_MAX = 3;
-const CLEAN = /^[A-Za-z][A-Za-z0-9_]*$/;
+const NAME_CHARACTERS_MAX = 100;
+const CLEAN = new RegExp(`^[A-Za-z][A-Za-z0-9_]{0,${NAME_CHARACTERS_MAX - 1}}$`);
 const ID_NAMES = new Set(["id", "sku"]);
 /** Columns by which shops number what they sell, the best first. */
 const ID_LIKE = [
@@ -130,7 +131,7 @@ function cleanName(name: string): string {
     .normalize("NFKD")
     .replace(/\p{M}/gu, "");
   const words = ascii.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_+|_+$/g, "");
-  const clean = words.toLowerCase();
+  const clean = words.toLowerCase().slice(0, NAME_CHARACTERS_MAX);
   return /^[a-z]/.test(clean) ? clean : clean === "" ? "field" : `field_${clean}`;
 }
 
