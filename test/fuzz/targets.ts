@@ -1,5 +1,6 @@
 // The fuzzing targets by name.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
+import { feedTarget } from "./feed-target.js";
 import { filterTarget } from "./filter-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
 import { programTarget } from "./program-target.js";
@@ -15,5 +16,6 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   import: async () => importTarget(await loadEngine("checked")),
   program: async () => programTarget(await loadEngine("checked")),
   segment: async () => segmentTarget(await loadEngine("checked")),
+  feeds: async () => feedTarget(),
   tokens: async () => tokenTarget(await loadEngine("checked")),
 };
