@@ -8,6 +8,7 @@ import type { FeedItem } from "../feeds/feed-item.js";
 import { inflate } from "../feeds/inflate.js";
 import { readFeed } from "../feeds/read-feed.js";
 import { prepareSynced } from "../ingest/prepare.js";
+import { toJson } from "../mapping/json-text.js";
 import { itemMapper } from "../mapping/map-item.js";
 import { suggestFor } from "../mapping/suggest.js";
 import { type Downloaded, download } from "../outbound/download.js";
@@ -92,7 +93,9 @@ async function preview(task: PreviewTask, signal: AbortSignal): Promise<FeedPrev
   return {
     items: items.map((item) => {
       const { document, errors } = mapped(item);
-      return { source: item.value, document: document === null ? null : JSON.parse(document), errors };
+      // An answer cannot hold the bigint that an integer beyond 2^53 is read as.
+      const source = JSON.parse(toJson(item.value));
+      return { source, document: document === null ? null : JSON.parse(document), errors };
     }),
     fields_seen: fieldsSeen,
     suggested_field_map: fieldMap,
