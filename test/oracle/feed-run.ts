@@ -1,6 +1,6 @@
 // The naive twin of runs of data sources: documents in a map, each with the moment of its last write. A run is told of the items of
-// its feed as they come, and what it does at its end follows from the two rules: what it has seen stays, and so does what
-// anybody has written since it began.
+// its feed as they come, and what it does at its end follows from three rules: what it has seen stays, so does what anybody
+// has written since it began, and an item that nobody knows keeps it from deleting.
 
 export interface FeedDocument {
   readonly id: string;
@@ -64,6 +64,8 @@ export class RunTwin {
   #imported = 0;
   #unchanged = 0;
   #failed = 0;
+  /** Items that failed and have no id: nobody knows which documents they are. */
+  #unknown = 0;
 
   constructor(index: DocumentsTwin, deletes: { readonly ratio: number } | null, began: number) {
     this.#index = index;
@@ -84,7 +86,9 @@ export class RunTwin {
     this.#failed += entries.length - last.size;
     for (const document of last.values()) this.#take(document);
     for (const entry of entries) {
-      if ("broken" in entry && entry.broken !== null) this.#see(entry.broken);
+      if ("id" in entry) continue;
+      if (entry.broken === null) this.#unknown++;
+      else this.#see(entry.broken);
     }
   }
 
@@ -107,6 +111,7 @@ export class RunTwin {
   end(): ExpectedRun {
     if (this.#deletes === null) return this.#outcome("completed", null);
     if (this.#items === 0) return this.fail("SK-DS-409");
+    if (this.#unknown > 0) return this.fail("SK-DS-422");
     const unseen = Object.keys(this.#index.documents).filter((id) => {
       const moment = this.#index.momentOf(id)!;
       return moment <= this.#began && !this.#seen.has(moment);

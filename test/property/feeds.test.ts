@@ -92,7 +92,7 @@ const document: fc.Arbitrary<FeedDocument> = fc.record({
 });
 const entry: fc.Arbitrary<FeedEntry> = fc.oneof(
   { weight: 3, arbitrary: document },
-  { weight: 1, arbitrary: fc.record({ broken: fc.option(id, { freq: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ broken: fc.option(id, { freq: 8 }) }) },
 );
 const source = fc.nat(1);
 const doing = <T extends string>(does: T) => fc.constant(does);
