@@ -1,5 +1,6 @@
 // CSV as records: a header, then rows of cells; and the way from cells to a JSON document once the columns'
-// types are known. An empty cell is an absent field. Numbers keep their exact digits.
+// types are known. An empty cell is an absent field, and a row of nothing else is no row: spreadsheets leave such
+// rows behind. Numbers keep their exact digits.
 
 import { Readable } from "node:stream";
 import { CsvError, type Info, parse } from "csv-parse";
@@ -20,6 +21,7 @@ export interface CsvTable {
 }
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
+const COLUMNS_MAX = 10_000;
 const ROWS_PER_GROUP = 256;
 /** Characters from which on a group has fewer rows, so that long rows do not pile up. */
 const GROUP_LENGTH = 1024 * 1024;
@@ -169,7 +171,7 @@ async function* numbered(
   let start = 0;
   try {
     for await (const { record, info } of rows) {
-      yield { at: lines.lineFrom(start), cells: record };
+      if (record.some((cell) => cell.trim() !== "")) yield { at: lines.lineFrom(start), cells: record };
       start = info.bytes;
     }
   } catch (error) {
@@ -189,6 +191,8 @@ function reason(error: CsvError, rowBytesMax: number): string {
 }
 
 function columnNames(cells: readonly string[]): string[] {
+  if (cells.length > COLUMNS_MAX)
+    throw new InputError(`the CSV header names ${cells.length} columns, more than ${COLUMNS_MAX}`);
   const names = cells.map((cell) => cell.trim());
   const seen = new Set<string>();
   const twice = names.find((name) => name !== "" && seen.size === seen.add(name).size);
@@ -202,7 +206,12 @@ async function* grouped(rows: AsyncIterable<NumberedRow>, width: number): AsyncG
   for await (const { at, cells } of rows) {
     for (const cell of cells) length += CELL_LENGTH + cell.length;
     if (cells.length === width) group.push({ at, cells });
-    else group.push({ at, cells, problem: `${cells.length} cells where the header has ${width}` });
+    else
+      group.push({
+        at,
+        cells,
+        problem: `${cells.length === 1 ? "1 cell" : `${cells.length} cells`} where the header has ${width}`,
+      });
     if (group.length === ROWS_PER_GROUP || length > GROUP_LENGTH) {
       yield group;
       group = [];

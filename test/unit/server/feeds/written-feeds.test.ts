@@ -82,7 +82,8 @@ describe("feeds that were written", () => {
         transport,
         async (table, delimiter, way) => {
           const lines = [table.columns, ...table.rows].map((cells) => cells.map(quoted).join(delimiter));
-          expect(await sent(`${lines.join("\n")}\n`, "csv", way)).toEqual(objects(table));
+          const rows = table.rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
+          expect(await sent(`${lines.join("\n")}\n`, "csv", way)).toEqual(objects({ ...table, rows }));
         },
       ),
       RUNS,

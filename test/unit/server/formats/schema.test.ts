@@ -136,7 +136,7 @@ describe("CSV", () => {
     expect(rows.map((row) => row.problem ?? row.cells[1])).toEqual([
       "a, b",
       "two\nlines",
-      "1 cells where the header has 2",
+      "1 cell where the header has 2",
       "3 cells where the header has 2",
       "z",
     ]);
