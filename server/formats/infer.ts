@@ -71,12 +71,13 @@ const POPULARITY_NAMES = [
 export function inferSchema(facts: Iterable<FieldFacts>, documents: number): Inference {
   const choices: FieldChoice[] = [];
   const longTexts = new Set<string>();
+  let declared = 0;
   for (const field of facts) {
     if (field.name === "id") continue;
-    const declared = choices.filter((choice) => choice.type !== null).length;
-    choices.push(
-      declared < FIELDS_MAX ? choose(field, documents) : stored(field.name, "too many fields to declare all"),
-    );
+    const choice =
+      declared < FIELDS_MAX ? choose(field, documents) : stored(field.name, "too many fields to declare all");
+    choices.push(choice);
+    if (choice.type !== null) declared++;
     if (field.strings > 0 && averageLength(field) > LONG_TEXT_CHARACTERS) longTexts.add(field.name);
   }
   const fields = inSearchOrder(choices, longTexts).map(toSchemaField);

@@ -24,6 +24,7 @@ interface FieldSeen {
 }
 
 const EXAMPLE_CHARACTERS = 100;
+const NAMES_MAX = 1_000;
 const PATHS_MAX = 1_000;
 const DEPTH_MAX = 3;
 const NAME_CHARACTERS_MAX = 100;
@@ -41,10 +42,24 @@ const LISTS = new Set(["additional_image_link", "additional_image_link[]"]);
 const FLAG = /^(true|false|yes|no)$/i;
 
 /** `idField`: the path of the id that somebody has given. */
-export function suggestFor(items: readonly FeedItem[], idField: string | null): FeedSuggestion {
+export function suggestFor(given: readonly FeedItem[], idField: string | null): FeedSuggestion {
+  const items = withFirstNames(given);
   const values = items.flatMap(({ value }) => (value === null ? [] : [value]));
   const fieldMap = suggestedMap(values, idField);
   return { fieldsSeen: fieldsSeen(values), fieldMap, schema: suggestedSchema(items, fieldMap, idField) };
+}
+
+/** Nobody declares more fields than an index may have. */
+function withFirstNames(items: readonly FeedItem[]): FeedItem[] {
+  const all = new Set(items.flatMap(({ value }) => Object.keys(value ?? {})));
+  const names = new Set([...all].slice(0, NAMES_MAX));
+  return items.map((item) => {
+    if (item.value === null) return item;
+    return {
+      ...item,
+      value: Object.fromEntries(Object.entries(item.value).filter(([name]) => names.has(name))),
+    };
+  });
 }
 
 function fieldsSeen(values: readonly FeedObject[]): FieldSeen[] {
