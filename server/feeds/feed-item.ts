@@ -2,6 +2,7 @@
 // that an item came in nor of the index that it goes to.
 
 import type { FeedFormat } from "../catalog/types.js";
+import { FeedError } from "../errors.js";
 
 export interface FeedOptions {
   readonly format: FeedFormat;
@@ -20,6 +21,10 @@ export interface FeedItem {
   readonly value: FeedObject | null;
   /** Why there is no value; the other items go on. */
   readonly problem?: string;
+}
+
+export function htmlPage(): FeedError {
+  return new FeedError("SK-DS-422", "the feed is an HTML page; does its address need a login?");
 }
 
 /** Sets a member of an object that is being made, whatever its name is: plain objects are fast, and `__proto__` is no member of theirs. */

@@ -5,13 +5,14 @@ import { FeedError } from "../errors.js";
 import { messageOf } from "../formats/input-error.js";
 import { decodeText, type FeedText, INVALID, invalidBytes } from "./charset.js";
 import { csvItems } from "./csv-items.js";
-import type { FeedItem, FeedOptions } from "./feed-item.js";
+import { type FeedItem, type FeedOptions, htmlPage } from "./feed-item.js";
 import { following } from "./following.js";
 import { jsonItems } from "./json-items.js";
 import { type XmlItem, xmlItems } from "./xml-items.js";
 import { XmlValues } from "./xml-values.js";
 
 const ITEMS_PER_CALL = 16;
+const HTML_PAGE = /^\s*<(!doctype\s+)?html[\s>]/i;
 
 export interface FeedBytes {
   /** Without compression: see inflate.ts. */
@@ -27,8 +28,11 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
   const source = feed.chunks[Symbol.asyncIterator]();
   const chunks = { [Symbol.asyncIterator]: () => source };
   try {
-    const { text, first } = await beginning(await decodeText(chunks, feed.contentType, options.encoding));
+    const { text, first, isHtml } = await beginning(
+      await decodeText(chunks, feed.contentType, options.encoding),
+    );
     const { format, itemsPath, delimiter, itemBytesMax } = options;
+    if (isHtml) throw htmlPage();
     // A catalog is XML, CSV or TSV; only XML begins with a bracket.
     if (format === "json") yield* jsonItems(text, feed.contentType, itemsPath, itemBytesMax);
     else if (format === "csv" || (format === "brandx_catalog" && first !== "<")) {
@@ -40,11 +44,16 @@ export async function* readFeed(feed: FeedBytes, options: FeedOptions): AsyncGen
 }
 
 /** Reads on to the first character that is not white space. A whole piece of white space is nobody's. */
-async function beginning({ encoding, pieces }: FeedText): Promise<{ text: FeedText; first: string }> {
+async function beginning({
+  encoding,
+  pieces,
+}: FeedText): Promise<{ text: FeedText; first: string; isHtml: boolean }> {
   const rest = pieces[Symbol.asyncIterator]();
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
     const first = next.value.trimStart().charAt(0);
-    if (first !== "") return { first, text: { encoding, pieces: following(next.value, rest) } };
+    if (first === "") continue;
+    const isHtml = HTML_PAGE.test(next.value);
+    return { first, isHtml, text: { encoding, pieces: following(next.value, rest) } };
   }
   throw new FeedError("SK-DS-520", "the feed is empty");
 }

@@ -3,6 +3,7 @@
 // reported in its place; a document whose tags do not match ends the feed. What stands in an item is xml-values' business.
 
 import { FeedError } from "../errors.js";
+import { htmlPage } from "./feed-item.js";
 import { BROKEN, END_TAG, NEED_MORE, START_TAG, TEXT, XmlScanner } from "./xml-scanner.js";
 
 export interface XmlItem {
@@ -114,12 +115,7 @@ class XmlSplitter {
 
   #startRoot(name: string): void {
     if (this.#root !== null) this.#fail(`<${name}> follows the end of the root element`);
-    if (name.toLowerCase() === "html") {
-      throw new FeedError(
-        "SK-DS-422",
-        "the feed is an HTML page and not XML; does its address need a login?",
-      );
-    }
+    if (name.toLowerCase() === "html") throw htmlPage();
     this.#root = name;
   }
 

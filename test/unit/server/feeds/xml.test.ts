@@ -74,7 +74,7 @@ describe("items", () => {
       'SK-DS-422 the feed has no element "offers/offer"; check items_path',
     );
     expect(await refused("<!DOCTYPE html><html><body><p>Log in<br></body></html>")).toBe(
-      "SK-DS-422 the feed is an HTML page and not XML; does its address need a login?",
+      "SK-DS-422 the feed is an HTML page; does its address need a login?",
     );
   });
 });
