@@ -113,17 +113,14 @@ class ItemMapper {
     values: ReadonlyMap<string, { readonly value: unknown }>,
     errors: string[],
   ): string | null {
-    const given = this.#idPath?.(item) ?? values.get("id")?.value ?? values.get("sku")?.value;
-    const first = Array.isArray(given) ? given[0] : given;
-    if (typeof first === "number" || typeof first === "bigint" || typeof first === "string") {
-      const id = String(first).trim();
-      if (id !== "" && Buffer.byteLength(id) <= ID_BYTES_MAX) return id;
-      if (id !== "") {
-        errors.push(`id must be at most ${ID_BYTES_MAX} bytes long`);
-        return null;
-      }
-    }
-    errors.push("the item has no id; set id_field when it is called otherwise");
+    const id =
+      idText(this.#idPath?.(item)) || idText(values.get("id")?.value) || idText(values.get("sku")?.value);
+    if (id !== "" && Buffer.byteLength(id) <= ID_BYTES_MAX) return id;
+    errors.push(
+      id === ""
+        ? "the item has no id; set id_field when it is called otherwise"
+        : `id must be at most ${ID_BYTES_MAX} bytes long`,
+    );
     return null;
   }
 
@@ -149,6 +146,13 @@ class ItemMapper {
     if (values.has(currencyName)) return label + coerced.json;
     return `${label}${coerced.json},${JSON.stringify(currencyName)}:${JSON.stringify(coerced.currency)}`;
   }
+}
+
+/** "" for what is no id. */
+function idText(value: unknown): string {
+  const first = Array.isArray(value) ? value[0] : value;
+  const isId = typeof first === "number" || typeof first === "bigint" || typeof first === "string";
+  return isId ? String(first).trim() : "";
 }
 
 /** The names inside of nested objects lose their prefixes, too. */

@@ -47,6 +47,7 @@ export function connectionFailure(host: string, cause: unknown): FeedError {
 function broken(host: string, code: string): string {
   if (code === "ECONNREFUSED") return `${host} refused the connection`;
   if (UNREACHABLE.has(code)) return `${host} cannot be reached`;
+  if (code === "HPE_HEADER_OVERFLOW") return `${host} answered with headers that are too large`;
   if (code.startsWith("HPE_")) return `${host} answered with something that is not HTTP`;
   return `${host} broke the connection`;
 }

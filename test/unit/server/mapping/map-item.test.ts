@@ -108,6 +108,8 @@ describe("an id", () => {
     [{ id: "a", sku: "b" }, null, "a"],
     [{ "g:id": "a", sku: "b" }, null, "a"],
     [{ sku: "b" }, null, "b"],
+    [{ id: "", sku: "b" }, null, "b"],
+    [{ id: "a", Nr: null }, "Nr", "a"],
     [{ id: 17 }, null, "17"],
     [{ id: " a " }, null, "a"],
     [{ id: ["a", "b"] }, null, "a"],

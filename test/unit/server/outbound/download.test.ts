@@ -86,7 +86,7 @@ describe("an answer", () => {
       server.url("/feed"),
       {},
       "SK-DS-521",
-      `${host} answered with something that is not HTTP`,
+      `${host} answered with headers that are too large`,
     );
     server.route("/feed", { raw: "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n" });
     await expectFailure(server.url("/feed"), {}, "SK-DS-521", `${host} broke the connection`);
