@@ -48,7 +48,8 @@ export class BatchSender {
   /** Takes an item. One that became no document is a mark: what is stored under its id stays. */
   add({ at, id, document, errors }: MappedItem): void {
     if (document === null) this.#addFailure({ item: at, id, error: errors.join("; ") });
-    if (id !== null) this.#put(at, { id, json: document });
+    // As bytes at once: a text keeps all the parts that it was made of until somebody reads it.
+    if (id !== null) this.#put(at, { id, json: document === null ? null : Buffer.from(document) });
     this.#linger ??= setTimeout(() => this.#sendLate(), LINGER_MS_MAX);
   }
 
