@@ -145,7 +145,7 @@ export function prepareOne(
 export interface SyncedDocument {
   readonly id: string;
   /** null: a mark. The feed has the id but its item failed, so what is stored under it stays. */
-  readonly json: string | Uint8Array | null;
+  readonly json: Uint8Array | null;
 }
 
 /**
@@ -165,7 +165,7 @@ export function prepareSynced(
     ids.push(json === null ? null : id);
     const idBytes = Buffer.byteLength(id);
     const idFits = idBytes > 0 && idBytes <= ID_BYTES_MAX;
-    let raw = json === null ? NO_BYTES : typeof json === "string" ? Buffer.from(json) : json;
+    let raw = json ?? NO_BYTES;
     if (!idFits || raw.length > limits.documentBytesMax) {
       const code = idFits ? DOC_TOO_LARGE : DOC_BAD_ID;
       if (json !== null) refusals.push({ index, id, code, slot: NO_SLOT, at: 0 });

@@ -58,7 +58,9 @@ function synced({ id, kind, stock, spaced }: Item): SyncedDocument {
   const value = kind === "document" ? stock : kind === "refused" ? "none" : "x".repeat(2_000);
   return {
     id,
-    json: JSON.stringify(spaced ? { stock: value, id } : { id, stock: value }, null, spaced ? 1 : 0),
+    json: Buffer.from(
+      JSON.stringify(spaced ? { stock: value, id } : { id, stock: value }, null, spaced ? 1 : 0),
+    ),
   };
 }
 
@@ -220,8 +222,8 @@ test("ids that no document can have are refused, and their marks say nothing", a
   const long = "x".repeat(70_000);
   const prepared = prepareSynced(
     [
-      { id: "", json: '{"id":""}' },
-      { id: long, json: `{"id":"${long}"}` },
+      { id: "", json: Buffer.from('{"id":""}') },
+      { id: long, json: Buffer.from(`{"id":"${long}"}`) },
       { id: long, json: null },
     ],
     2,
