@@ -11,6 +11,7 @@ import type { Product } from "./catalogue.js";
 
 export const FEED_INDEX = "feed_products";
 const ITEMS = 100;
+const ETAG = '"demo"';
 const ASK_MS = 50;
 
 const SCHEMA = {
@@ -28,8 +29,9 @@ const SCHEMA = {
 /** Serves the feed until the server is closed. */
 export async function serveFeed(products: readonly Product[]): Promise<{ server: Server; url: string }> {
   const feed = merchantFeed(products.slice(0, ITEMS));
-  const server = createServer((_, response) => {
-    response.writeHead(200, { "content-type": "application/xml; charset=utf-8", etag: '"demo"' }).end(feed);
+  const server = createServer((request, response) => {
+    if (request.headers["if-none-match"] === ETAG) response.writeHead(304, { etag: ETAG }).end();
+    else response.writeHead(200, { "content-type": "application/xml; charset=utf-8", etag: ETAG }).end(feed);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed.xml` };

@@ -1,6 +1,8 @@
-// The demo's catalogue is the same every time and fits its schema; its searches can be pasted into a shell.
+// The demo's catalogue is the same every time and fits its schema; its searches can be pasted into a shell;
+// a client that has its feed is told so.
 import { expect, test } from "vitest";
 import { DEMO_SCHEMA, demoCatalogue } from "../../../../server/cli/demo/catalogue.js";
+import { serveFeed } from "../../../../server/cli/demo/feed.js";
 import { sampleCommand, sampleSearches } from "../../../../server/cli/demo/samples.js";
 
 test("the catalogue is deterministic, with unique ids and part numbers", () => {
@@ -33,4 +35,17 @@ test("sample commands quote what a shell would read otherwise", () => {
     "skein search products running shoes --filter 'price:<=120 && in_stock:true' --facets brand,color",
   );
   expect(commands).toContain(`skein search products '"merino wool" -boots'`);
+});
+
+test("a client that has the feed is not sent it again", async () => {
+  const { server, url } = await serveFeed(demoCatalogue());
+  try {
+    const first = await fetch(url);
+    expect((await first.text()).match(/<item>/g)).toHaveLength(100);
+    const headers = { "if-none-match": first.headers.get("etag")! };
+    expect((await fetch(url, { headers })).status).toBe(304);
+    expect((await fetch(url, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  } finally {
+    server.close();
+  }
 });
