@@ -1,23 +1,21 @@
 // Golden searches over the real catalogues: what a person would expect of a query, written from the data and not
-// from what the server answers. Needs the data folder (SKEIN_DATA, or ../shared/data beside the checkout);
-// without it every test here reports itself as skipped.
-import { existsSync, readFileSync } from "node:fs";
+// from what the server answers. Needs the data folder.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DATA, isAbsent } from "../data-folder.js";
 import { expectStatus, TestServer } from "../e2e/world/harness.js";
 import { CATALOGUES } from "./catalogues.js";
 import { type Answer, complaints, readGolden } from "./golden.js";
 
-const DATA = process.env.SKEIN_DATA ?? join(import.meta.dirname, "../../../shared/data");
-const present = existsSync(DATA);
-if (!present) console.warn(`golden-search.test.ts is skipped: no data in ${DATA} (set SKEIN_DATA)`);
+const absent = isAbsent(DATA, "golden-search.test.ts");
 
 const HITS_SHOWN = 3;
 const LINES_PER_IMPORT = 5_000;
 const IMPORT_MS_MAX = 180_000;
 
-describe.skipIf(!present).each(CATALOGUES)("$name", (catalogue) => {
+describe.skipIf(absent).each(CATALOGUES)("$name", (catalogue) => {
   let server: TestServer;
 
   beforeAll(async () => {

@@ -1,16 +1,14 @@
 // Real catalogues: imported without a rejected document, and a few searches whose answer a person would
-// expect. Needs the data folder (SKEIN_DATA, or ../shared/data beside the checkout); without it every test
-// here reports itself as skipped.
-import { existsSync, readFileSync } from "node:fs";
+// expect. Needs the data folder.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DATA, isAbsent } from "../../data-folder.js";
 import { expectStatus, TestServer } from "../world/harness.js";
 import type { ReplyBody } from "../world/reply.js";
 
-const DATA = process.env.SKEIN_DATA ?? join(import.meta.dirname, "../../../../shared/data");
-const present = existsSync(DATA);
-if (!present) console.warn(`real-data.test.ts is skipped: no data in ${DATA} (set SKEIN_DATA)`);
+const absent = isAbsent(DATA, "real-data.test.ts");
 
 interface Catalogue {
   file: string;
@@ -96,7 +94,7 @@ const CATALOGUES: Record<string, Catalogue> = {
   },
 };
 
-describe.skipIf(!present)("real data", () => {
+describe.skipIf(absent)("real data", () => {
   let server: TestServer;
 
   beforeAll(async () => {

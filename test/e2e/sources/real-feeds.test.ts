@@ -1,14 +1,16 @@
 // Feeds that others have written, through a whole server: previewed, read into an index of the suggested schema, searched.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DATA, isAbsent } from "../../data-folder.js";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import { documentsOf, FROM_LOOPBACK, makeSource, type Run, sync } from "../world/feeds.js";
 import { expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
 
-const FOLDER = join(import.meta.dirname, "../../../../shared/data/feeds");
-const FILES = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name !== "MANIFEST.tsv") : [];
+const FEEDS = join(DATA, "feeds");
+const absent = isAbsent(FEEDS, "sources/real-feeds.test.ts");
+const FILES = absent ? [] : readdirSync(FEEDS).filter((name) => name !== "MANIFEST.tsv");
 
 interface Preview {
   readonly items: readonly { source: object | null; document: object | null; errors: readonly string[] }[];
@@ -76,7 +78,7 @@ const SAYS: Record<string, { imported: number; failed: number; documents: Record
   },
 };
 
-describe.skipIf(FILES.length === 0)("real feeds (they need the data folder beside the project)", () => {
+describe.skipIf(absent)("real feeds", () => {
   const server = sharedServer({ shards: 2, config: FROM_LOOPBACK }, (server) =>
     server.createIndex("probe", { fields: [{ name: "title", type: "string" }] }),
   );
@@ -86,7 +88,7 @@ describe.skipIf(FILES.length === 0)("real feeds (they need the data folder besid
     feeds = await startFeedServer();
     for (const name of FILES)
       feeds.route(`/${name}`, {
-        body: readFileSync(join(FOLDER, name)),
+        body: readFileSync(join(FEEDS, name)),
         headers: { "content-type": typeOf(name) },
       });
   });

@@ -1,17 +1,15 @@
 // The feeds that shops and programs really wrote: how many items each has and some values that are hard to get right. Needs the
-// data folder (SKEIN_DATA, or ../shared/data beside the checkout); without it every test here is skipped.
+// data folder.
 
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { FeedFormat } from "../../../../server/catalog/types.js";
 import { readFeed } from "../../../../server/feeds/read-feed.js";
+import { DATA, isAbsent } from "../../../data-folder.js";
 import { cut, read, refusal, values, valuesOf } from "./read.js";
 
-const FEEDS = join(
-  process.env.SKEIN_DATA ?? join(import.meta.dirname, "../../../../../shared/data"),
-  "feeds",
-);
+const FEEDS = join(DATA, "feeds");
 const bytesOf = (name: string) => readFileSync(join(FEEDS, name));
 
 const ITEMS: [name: string, format: FeedFormat, items: number][] = [
@@ -51,7 +49,7 @@ const ITEMS: [name: string, format: FeedFormat, items: number][] = [
   ["pfp-matrix-fixtures-schema-stripe.product_feed.jsonl", "json", 5],
 ];
 
-describe.skipIf(!existsSync(FEEDS))("real feeds (skipped without the data folder)", () => {
+describe.skipIf(isAbsent(FEEDS, "feeds/real-feeds.test.ts"))("real feeds", () => {
   test.each(ITEMS)("%s as %s has %d items, none of them broken", async (name, format, count) => {
     const items = await read(format, bytesOf(name));
     expect(items.filter((item) => item.value === null)).toEqual([]);

@@ -1,5 +1,5 @@
 // Feeds that others have written: what is suggested for them is a schema that an index takes, and with it no item fails.
-import { createReadStream, existsSync, readdirSync } from "node:fs";
+import { createReadStream, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readNewIndex } from "../../../../server/catalog/indexes.js";
@@ -9,9 +9,11 @@ import { readFeed } from "../../../../server/feeds/read-feed.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { itemMapper } from "../../../../server/mapping/map-item.js";
 import { suggestFor } from "../../../../server/mapping/suggest.js";
+import { DATA, isAbsent } from "../../../data-folder.js";
 
-const FOLDER = join(import.meta.dirname, "../../../../../shared/data/feeds");
-const FILES = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name !== "MANIFEST.tsv") : [];
+const FEEDS = join(DATA, "feeds");
+const absent = isAbsent(FEEDS, "mapping/real-feeds.test.ts");
+const FILES = absent ? [] : readdirSync(FEEDS).filter((name) => name !== "MANIFEST.tsv");
 
 function formatOf(name: string): FeedFormat {
   if (name.endsWith(".xml")) return "brandx_merchant";
@@ -21,13 +23,13 @@ function formatOf(name: string): FeedFormat {
 async function itemsOf(name: string, format: FeedFormat): Promise<FeedItem[]> {
   const options = { format, itemsPath: null, delimiter: null, encoding: null, itemBytesMax: 1024 * 1024 };
   const items: FeedItem[] = [];
-  const chunks = createReadStream(join(FOLDER, name));
+  const chunks = createReadStream(join(FEEDS, name));
   const contentType = name.endsWith(".jsonl") ? "application/x-ndjson" : null;
   for await (const group of readFeed({ chunks, contentType }, options)) items.push(...group);
   return items;
 }
 
-describe.skipIf(FILES.length === 0)("a suggestion (needs the data folder beside the project)", () => {
+describe.skipIf(absent)("a suggestion", () => {
   test.each(FILES)("for %s fits", async (name) => {
     const items = (await itemsOf(name, formatOf(name))).filter(({ value }) => value !== null);
     const { fieldMap, schema, fieldsSeen } = suggestFor(items, null);
