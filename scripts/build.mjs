@@ -3,6 +3,7 @@
 // Plain JavaScript, since it runs before anything is built. `--if-stale` leaves out what is newer than its sources.
 import { spawn } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -156,6 +157,8 @@ async function bundle() {
   rmSync(fresh, { recursive: true, force: true });
   await programs.write({ dir: fresh, chunkFileNames: "chunks/[name].js", sourcemap: true, keepNames: true });
   await programs.close();
+  // npm does this when it links the command, and not again when a build replaces the file.
+  chmodSync(join(fresh, "server/cli/main.js"), 0o755);
   for (const name of readdirSync(DIST)) {
     if (name !== "engine" && !name.startsWith(".")) rmSync(join(DIST, name), { recursive: true });
   }

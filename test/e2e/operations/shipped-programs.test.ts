@@ -1,4 +1,5 @@
-// The programs beside the `skein` command that people run from a checkout: the demo and the load benchmark.
+// The programs beside the `skein` command that people run from a checkout: the demo and the load benchmark; and the way npx runs the command.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,12 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
+});
+
+test("the built command can be run by its path, as npx does", () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+  const answer = execFileSync(join(ROOT, "dist/server/cli/main.js"), ["--version"], { encoding: "utf8" });
+  expect(answer.trim()).toBe(version);
 });
 
 test("the demo fills a server, searches it and, when told to, ends", async () => {
