@@ -2,7 +2,7 @@
 //   FETCH request  u8 op, u32 uid, u32 count, count x f64 seq, options
 //         options  u8 flags (1 fields, 2 excludeFields, 4 highlight, 8 bytesMax), then of those that are given: f64
 //                  bytesMax, u32 count, count x {u32 + name}, twice, and msgpack HighlightRequest
-//         reply    u8 0, u32 count, count x {u32 + document, u32 + highlight}
+//         reply    u8 0, u32 count, count x {u16 + id, u32 + document, u32 + highlight}
 //   GET   request  u8 op, u32 uid, u64 idHash, u16 + id
 //         reply    u8 0, document (nothing: no such id)
 import { pack } from "msgpackr/pack";
@@ -67,6 +67,8 @@ export interface FetchRequest extends FetchOptions {
 }
 
 export interface FetchedDocument {
+  /** In UTF-8; empty when the seq is unknown. */
+  id: Uint8Array;
   /** JSON bytes without internal members; empty when the seq is unknown. */
   document: Uint8Array;
   /** JSON object keyed by field: {snippet, matched_tokens}; empty when no highlight was asked for. */
@@ -204,20 +206,28 @@ export function decodeFetchReply(reply: Uint8Array): FetchedDocument[] {
 
 /** Bytes that `putDocuments` will write. */
 export function documentsBytes(documents: readonly FetchedDocument[]): number {
-  return documents.reduce((sum, { document, highlight }) => sum + 8 + document.length + highlight.length, 4);
+  return documents.reduce(
+    (sum, { id, document, highlight }) => sum + 2 + id.length + 8 + document.length + highlight.length,
+    4,
+  );
 }
 
 export function putDocuments(writer: MessageWriter, documents: readonly FetchedDocument[]): MessageWriter {
   writer.u32(documents.length);
-  for (const { document, highlight } of documents) writer.block(document).block(highlight);
+  for (const { id, document, highlight } of documents)
+    writer.u16(id.length).bytes(id).block(document).block(highlight);
   return writer;
 }
 
 /** The rest of a reply. */
 export function readDocuments(reader: MessageReader): FetchedDocument[] {
   const documents: FetchedDocument[] = [];
-  for (let left = reader.count(8); left > 0; left--) {
-    documents.push({ document: reader.block(), highlight: reader.block() });
+  for (let left = reader.count(10); left > 0; left--) {
+    documents.push({
+      id: reader.bytes(reader.u16()),
+      document: reader.block(),
+      highlight: reader.block(),
+    });
   }
   reader.end();
   return documents;

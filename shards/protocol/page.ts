@@ -2,7 +2,7 @@
 // only: nobody else can have a better row.
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, u32 offset, u32 count,
 //            u32 + program, options as of FETCH
-//   reply    u8 0, u32 + result, u32 documents, documents x {u32 + document, u32 + highlight}
+//   reply    u8 0, u32 + result, u32 documents, documents x {u16 + id, u32 + document, u32 + highlight}
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import {
   documentsBytes,

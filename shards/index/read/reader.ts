@@ -117,8 +117,9 @@ export class Reader {
     const highlighter =
       highlight === undefined ? null : new Highlighter(highlight, this.#state.schema.analysis, workbench);
     return (record) => {
-      if (record === null) return { document: NOTHING, highlight: NOTHING };
+      if (record === null) return { id: NOTHING, document: NOTHING, highlight: NOTHING };
       return {
+        id: Buffer.from(record.id),
         document: project(record, projection, workbench),
         highlight: highlighter === null ? NOTHING : highlighter.highlight(record.raw),
       };

@@ -170,13 +170,13 @@ describe("reads", () => {
       expect(fetching.decodeFetch(opened(fetching.encodeFetch(request), Op.FETCH))).toEqual(request);
     }
     const documents = [
-      { document: Buffer.from("{}"), highlight: Buffer.from("") },
-      { document: Buffer.from(""), highlight: Buffer.from("{}") },
+      { id: Buffer.from("é"), document: Buffer.from("{}"), highlight: Buffer.from("") },
+      { id: Buffer.from(""), document: Buffer.from(""), highlight: Buffer.from("{}") },
     ];
     const got = fetching.decodeFetchReply(fetching.encodeFetchReply(documents));
-    expect(got.map((d) => [String(d.document), String(d.highlight)])).toEqual([
-      ["{}", ""],
-      ["", "{}"],
+    expect(got.map((d) => [String(d.id), String(d.document), String(d.highlight)])).toEqual([
+      ["é", "{}", ""],
+      ["", "", "{}"],
     ]);
     const get = { uid: 1, id: "ähm", hash: 2n ** 63n };
     expect(fetching.decodeGet(opened(fetching.encodeGet(get), Op.GET))).toEqual(get);
