@@ -22,6 +22,12 @@ export const ENVELOPE_DEAD_DOCUMENTS = 4;
 export const ENVELOPE_SCHEMA = 5;
 export const ENVELOPE_UNFINISHED = 6;
 export const ENVELOPE_CATALOG = 16;
+export const ENVELOPE_LOG_JOURNAL = 32;
+export const ENVELOPE_LOG_COUNTERS = 33;
+export const ENVELOPE_LOG_SEARCHES = 34;
+export const ENVELOPE_LOG_MARKS = 35;
+export const ENVELOPE_LOG_EVENTS = 36;
+export const ENVELOPE_LOG_ROLLUP = 37;
 
 export class EnvelopeError extends Error {
   constructor(message: string) {

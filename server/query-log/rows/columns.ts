@@ -1,0 +1,131 @@
+// Columns of whole numbers as bytes. A number below 2^53 takes as many bytes as it has groups of seven bits, the lowest group
+// first (LEB128); differences that may be negative are folded onto the whole numbers first (zigzag). Knows no column.
+
+/** Appends numbers to bytes that grow. */
+export class ColumnWriter {
+  #bytes = Buffer.allocUnsafe(4096);
+  #length = 0;
+
+  /** A whole number from 0 to 2^53. */
+  put(value: number): void {
+    if (this.#bytes.length - this.#length < 8) this.#grow(8);
+    const bytes = this.#bytes;
+    let rest = value;
+    while (rest >= 0x80) {
+      bytes[this.#length++] = (rest % 0x80) | 0x80;
+      rest = rest < 0x80000000 ? rest >>> 7 : Math.floor(rest / 0x80);
+    }
+    bytes[this.#length++] = rest;
+  }
+
+  putAll(values: Iterable<number>): void {
+    for (const value of values) this.put(value);
+  }
+
+  /** The differences of numbers that never fall. */
+  putRising(values: Iterable<number>): void {
+    let before = 0;
+    for (const value of values) {
+      this.put(value - before);
+      before = value;
+    }
+  }
+
+  /** The differences of numbers that rise and fall. */
+  putNear(values: Iterable<number>): void {
+    let before = 0;
+    for (const value of values) {
+      const difference = value - before;
+      this.put(difference >= 0 ? difference * 2 : -difference * 2 - 1);
+      before = value;
+    }
+  }
+
+  /** UTF-8 after its length. */
+  putText(text: string): void {
+    const length = Buffer.byteLength(text);
+    this.put(length);
+    this.#grow(length);
+    this.#length += this.#bytes.write(text, this.#length);
+  }
+
+  /** What was put, as a view. Nothing may be put afterwards. */
+  finish(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(bytes: number): void {
+    if (this.#bytes.length - this.#length >= bytes) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+}
+
+/** Reads what a ColumnWriter wrote, in the same order. Throws RangeError behind the end. */
+export class ColumnReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  next(): number {
+    const bytes = this.#bytes;
+    let byte = this.#byte();
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let factor = 0x80; ; factor *= 0x80) {
+      byte = bytes[this.#at++] as number;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+      if (this.#at > bytes.length) throw cutShort();
+    }
+  }
+
+  into<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(values: T): T {
+    for (let i = 0; i < values.length; i++) values[i] = this.next();
+    return values;
+  }
+
+  risingInto<T extends Uint32Array | Float64Array>(values: T): T {
+    let value = 0;
+    for (let i = 0; i < values.length; i++) {
+      value += this.next();
+      values[i] = value;
+    }
+    return values;
+  }
+
+  nearInto<T extends Uint32Array | Float64Array>(values: T): T {
+    let value = 0;
+    for (let i = 0; i < values.length; i++) {
+      const folded = this.next();
+      value += folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+      values[i] = value;
+    }
+    return values;
+  }
+
+  text(): string {
+    const length = this.next();
+    const at = this.#take(length);
+    return this.#bytes.toString("utf8", at, at + length);
+  }
+
+  #byte(): number {
+    return this.#bytes[this.#take(1)] as number;
+  }
+
+  #take(bytes: number): number {
+    const at = this.#at;
+    this.#at += bytes;
+    if (this.#at > this.#bytes.length) throw cutShort();
+    return at;
+  }
+}
+
+function cutShort(): RangeError {
+  return new RangeError("a column of the query log is cut short");
+}

@@ -1,0 +1,268 @@
+// The rows of the query log on their way from a front-end to the disk: searches and events in the order in which they were
+// answered. A front-end appends them to a chunk. The thread of the log stores the chunk as it is before it reads it.
+// ON DISK: docs/FORMATS.md shows the layout, and the records that hold chunks have its version.
+import type { QueryId } from "./query-ids.js";
+
+export const JOURNAL_VERSION = 1;
+
+/** Longer texts of queries are cut. */
+const TEXT_BYTES_MAX = 512;
+/** The ids of so many hits are logged. */
+export const HITS_MAX = 10;
+
+export const SEARCH_MODES = ["keyword", "semantic", "hybrid"] as const;
+export type SearchMode = (typeof SEARCH_MODES)[number];
+
+export const EVENT_TYPES = ["click", "conversion"] as const;
+/** Values of conversions are kept as whole numbers of this part, so that their sums are exact. */
+export const VALUE_UNITS = 10_000;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** A keyed hash of 48 bits that stands for a user or a session. */
+export type Person = number;
+export const NOBODY: Person = 0;
+
+/** Who asked. */
+export interface Asker {
+  readonly user: Person;
+  readonly session: Person;
+}
+
+/** What was asked and what was found, the same for everybody who asks it. */
+export interface Answered {
+  /** As it was typed. */
+  readonly text: string;
+  readonly mode: SearchMode;
+  readonly filtered: boolean;
+  readonly found: number;
+  readonly page: number;
+  /** Ids of the first hits of the page. */
+  readonly documents: readonly string[];
+}
+
+export interface JournalSearch extends Asker, Answered {
+  readonly log: number;
+  readonly id: QueryId;
+  /** See took.ts. */
+  readonly took: number;
+}
+
+export interface JournalEvent extends Asker {
+  readonly log: number;
+  readonly type: EventType;
+  /** When it happened. */
+  readonly atMs: number;
+  /** Of the search that it belongs to, null when it names none. */
+  readonly search: QueryId | null;
+  /** The text of that search. */
+  readonly query: string;
+  readonly document: string;
+  /** 1 for the first hit, 0 when it is not told. */
+  readonly position: number;
+  /** What a conversion is worth, see VALUE_UNITS. */
+  readonly value: number;
+  /** Empty when it has none. */
+  readonly eventId: string;
+}
+
+export type Row =
+  | { readonly kind: "search"; readonly row: JournalSearch }
+  | { readonly kind: "event"; readonly row: JournalEvent };
+
+const SEARCH = 1;
+const EVENT = 2;
+
+const QUERY_ID_BYTES = 8 + 3 + 6;
+const SEARCH_HEAD_BYTES = 1 + 4 + QUERY_ID_BYTES + 2 + 6 + 6;
+const EVENT_BYTES = 1 + 4 + 8 + 1 + 6 + 6 + QUERY_ID_BYTES + 4 + 8 + 3 * 2;
+
+const FILTERED = 1;
+const MODE_SHIFT = 1;
+const U32_MAX = 0xffffffff;
+
+/** The part of a search's row that can be kept with a remembered answer. `documents`: ids in UTF-8. */
+export function encodeAnswered(
+  { text, mode, filtered, found, page }: Omit<Answered, "documents">,
+  documents: readonly Uint8Array[],
+): Uint8Array {
+  const ids = documents.slice(0, HITS_MAX);
+  const bytes = Buffer.allocUnsafe(
+    1 + 4 + 4 + 2 + TEXT_BYTES_MAX + 1 + ids.reduce((sum, id) => sum + 2 + id.length, 0),
+  );
+  let at = bytes.writeUInt8((filtered ? FILTERED : 0) | (SEARCH_MODES.indexOf(mode) << MODE_SHIFT), 0);
+  at = bytes.writeUInt32LE(Math.min(found, U32_MAX), at);
+  at = bytes.writeUInt32LE(Math.min(page, U32_MAX), at);
+  at = putText(bytes, text, at, TEXT_BYTES_MAX);
+  at = bytes.writeUInt8(ids.length, at);
+  for (const id of ids) {
+    at = bytes.writeUInt16LE(id.length, at);
+    bytes.set(id, at);
+    at += id.length;
+  }
+  return new Uint8Array(bytes.subarray(0, at));
+}
+
+/** Whole characters only. */
+function putText(bytes: Buffer, text: string, at: number, bytesMax: number): number {
+  const length = bytes.write(text, at + 2, bytesMax, "utf8");
+  bytes.writeUInt16LE(length, at);
+  return at + 2 + length;
+}
+
+/** A chunk that is being written. It is sent when the next row may not fit. */
+export class Chunk {
+  readonly #bytes: Buffer;
+  #length = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytes = Buffer.allocUnsafeSlow(bytesMax);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** False when the row does not fit. */
+  addSearch(log: number, id: QueryId, took: number, asker: Asker, answered: Uint8Array): boolean {
+    const bytes = this.#bytes;
+    let at = this.#length;
+    if (at + SEARCH_HEAD_BYTES + answered.length > bytes.length) return false;
+    at = bytes.writeUInt8(SEARCH, at);
+    at = bytes.writeUInt32LE(log, at);
+    at = putQueryId(bytes, id, at);
+    at = bytes.writeUInt16LE(took, at);
+    at = bytes.writeUIntLE(asker.user, at, 6);
+    at = bytes.writeUIntLE(asker.session, at, 6);
+    bytes.set(answered, at);
+    this.#length = at + answered.length;
+    return true;
+  }
+
+  /** False when the row does not fit. */
+  addEvent(event: JournalEvent): boolean {
+    const texts = [event.eventId, event.query, event.document];
+    const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    if (at + EVENT_BYTES + textBytes > bytes.length) return false;
+    at = bytes.writeUInt8(EVENT, at);
+    at = bytes.writeUInt32LE(event.log, at);
+    at = bytes.writeDoubleLE(event.atMs, at);
+    at = bytes.writeUInt8(EVENT_TYPES.indexOf(event.type), at);
+    at = bytes.writeUIntLE(event.user, at, 6);
+    at = bytes.writeUIntLE(event.session, at, 6);
+    at = putQueryId(bytes, event.search ?? { atMs: 0, counter: 0, frontEnd: 0 }, at);
+    at = bytes.writeUInt32LE(event.position, at);
+    at = bytes.writeDoubleLE(event.value, at);
+    for (const text of texts) at = putText(bytes, text, at, 0xffff);
+    this.#length = at;
+    return true;
+  }
+
+  /** The rows so far, with a buffer of their own. The chunk is empty afterwards. */
+  take(): Uint8Array<ArrayBuffer> {
+    const rows = new Uint8Array(this.#bytes.subarray(0, this.#length));
+    this.#length = 0;
+    return rows;
+  }
+}
+
+function putQueryId(bytes: Buffer, { atMs, counter, frontEnd }: QueryId, at: number): number {
+  const counterAt = bytes.writeDoubleLE(atMs, at);
+  const frontEndAt = bytes.writeUIntLE(counter, counterAt, 3);
+  return bytes.writeUIntLE(frontEnd, frontEndAt, 6);
+}
+
+/** The rows of a chunk in their order. Throws RangeError for bytes that are no chunk. */
+export function* readChunk(chunk: Uint8Array): Generator<Row> {
+  const reader = new RowReader(chunk);
+  while (!reader.ended) {
+    const kind = reader.whole(1);
+    if (kind === SEARCH) yield { kind: "search", row: reader.search() };
+    else if (kind === EVENT) yield { kind: "event", row: reader.event() };
+    else throw new RangeError(`a chunk of the query log has a row of the kind ${kind}`);
+  }
+}
+
+class RowReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(chunk: Uint8Array) {
+    this.#bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  }
+
+  get ended(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  whole(bytes: 1 | 2 | 3 | 4 | 6): number {
+    this.#at += bytes;
+    return this.#bytes.readUIntLE(this.#at - bytes, bytes);
+  }
+
+  search(): JournalSearch {
+    const log = this.whole(4);
+    const id = this.#queryId();
+    const took = this.whole(2);
+    const user = this.whole(6);
+    const session = this.whole(6);
+    const flags = this.whole(1);
+    const found = this.whole(4);
+    const page = this.whole(4);
+    const text = this.#text();
+    const documents = Array.from({ length: this.whole(1) }, () => this.#text());
+    const mode = choice(SEARCH_MODES, flags >> MODE_SHIFT);
+    return {
+      log,
+      id,
+      took,
+      user,
+      session,
+      text,
+      mode,
+      filtered: (flags & FILTERED) !== 0,
+      found,
+      page,
+      documents,
+    };
+  }
+
+  event(): JournalEvent {
+    const log = this.whole(4);
+    const atMs = this.#double();
+    const type = choice(EVENT_TYPES, this.whole(1));
+    const user = this.whole(6);
+    const session = this.whole(6);
+    const id = this.#queryId();
+    const position = this.whole(4);
+    const value = this.#double();
+    const eventId = this.#text();
+    const query = this.#text();
+    const document = this.#text();
+    const search = id.atMs === 0 ? null : id;
+    return { log, type, atMs, user, session, search, position, value, eventId, query, document };
+  }
+
+  #queryId(): QueryId {
+    return { atMs: this.#double(), counter: this.whole(3), frontEnd: this.whole(6) };
+  }
+
+  #double(): number {
+    this.#at += 8;
+    return this.#bytes.readDoubleLE(this.#at - 8);
+  }
+
+  #text(): string {
+    const length = this.whole(2);
+    this.#at += length;
+    if (this.#at > this.#bytes.length) throw new RangeError("a chunk of the query log is cut short");
+    return this.#bytes.toString("utf8", this.#at - length, this.#at);
+  }
+}
+
+function choice<T>(choices: readonly T[], at: number): T {
+  const found = choices[at];
+  if (found === undefined) throw new RangeError(`a chunk of the query log has the choice ${at}`);
+  return found;
+}

@@ -1,0 +1,144 @@
+// The keys of the query log's database. Everything of a log stands under its number, so that one range is deleted with it.
+// Numbers are big-endian, so byte order is number order. ON DISK: docs/FORMATS.md shows the same table.
+//
+//   | 0 u32   | 00 journal      | number u48                                  |
+//   | log u32 | 01 counters                                                   |
+//   |         | 02 text         | number u32                                  |
+//   |         | 03 number of a text | UTF-8                                   |
+//   |         | 04 document     | number u32                                  |
+//   |         | 05 number of a document | UTF-8                               |
+//   |         | 10 searches     | hour u32 | block u32                        |
+//   |         | 11 marks        | hour u32 | block u32                        |
+//   |         | 12 events       | hour u32 | block u32                        |
+//   |         | 13 hour rollup  | hour u32 | part u8                          |
+//   |         | 14 day rollup   | day u32 | part u8                           |
+//   |         | 15 event id     | hash, 12 bytes                              |
+import type { KeyRange } from "../../../shards/storage/store.js";
+
+/** Belongs to no index: what all logs share. */
+const SHARED = 0;
+
+// ON DISK - never renumber
+export const LogKind = {
+  journal: 0x00,
+  counters: 0x01,
+  text: 0x02,
+  textNumber: 0x03,
+  document: 0x04,
+  documentNumber: 0x05,
+  searches: 0x10,
+  marks: 0x11,
+  events: 0x12,
+  hourRollup: 0x13,
+  dayRollup: 0x14,
+  eventId: 0x15,
+} as const;
+export type LogKeyKind = (typeof LogKind)[keyof typeof LogKind];
+
+/** Where a block stands. */
+export interface BlockPlace {
+  readonly log: number;
+  readonly hour: number;
+  readonly block: number;
+}
+
+const HEAD = 5;
+
+function head(log: number, kind: LogKeyKind, restBytes: number): Buffer {
+  const key = Buffer.allocUnsafe(HEAD + restBytes);
+  key.writeUInt32BE(log, 0);
+  key[4] = kind;
+  return key;
+}
+
+export function journalKey(number: number): Uint8Array {
+  const key = head(SHARED, LogKind.journal, 6);
+  key.writeUIntBE(number, HEAD, 6);
+  return key;
+}
+
+export function journalNumber(key: Uint8Array): number {
+  return Buffer.from(key).readUIntBE(HEAD, 6);
+}
+
+export function countersKey(log: number): Uint8Array {
+  return head(log, LogKind.counters, 0);
+}
+
+export function numberKey(log: number, kind: LogKeyKind, number: number): Uint8Array {
+  const key = head(log, kind, 4);
+  key.writeUInt32BE(number, HEAD);
+  return key;
+}
+
+export function wordKey(log: number, kind: LogKeyKind, text: string): Uint8Array {
+  return Buffer.concat([head(log, kind, 0), Buffer.from(text)]);
+}
+
+/** The text at the end of a key. */
+export function wordOfKey(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset + HEAD, key.byteLength - HEAD).toString("utf8");
+}
+
+/** `hour` and `block` of searches, marks and events. */
+export function blockKey(log: number, kind: LogKeyKind, hour: number, block: number): Uint8Array {
+  const key = head(log, kind, 8);
+  key.writeUInt32BE(hour, HEAD);
+  key.writeUInt32BE(block, HEAD + 4);
+  return key;
+}
+
+/** `period`: an hour or a day. */
+export function rollupKey(log: number, kind: LogKeyKind, period: number, part: number): Uint8Array {
+  const key = head(log, kind, 5);
+  key.writeUInt32BE(period, HEAD);
+  key[HEAD + 4] = part;
+  return key;
+}
+
+export function eventIdKey(log: number, hash: Uint8Array): Uint8Array {
+  return Buffer.concat([head(log, LogKind.eventId, 0), hash]);
+}
+
+export function logKindOfKey(key: Uint8Array): number {
+  return key[4] as number;
+}
+
+export function logOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(0);
+}
+
+/** The number after the kind: an hour, a day or a number of a dictionary. */
+export function firstNumberOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(HEAD);
+}
+
+/** The second number of a block's key. */
+export function blockOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(HEAD + 4);
+}
+
+/** All keys of a log, or of the logs from `log` on that are below `end`. */
+export function logRange(log: number, end = log + 1): KeyRange {
+  return { from: head(log, LogKind.journal, 0), to: head(end, LogKind.journal, 0) };
+}
+
+export function journalRange(): KeyRange {
+  return kindRange(SHARED, LogKind.journal);
+}
+
+export function kindRange(log: number, kind: LogKeyKind): KeyRange {
+  const to = head(log, kind, 0);
+  to[4] = kind + 1;
+  return { from: head(log, kind, 0), to };
+}
+
+/** The keys of a kind whose first number is at least `from` and below `to`. */
+export function numberRange(log: number, kind: LogKeyKind, from: number, to: number): KeyRange {
+  return { from: numberKey(log, kind, from), to: numberKey(log, kind, to) };
+}
+
+/** Logs with a number that any index may have. */
+export function allLogs(): KeyRange {
+  return { from: head(SHARED + 1, LogKind.journal, 0), to: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) };
+}

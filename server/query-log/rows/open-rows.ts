@@ -1,0 +1,177 @@
+// The rows of a log that are in the journal and not yet in a block. They are in memory, found by their id and by who made
+// them. A checkpoint makes blocks of them.
+import type { EventBlock } from "./event-block.js";
+import { NOBODY, type Person } from "./journal.js";
+import type { SearchBlock } from "./search-block.js";
+import { hourOf } from "./time.js";
+
+/** Searches come when they are answered, so one that took long comes after later ones: at most by this. */
+const DISORDER_MS_MAX = 60_000;
+
+/** See SearchBlock. */
+export interface OpenSearch {
+  readonly at: number;
+  readonly counter: number;
+  readonly frontEnd: number;
+  readonly text: number;
+  readonly typed: string;
+  /** The normalised text itself; not known of rows that come from a block. */
+  readonly words: string;
+  readonly found: number;
+  readonly took: number;
+  readonly mode: number;
+  readonly filtered: boolean;
+  readonly page: number;
+  readonly user: Person;
+  readonly session: Person;
+  readonly hits: readonly number[];
+  /** See marks.ts. */
+  marks: number;
+}
+
+/** See EventBlock. */
+export interface OpenEvent {
+  readonly at: number;
+  readonly type: number;
+  readonly document: number;
+  readonly text: number;
+  readonly position: number;
+  readonly value: number;
+  readonly user: Person;
+  readonly session: Person;
+  readonly searchAt: number;
+  readonly searchCounter: number;
+  readonly searchFrontEnd: number;
+}
+
+export class OpenRows {
+  readonly searches: OpenSearch[] = [];
+  readonly events: OpenEvent[] = [];
+  readonly #byCounter = new Map<number, OpenSearch[]>();
+  readonly #byPerson = new Map<Person, OpenSearch[]>();
+
+  get size(): number {
+    return this.searches.length + this.events.length;
+  }
+
+  addSearch(search: OpenSearch): void {
+    this.searches.push(search);
+    add(this.#byCounter, search.counter, search);
+    if (search.user !== NOBODY) add(this.#byPerson, search.user, search);
+    if (search.session !== NOBODY) add(this.#byPerson, search.session, search);
+  }
+
+  byId(atMs: number, counter: number, frontEnd: number): OpenSearch | undefined {
+    return this.#byCounter.get(counter)?.find((search) => search.at === atMs && search.frontEnd === frontEnd);
+  }
+
+  /**
+   * The searches of a user and of a session that came with or after those of `fromMs`, and maybe some from before. In no
+   * order; a search that has both is there twice.
+   */
+  *of(user: Person, session: Person, fromMs: number): Generator<OpenSearch> {
+    for (const person of [user, session]) {
+      const list = person === NOBODY ? undefined : this.#byPerson.get(person);
+      for (let i = (list?.length ?? 0) - 1; i >= 0; i--) {
+        const search = (list as OpenSearch[])[i] as OpenSearch;
+        if (search.at < fromMs - DISORDER_MS_MAX) break;
+        yield search;
+      }
+    }
+  }
+}
+
+function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** The rows by their hour, each hour's by time and then by id. */
+export function byHour<
+  T extends { readonly at: number; readonly counter?: number; readonly frontEnd?: number },
+>(rows: readonly T[]): Map<number, T[]> {
+  const hours = new Map<number, T[]>();
+  for (const row of rows) add(hours, hourOf(row.at), row);
+  for (const list of hours.values())
+    list.sort(
+      (a, b) => a.at - b.at || (a.frontEnd ?? 0) - (b.frontEnd ?? 0) || (a.counter ?? 0) - (b.counter ?? 0),
+    );
+  return hours;
+}
+
+export function searchBlockOf(rows: readonly OpenSearch[]): SearchBlock {
+  const hitsFrom = new Uint32Array(rows.length + 1);
+  for (const [row, { hits }] of rows.entries()) hitsFrom[row + 1] = (hitsFrom[row] as number) + hits.length;
+  return {
+    rows: rows.length,
+    at: Float64Array.from(rows, ({ at }) => at),
+    counter: Uint32Array.from(rows, ({ counter }) => counter),
+    frontEnd: Float64Array.from(rows, ({ frontEnd }) => frontEnd),
+    text: Uint32Array.from(rows, ({ text }) => text),
+    typed: rows.map(({ typed }) => typed),
+    found: Uint32Array.from(rows, ({ found }) => found),
+    took: Uint16Array.from(rows, ({ took }) => took),
+    mode: Uint8Array.from(rows, ({ mode }) => mode),
+    filtered: Uint8Array.from(rows, ({ filtered }) => (filtered ? 1 : 0)),
+    page: Uint32Array.from(rows, ({ page }) => page),
+    user: Float64Array.from(rows, ({ user }) => user),
+    session: Float64Array.from(rows, ({ session }) => session),
+    hitsFrom,
+    hits: Uint32Array.from(rows.flatMap(({ hits }) => hits)),
+  };
+}
+
+export function eventBlockOf(rows: readonly OpenEvent[]): EventBlock {
+  return {
+    rows: rows.length,
+    at: Float64Array.from(rows, ({ at }) => at),
+    type: Uint8Array.from(rows, ({ type }) => type),
+    document: Uint32Array.from(rows, ({ document }) => document),
+    text: Uint32Array.from(rows, ({ text }) => text),
+    position: Uint32Array.from(rows, ({ position }) => position),
+    value: Float64Array.from(rows, ({ value }) => value),
+    user: Float64Array.from(rows, ({ user }) => user),
+    session: Float64Array.from(rows, ({ session }) => session),
+    searchAt: Float64Array.from(rows, ({ searchAt }) => searchAt),
+    searchCounter: Uint32Array.from(rows, ({ searchCounter }) => searchCounter),
+    searchFrontEnd: Float64Array.from(rows, ({ searchFrontEnd }) => searchFrontEnd),
+  };
+}
+
+/** The rows of a block as they were before. */
+export function searchesOf(block: SearchBlock, marks: Uint8Array): OpenSearch[] {
+  return Array.from({ length: block.rows }, (_, row) => ({
+    at: block.at[row] as number,
+    counter: block.counter[row] as number,
+    frontEnd: block.frontEnd[row] as number,
+    text: block.text[row] as number,
+    typed: block.typed[row] as string,
+    words: "",
+    found: block.found[row] as number,
+    took: block.took[row] as number,
+    mode: block.mode[row] as number,
+    filtered: block.filtered[row] === 1,
+    page: block.page[row] as number,
+    user: block.user[row] as number,
+    session: block.session[row] as number,
+    hits: [...block.hits.subarray(block.hitsFrom[row] as number, block.hitsFrom[row + 1] as number)],
+    marks: marks[row] as number,
+  }));
+}
+
+export function eventsOf(block: EventBlock): OpenEvent[] {
+  return Array.from({ length: block.rows }, (_, row) => ({
+    at: block.at[row] as number,
+    type: block.type[row] as number,
+    document: block.document[row] as number,
+    text: block.text[row] as number,
+    position: block.position[row] as number,
+    value: block.value[row] as number,
+    user: block.user[row] as number,
+    session: block.session[row] as number,
+    searchAt: block.searchAt[row] as number,
+    searchCounter: block.searchCounter[row] as number,
+    searchFrontEnd: block.searchFrontEnd[row] as number,
+  }));
+}

@@ -1,0 +1,49 @@
+// The ids of queries, by which events name the search that they belong to. They are UUIDs of version 7 (RFC 9562) and say
+// where the log has the search:
+//   ms of the search, 48 bits | version | counter, 12 bits | variant | counter, 12 bits | front-end, 48 bits
+import { randomBytes } from "node:crypto";
+
+export interface QueryId {
+  /** When the search began: milliseconds since 1970. */
+  readonly atMs: number;
+  /** Goes up with each search of the front-end and begins again after 2^24. */
+  readonly counter: number;
+  /** A random number of the front-end, new at each start of it. */
+  readonly frontEnd: number;
+}
+
+const COUNTERS = 2 ** 24;
+const PATTERN = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-8([0-9a-f]{3})-([0-9a-f]{12})$/i;
+
+/** Makes the ids of one front-end. */
+export class QueryIds {
+  readonly frontEnd = randomBytes(6).readUIntBE(0, 6);
+  #counter = 0;
+
+  next(atMs: number): QueryId {
+    this.#counter = (this.#counter + 1) % COUNTERS;
+    return { atMs, counter: this.#counter, frontEnd: this.frontEnd };
+  }
+}
+
+export function queryIdText({ atMs, counter, frontEnd }: QueryId): string {
+  const time = hex(atMs, 12);
+  const count = hex(counter, 6);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3)}-${hex(frontEnd, 12)}`;
+}
+
+/** Null for a text that no front-end makes. */
+export function parseQueryId(text: string): QueryId | null {
+  const parts = PATTERN.exec(text);
+  if (parts === null) return null;
+  const [, high, low, upper, lower, frontEnd] = parts as unknown as string[];
+  return {
+    atMs: Number.parseInt(high! + low!, 16),
+    counter: Number.parseInt(upper! + lower!, 16),
+    frontEnd: Number.parseInt(frontEnd!, 16),
+  };
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}

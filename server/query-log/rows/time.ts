@@ -1,0 +1,26 @@
+// Hours and days as numbers since 1970, in UTC. The log is cut into hours.
+
+export const HOUR_MS = 3_600_000;
+export const HOURS_PER_DAY = 24;
+export const DAY_MS = HOURS_PER_DAY * HOUR_MS;
+
+/** Searches of a person that continue one another are typed within this time of each other. */
+export const TYPING_MS = 5_000;
+/** An event that tells a text belongs to a search for it that was at most so long before. */
+export const ATTRIBUTION_MS = 30 * 60_000;
+/** Rows are kept for so many days, and a report covers at most so many. */
+export const DAYS_KEPT = 90;
+/** Events may arrive so much later than they happened. */
+export const LATE_MS_MAX = 3 * DAY_MS;
+
+export function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS);
+}
+
+export function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
+}
+
+export function dayOfHour(hour: number): number {
+  return Math.floor(hour / HOURS_PER_DAY);
+}

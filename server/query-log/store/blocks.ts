@@ -1,0 +1,147 @@
+// The blocks of searches that were read lately, with their marks. Marks that change stay in memory until a checkpoint stores
+// them.
+import {
+  DamagedBytesError,
+  ENVELOPE_LOG_EVENTS,
+  ENVELOPE_LOG_MARKS,
+  ENVELOPE_LOG_SEARCHES,
+  unseal,
+} from "../../../shards/storage/envelope.js";
+import type { Store } from "../../../shards/storage/store.js";
+import { decodeEventBlock, EVENT_BLOCK_VERSION, type EventBlock } from "../rows/event-block.js";
+import { NOBODY, type Person } from "../rows/journal.js";
+import { type BlockPlace, blockKey, type LogKeyKind, LogKind } from "../rows/keys.js";
+import { decodeMarks, MARKS_VERSION } from "../rows/marks.js";
+import { decodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "../rows/search-block.js";
+
+/** Rows of the blocks that are kept in memory. */
+const ROWS_MAX = 200_000;
+
+/** A block that a report has planned to read was merged into another one meanwhile. */
+export class BlockGoneError extends Error {
+  override readonly name = "BlockGoneError";
+}
+
+export class MarkedBlock {
+  readonly place: BlockPlace;
+  readonly searches: SearchBlock;
+  readonly marks: Uint8Array;
+  #rowsOf: Map<Person, number[]> | null = null;
+
+  constructor(place: BlockPlace, searches: SearchBlock, marks: Uint8Array) {
+    this.place = place;
+    this.searches = searches;
+    this.marks = marks;
+  }
+
+  /** Ascending. */
+  rowsOf(person: Person): readonly number[] {
+    this.#rowsOf ??= this.#personRows();
+    return this.#rowsOf.get(person) ?? [];
+  }
+
+  /** The row of a query's id, -1 when the block does not have it. */
+  rowOf(atMs: number, counter: number, frontEnd: number): number {
+    const { at, rows } = this.searches;
+    let low = 0;
+    for (let high = rows; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if ((at[middle] as number) < atMs) low = middle + 1;
+      else high = middle;
+    }
+    for (let row = low; row < rows && at[row] === atMs; row++)
+      if (this.searches.counter[row] === counter && this.searches.frontEnd[row] === frontEnd) return row;
+    return -1;
+  }
+
+  #personRows(): Map<Person, number[]> {
+    const { rows, user, session } = this.searches;
+    const lists = new Map<Person, number[]>();
+    for (let row = 0; row < rows; row++) {
+      for (const person of new Set([user[row] as number, session[row] as number])) {
+        if (person === NOBODY) continue;
+        const list = lists.get(person);
+        if (list === undefined) lists.set(person, [row]);
+        else list.push(row);
+      }
+    }
+    return lists;
+  }
+}
+
+export class Blocks {
+  readonly #store: Store;
+  /** The least recently used first. */
+  readonly #known = new Map<string, MarkedBlock>();
+  #rows = 0;
+  /** Marks that no checkpoint has stored yet. */
+  readonly #changed = new Map<string, MarkedBlock>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Throws BlockGoneError, DamagedBytesError. */
+  searches(place: BlockPlace): MarkedBlock {
+    const name = nameOf(place);
+    const known = this.#changed.get(name) ?? this.#known.get(name) ?? this.#read(place);
+    if (this.#known.delete(name)) this.#rows -= known.searches.rows;
+    this.#known.set(name, known);
+    this.#rows += known.searches.rows;
+    for (const [oldest, { searches }] of this.#known) {
+      if (this.#rows <= ROWS_MAX || oldest === name) break;
+      this.#known.delete(oldest);
+      this.#rows -= searches.rows;
+    }
+    return known;
+  }
+
+  /** Throws BlockGoneError, DamagedBytesError. */
+  events(place: BlockPlace): EventBlock {
+    return decodeEventBlock(this.#payload(place, LogKind.events, ENVELOPE_LOG_EVENTS, EVENT_BLOCK_VERSION));
+  }
+
+  changed(block: MarkedBlock): void {
+    this.#changed.set(nameOf(block.place), block);
+  }
+
+  /** Blocks of the log whose marks no checkpoint has stored yet. */
+  changedOf(log: number): MarkedBlock[] {
+    return [...this.#changed.values()].filter(({ place }) => place.log === log);
+  }
+
+  /** The marks are stored, or the blocks are gone. */
+  forgetChanges(blocks: readonly MarkedBlock[]): void {
+    for (const { place } of blocks) this.#changed.delete(nameOf(place));
+  }
+
+  /** The blocks of a log, or of one of its hours, are not what they were. */
+  forget(log: number, hour?: number): void {
+    for (const blocks of [this.#known, this.#changed])
+      for (const [name, { place }] of blocks)
+        if (place.log === log && (hour === undefined || place.hour === hour)) blocks.delete(name);
+    this.#rows = [...this.#known.values()].reduce((sum, { searches }) => sum + searches.rows, 0);
+  }
+
+  #read(place: BlockPlace): MarkedBlock {
+    const searches = decodeSearchBlock(
+      this.#payload(place, LogKind.searches, ENVELOPE_LOG_SEARCHES, SEARCH_BLOCK_VERSION),
+    );
+    const marks = decodeMarks(this.#payload(place, LogKind.marks, ENVELOPE_LOG_MARKS, MARKS_VERSION));
+    if (marks.length !== searches.rows)
+      throw new DamagedBytesError(
+        `a block of the query log has ${searches.rows} rows and ${marks.length} marks`,
+      );
+    return new MarkedBlock(place, searches, Uint8Array.from(marks));
+  }
+
+  #payload(place: BlockPlace, kind: LogKeyKind, envelope: number, version: number): Uint8Array {
+    const value = this.#store.getSync(blockKey(place.log, kind, place.hour, place.block));
+    if (value === undefined) throw new BlockGoneError(`the query log has no block ${nameOf(place)}`);
+    return unseal(envelope, version, value, `block ${nameOf(place)} of the query log`);
+  }
+}
+
+function nameOf({ log, hour, block }: BlockPlace): string {
+  return `${log}/${hour}/${block}`;
+}

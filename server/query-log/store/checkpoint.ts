@@ -1,0 +1,101 @@
+// A checkpoint: makes blocks of the open rows of all logs, so that their journal is not needed any more. It is one batch: after
+// a crash there are either the rows in the journal or their blocks.
+import type { StoreOp } from "../../../shards/storage/store.js";
+import type { BlockPlace } from "../rows/keys.js";
+import { LogKind } from "../rows/keys.js";
+import { byHour, eventBlockOf, OpenRows, searchBlockOf } from "../rows/open-rows.js";
+import { deleteRollup, putCounters, putEventId, putEvents, putMarks, putSearches } from "../rows/records.js";
+import { dayOfHour } from "../rows/time.js";
+import type { Blocks, MarkedBlock } from "./blocks.js";
+import type { LogState } from "./log-state.js";
+
+interface NewBlock {
+  readonly place: BlockPlace;
+  readonly kind: "searches" | "events";
+  /** Its latest row. */
+  readonly untilMs: number;
+}
+
+/** What a checkpoint does to one log. */
+export interface LogCheckpoint {
+  readonly ops: readonly StoreOp[];
+  /** To be called when the operations are stored. */
+  stored(): void;
+}
+
+/** Null when there is nothing to store. No row may be applied before the result is stored. */
+export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | null {
+  const { log, open } = state;
+  const changed = blocks.changedOf(log);
+  if (open.size === 0 && changed.length === 0) return null;
+  const ops: StoreOp[] = [];
+  const made: NewBlock[] = [];
+  let nextBlock = state.nextBlock;
+  for (const [hour, rows] of byHour(open.searches)) {
+    const place = { log, hour, block: nextBlock++ };
+    ops.push(putSearches(place, searchBlockOf(rows)));
+    ops.push(
+      putMarks(
+        place,
+        Uint8Array.from(rows, ({ marks }) => marks),
+      ),
+    );
+    made.push({ place, kind: "searches", untilMs: rows.at(-1)!.at });
+  }
+  for (const [hour, rows] of byHour(open.events)) {
+    const place = { log, hour, block: nextBlock++ };
+    ops.push(putEvents(place, eventBlockOf(rows)));
+    made.push({ place, kind: "events", untilMs: 0 });
+  }
+  for (const { place, marks } of changed) ops.push(putMarks(place, marks));
+  const hours = new Set([...made, ...changed].map(({ place }) => place.hour));
+  ops.push(...staleRollups(state, hours));
+  ops.push(...state.texts.pendingOps(), ...state.documents.pendingOps());
+  for (const [hash, day] of state.eventIds) ops.push(putEventId(log, hash, day));
+  ops.push(putCounters(log, { ...state.counters, nextBlock }));
+  const stored = (): void => {
+    state.nextBlock = nextBlock;
+    state.open = new OpenRows();
+    state.eventIds = new Map();
+    state.texts.stored();
+    state.documents.stored();
+    addBlocks(state, made);
+    forgetRollups(state, hours);
+    blocks.forgetChanges(changed);
+  };
+  return { ops, stored };
+}
+
+function addBlocks(state: LogState, made: readonly NewBlock[]): void {
+  for (const { place, kind, untilMs } of made) {
+    const hour = state.hour(place.hour);
+    hour[kind].push(place.block);
+    hour.changes++;
+    if (kind === "searches") hour.untilMs = Math.max(hour.untilMs, untilMs);
+  }
+}
+
+/** Deletes the rollups that follow from these hours. */
+function staleRollups({ log, hours, rolledUpDays }: LogState, changed: ReadonlySet<number>): StoreOp[] {
+  const days = new Set([...changed].map(dayOfHour));
+  return [
+    ...[...changed]
+      .filter((hour) => hours.get(hour)?.rolledUp === true)
+      .flatMap((hour) => deleteRollup(log, LogKind.hourRollup, hour)),
+    ...[...days]
+      .filter((day) => rolledUpDays.has(day))
+      .flatMap((day) => deleteRollup(log, LogKind.dayRollup, day)),
+  ];
+}
+
+function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
+  for (const hour of changed) {
+    state.hour(hour).rolledUp = false;
+    state.rolledUpDays.delete(dayOfHour(hour));
+  }
+}
+
+/** Hours with marks that are not stored yet: their rollups do not count. */
+export function changedHours(changed: readonly MarkedBlock[]): Set<number> {
+  return new Set(changed.map(({ place }) => place.hour));
+}

@@ -1,0 +1,219 @@
+// The query log: journal, open rows, blocks and rollups of all logs in one database. Rows become durable by the journal, and are
+// applied in its order. Belongs to one thread, which is the only one that has the database open.
+//
+// What changes a log runs in turns, one after the other: applying rows, checkpoints, rollups, deletions. A turn changes the
+// state in memory only in one go, at its end. So a reader that plans without a pause sees one state. The blocks of its plan may be
+// gone when it comes to them (BlockGoneError); then it plans again.
+import { DamagedBytesError } from "../../../shards/storage/envelope.js";
+import { LevelStore } from "../../../shards/storage/level-store.js";
+import type { Store } from "../../../shards/storage/store.js";
+import { readChunk } from "../rows/journal.js";
+import { allLogs, journalKey, journalNumber, journalRange, logOfKey, logRange } from "../rows/keys.js";
+import { openJournal, putJournal } from "../rows/records.js";
+import { hourOf } from "../rows/time.js";
+import { Blocks } from "./blocks.js";
+import { checkpointOf } from "./checkpoint.js";
+import { LogState } from "./log-state.js";
+import { forgetOldRows } from "./retention.js";
+import { daysToRollUp, hoursToRollUp, type RollUp, rollUpDay, rollUpHour } from "./roll-up.js";
+
+/** So many open rows make a checkpoint. */
+const OPEN_ROWS_MAX = 20_000;
+/** Open rows become blocks after this, however few they are. */
+const CHECKPOINT_MS = 10 * 60_000;
+/** Hours of the logs that are kept in memory, all together. */
+const HOURS_KNOWN_MAX = 200_000;
+const MIB = 1024 * 1024;
+
+export class QueryLog {
+  readonly store: Store;
+  readonly blocks: Blocks;
+  /** What of the journal is damaged, one sentence each. */
+  readonly damage: string[] = [];
+  /** The least recently used first. */
+  readonly #logs = new Map<number, LogState>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #nextJournal = 1;
+  /** The journal up to this number is applied. */
+  #applied = 0;
+  #storedJournal = 0;
+  #openRows = 0;
+  #openSinceMs = 0;
+
+  private constructor(store: Store) {
+    this.store = store;
+    this.blocks = new Blocks(store);
+  }
+
+  /** Opens or creates the log in a directory. Throws StoreDamagedError, EnvelopeError and others of the store. */
+  static async open(location: string): Promise<QueryLog> {
+    const store = await LevelStore.open(location, { cacheBytes: 2 * MIB, writeBufferBytes: 4 * MIB });
+    return QueryLog.on(store);
+  }
+
+  /** A log on an open store, which it owns from now on. */
+  static async on(store: Store): Promise<QueryLog> {
+    const log = new QueryLog(store);
+    try {
+      for await (const [key, value] of store.entries(journalRange())) {
+        const number = journalNumber(key);
+        if (log.#nextJournal === 1) log.#storedJournal = number - 1;
+        await log.#applyStored(number, value);
+        log.#nextJournal = number + 1;
+      }
+      return log;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** When this resolves, the rows are durable and reports know them. Throws StoreWriteError when they could not be stored. */
+  async append(chunk: Uint8Array, nowMs: number): Promise<void> {
+    const number = this.#nextJournal++;
+    await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
+    await this.#inTurn(() => this.#apply(number, chunk));
+    if (this.#openSinceMs === 0) this.#openSinceMs = nowMs;
+    if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
+  }
+
+  /** The state of a log as of the turns that are over. */
+  async state(log: number): Promise<LogState> {
+    await this.#turn;
+    return this.#load(log);
+  }
+
+  /** Makes blocks of all open rows. Throws StoreWriteError. */
+  checkpoint(): Promise<void> {
+    return this.#inTurn(async () => {
+      const upTo = this.#applied;
+      const parts = [...this.#logs.values()]
+        .map((state) => checkpointOf(state, this.blocks))
+        .filter((part) => part !== null);
+      const journal = Array.from({ length: upTo - this.#storedJournal }, (_, i) => ({
+        type: "del" as const,
+        key: journalKey(this.#storedJournal + 1 + i),
+      }));
+      await this.store.batch([...parts.flatMap(({ ops }) => ops), ...journal], { sync: true });
+      for (const part of parts) part.stored();
+      this.#storedJournal = upTo;
+      this.#openRows = 0;
+      this.#openSinceMs = 0;
+    });
+  }
+
+  /** What is to be done now and then: checkpoints, rollups and merges. */
+  async upkeep(nowMs: number): Promise<void> {
+    const hourIsOver = hourOf(this.#openSinceMs) < hourOf(nowMs);
+    if (this.#openRows > 0 && (hourIsOver || this.#openSinceMs + CHECKPOINT_MS <= nowMs))
+      await this.checkpoint();
+    for (const log of [...this.#logs.keys()]) await this.#rollUp(log, nowMs);
+  }
+
+  /** `upkeep` for all that is stored, and retention. `isLive` tells the logs that an index has; the others are deleted. */
+  async sweep(nowMs: number, bytesMax: number, isLive: (log: number) => boolean): Promise<void> {
+    await this.checkpoint();
+    for (const log of await this.#storedLogs()) {
+      if (isLive(log)) await this.#rollUp(log, nowMs);
+      else await this.drop(log);
+    }
+    await forgetOldRows(this, await this.#storedLogs(), nowMs, bytesMax);
+  }
+
+  /** Deletes all of a log. */
+  drop(log: number): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#forget(log);
+      await this.store.clear(logRange(log));
+    });
+  }
+
+  /** Runs the work between turns. It must change the state of the log in one go, and nothing when it throws. */
+  change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => work(await this.#load(log)));
+  }
+
+  async close(): Promise<void> {
+    await this.#turn;
+    await this.store.close();
+  }
+
+  /** Rows that are damaged are left out. */
+  async #applyStored(number: number, value: Uint8Array): Promise<void> {
+    try {
+      await this.#apply(number, openJournal(value));
+    } catch (error) {
+      if (!(error instanceof DamagedBytesError)) throw error;
+      this.damage.push(error.message);
+    }
+  }
+
+  async #apply(number: number, chunk: Uint8Array): Promise<void> {
+    const rows = [...readChunk(chunk)];
+    for (const log of new Set(rows.map(({ row }) => row.log))) await this.#load(log);
+    for (const { kind, row } of rows) {
+      const state = this.#logs.get(row.log) ?? (await this.#load(row.log));
+      if (kind === "search") state.addSearch(row);
+      else state.addEvent(row);
+    }
+    this.#openRows += rows.length;
+    this.#applied = number;
+  }
+
+  async #rollUp(log: number, nowMs: number): Promise<void> {
+    const state = await this.state(log);
+    const store = async (rollUp: RollUp): Promise<void> => {
+      await this.#inTurn(async () => {
+        if (this.#logs.get(log) !== state || !rollUp.isCurrent()) return;
+        await this.store.batch(rollUp.ops, { sync: false });
+        rollUp.stored();
+      });
+    };
+    for (const hour of hoursToRollUp(state, this.blocks, nowMs))
+      await store(await rollUpHour(state, this.blocks, hour));
+    for (const day of daysToRollUp(state, nowMs)) await store(await rollUpDay(state, this.store, day));
+  }
+
+  async #load(log: number): Promise<LogState> {
+    const state = this.#logs.get(log) ?? (await LogState.load(log, this.store, this.blocks));
+    this.#logs.delete(log);
+    this.#logs.set(log, state);
+    let hours = 0;
+    for (const { hours: known } of this.#logs.values()) hours += known.size;
+    for (const [oldest, other] of this.#logs) {
+      if (hours <= HOURS_KNOWN_MAX) break;
+      if (oldest === log || other.open.size > 0 || this.blocks.changedOf(oldest).length > 0) continue;
+      hours -= other.hours.size;
+      this.#forget(oldest);
+    }
+    return state;
+  }
+
+  #forget(log: number): void {
+    this.#openRows -= this.#logs.get(log)?.open.size ?? 0;
+    this.#logs.delete(log);
+    this.blocks.forget(log);
+  }
+
+  /** The logs that have something stored. */
+  async #storedLogs(): Promise<number[]> {
+    const logs: number[] = [];
+    const { from, to } = allLogs();
+    for (let next: Uint8Array | null = from; next !== null; ) {
+      let found: number | null = null;
+      for await (const key of this.store.keys({ from: next, to })) {
+        found = logOfKey(key);
+        break;
+      }
+      if (found !== null) logs.push(found);
+      next = found === null ? null : logRange(found).to;
+    }
+    return logs;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#turn.then(work);
+    this.#turn = run.catch(() => undefined);
+    return run;
+  }
+}

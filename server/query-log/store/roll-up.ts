@@ -1,0 +1,153 @@
+// Adds up hours and days that are over, and merges the blocks of such an hour into few. Everything here follows from what is
+// stored, so it may be left out, interrupted and repeated.
+import { setImmediate as turn } from "node:timers/promises";
+import type { Store, StoreOp } from "../../../shards/storage/store.js";
+import type { EventBlock } from "../rows/event-block.js";
+import type { BlockPlace } from "../rows/keys.js";
+import { LogKind, rollupKey } from "../rows/keys.js";
+import { byHour, eventBlockOf, eventsOf, searchBlockOf, searchesOf } from "../rows/open-rows.js";
+import { deleteBlock, openRollup, putEvents, putMarks, putRollup, putSearches } from "../rows/records.js";
+import { ALL_PARTS, ROLLUP_PARTS, Rollup } from "../rows/rollup.js";
+import { dayOfHour, HOUR_MS, HOURS_PER_DAY } from "../rows/time.js";
+import type { Blocks, MarkedBlock } from "./blocks.js";
+import { changedHours } from "./checkpoint.js";
+import type { Hour, LogState } from "./log-state.js";
+
+/** Rows that come late are waited for so long. */
+const GRACE_MS = 60_000;
+/** An hour's blocks are merged when they have fewer rows together. */
+const MERGED_ROWS_MAX = 65_536;
+
+/** What is to be stored, and what becomes of the state then. */
+export interface RollUp {
+  readonly ops: readonly StoreOp[];
+  /** Whether nothing has changed since the rollup was made. */
+  isCurrent(): boolean;
+  stored(): void;
+}
+
+/** The hours of the log that are over and not added up. Those with open rows or new marks wait for a checkpoint. */
+export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
+  const waiting = new Set([
+    ...byHour(state.open.searches).keys(),
+    ...byHour(state.open.events).keys(),
+    ...changedHours(blocks.changedOf(state.log)),
+  ]);
+  return [...state.hours]
+    .filter(([number, hour]) => !hour.rolledUp && !waiting.has(number) && isOver(number, nowMs))
+    .map(([number]) => number);
+}
+
+/** The days whose hours are all added up. */
+export function daysToRollUp(state: LogState, nowMs: number): number[] {
+  const days = new Map<number, boolean>();
+  for (const [number, { rolledUp }] of state.hours) {
+    const day = dayOfHour(number);
+    days.set(day, (days.get(day) ?? true) && rolledUp);
+  }
+  return [...days]
+    .filter(
+      ([day, ready]) => ready && !state.rolledUpDays.has(day) && isOver((day + 1) * HOURS_PER_DAY - 1, nowMs),
+    )
+    .map(([day]) => day);
+}
+
+function isOver(hour: number, nowMs: number): boolean {
+  return (hour + 1) * HOUR_MS + GRACE_MS <= nowMs;
+}
+
+/** Adds up an hour in small steps, between which other work of the thread has its turn. */
+export async function rollUpHour(state: LogState, blocks: Blocks, number: number): Promise<RollUp> {
+  const { log } = state;
+  const hour = state.hour(number);
+  const { changes } = hour;
+  const rollup = new Rollup();
+  const searches: MarkedBlock[] = [];
+  const events: EventBlock[] = [];
+  let rows = 0;
+  for (const block of hour.searches) {
+    const marked = blocks.searches({ log, hour: number, block });
+    rollup.addSearches(marked.searches, marked.marks);
+    rows += marked.searches.rows;
+    if (rows < MERGED_ROWS_MAX) searches.push(marked);
+    await turn();
+  }
+  for (const block of hour.events) {
+    const found = blocks.events({ log, hour: number, block });
+    rollup.addEvents(found);
+    rows += found.rows;
+    if (rows < MERGED_ROWS_MAX) events.push(found);
+    await turn();
+  }
+  const merges = rows < MERGED_ROWS_MAX && (hour.searches.length > 1 || hour.events.length > 1);
+  const merged = merges ? mergedBlocks(state, number, hour, searches, events) : null;
+  return {
+    ops: [...(merged?.ops ?? []), ...putRollup(log, LogKind.hourRollup, number, rollup)],
+    isCurrent: () => hour.changes === changes && state.hours.get(number) === hour,
+    stored() {
+      if (merged !== null) {
+        merged.stored();
+        blocks.forget(log, number);
+      }
+      hour.rolledUp = true;
+    },
+  };
+}
+
+/** One block of searches and one of events instead of all that the hour has. */
+function mergedBlocks(
+  state: LogState,
+  number: number,
+  hour: Hour,
+  searches: readonly MarkedBlock[],
+  events: readonly EventBlock[],
+): { readonly ops: StoreOp[]; stored(): void } {
+  const { log } = state;
+  const ops: StoreOp[] = [];
+  const after = { searches: [...hour.searches], events: [...hour.events] };
+  const place = (block: number): BlockPlace => ({ log, hour: number, block });
+  if (after.searches.length > 1) {
+    for (const block of after.searches) ops.push(...deleteBlock(place(block), "searches"));
+    const rows = searches.flatMap((block) => searchesOf(block.searches, block.marks));
+    const sorted = byHour(rows).get(number) ?? [];
+    after.searches = after.searches.slice(0, 1);
+    ops.push(putSearches(place(after.searches[0]!), searchBlockOf(sorted)));
+    ops.push(
+      putMarks(
+        place(after.searches[0]!),
+        Uint8Array.from(sorted, ({ marks }) => marks),
+      ),
+    );
+  }
+  if (after.events.length > 1) {
+    for (const block of after.events) ops.push(...deleteBlock(place(block), "events"));
+    const sorted = byHour(events.flatMap(eventsOf)).get(number) ?? [];
+    after.events = after.events.slice(0, 1);
+    ops.push(putEvents(place(after.events[0]!), eventBlockOf(sorted)));
+  }
+  return { ops, stored: () => Object.assign(hour, after) };
+}
+
+/** Adds up a day from its hours. */
+export async function rollUpDay(state: LogState, store: Store, day: number): Promise<RollUp> {
+  const { log } = state;
+  const numbers = [...state.hours.keys()].filter((number) => dayOfHour(number) === day);
+  const changes = numbers.map((number) => state.hour(number).changes);
+  const rollup = new Rollup();
+  for (const part of ALL_PARTS) {
+    for (const number of numbers) {
+      const value = store.getSync(rollupKey(log, LogKind.hourRollup, number, ROLLUP_PARTS[part]));
+      if (value !== undefined) rollup.addPart(part, openRollup(value));
+      await turn();
+    }
+  }
+  return {
+    ops: putRollup(log, LogKind.dayRollup, day, rollup),
+    isCurrent: () =>
+      numbers.every(
+        (number, i) =>
+          state.hours.get(number)?.rolledUp === true && state.hour(number).changes === changes[i],
+      ),
+    stored: () => void state.rolledUpDays.add(day),
+  };
+}
