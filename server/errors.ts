@@ -45,6 +45,28 @@ export const ERRORS = {
     meaning: "A synonym group is invalid, or there are too many or too large ones.",
   },
   "SK-SY-404": { status: 404, meaning: "The index has no such synonym group." },
+  "SK-AN-400": { status: 400, meaning: "An event or a parameter of a report is invalid." },
+  "SK-AN-503": {
+    status: 503,
+    meaning:
+      "The query log cannot be read or written at the moment, or too many reports are asked for; retry after `Retry-After`. Searches go on.",
+  },
+  "SK-AI-400": { status: 400, meaning: "A parameter of the coach is invalid." },
+  "SK-AI-404": { status: 404, meaning: "There is no such recommendation." },
+  "SK-AI-409": {
+    status: 409,
+    meaning: "The recommendation was dismissed, so it cannot be applied, or the other way round.",
+  },
+  "SK-AI-429": {
+    status: 429,
+    meaning:
+      "The plan's analyses of this month are used up; wait for the month roll-over (`Retry-After`) or upgrade.",
+  },
+  "SK-AI-503": {
+    status: 503,
+    meaning:
+      "The coach cannot work at the moment: its AI provider is down or answers nonsense, or too many analyses wait. Nothing was saved or counted. Searches go on.",
+  },
   "SK-SYS-400": {
     status: 400,
     meaning:

@@ -71,6 +71,12 @@ export const REQUEST_LIMITS = {
   suggestionsMax: 50,
   suggestionBytesMax: 1024,
   suggestRowsMax: 1_000,
+
+  // analytics
+  personBytesMax: 256,
+  eventsPerRequestMax: 1_000,
+  eventDocumentBytesMax: 512,
+  reportRowsMax: 1_000,
 } as const satisfies Record<string, number>;
 
 /** What the server allows itself. docs/OPERATIONS.md names those that an operator may want to change. */
@@ -104,6 +110,10 @@ const SERVER_LIMITS = {
   feedRedirectsMax: 5,
   feedPreviewMsMax: 30_000,
   feedPreviewsWaitingMax: 16,
+
+  // the query log: bytes on disk, above which the oldest rows go, and bytes that wait in memory while the disk takes none
+  queryLogBytesMax: 4 * 1024 * 1024 * 1024,
+  queryLogWaitingBytesMax: 16 * 1024 * 1024,
 
   // metrics: the indexes with the most documents are listed by name, and a scrape waits so long for shards
   metricsIndexesMax: 100,
@@ -140,7 +150,6 @@ export const FIXED_LIMITS = {
   ruleWeightMax: 1_000_000,
   rulePriorityMax: 1_000_000,
   synonymsPerGroupMin: 2,
-  keyTimeBytesMax: 100,
   requestsPerSecondMax: 1_000_000,
 
   // query

@@ -4,39 +4,18 @@ import { type KeyRecord, SCOPES, type Scope } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { describe, isObject } from "../input/json-value.js";
 import { defaultsTo, object, required } from "../input/object-reader.js";
-import {
-  checked,
-  integer,
-  list,
-  refuse,
-  someOf,
-  text,
-  type ValueReader,
-  wrongType,
-} from "../input/readers.js";
+import { checked, integer, list, refuse, someOf, text } from "../input/readers.js";
+import { isoTime } from "../input/time-reader.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
 import { anyPatternMatches, grantable } from "./scopes.js";
 
 const SHOWN_PREFIX_LENGTH = 10;
-const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
 const PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
   /^[a-z0-9_*-]+$/.test(pattern)
     ? null
     : `must be an index name, with * for any characters, not ${describe(pattern)}`,
 );
-const TIME_TEXT = text(FIXED_LIMITS.keyTimeBytesMax, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
-const TIME: ValueReader<string> = {
-  ...TIME_TEXT,
-  read(value, path, rules) {
-    const given = TIME_TEXT.read(value, path, rules);
-    const time = new Date(given);
-    const day = ISO_TIME.exec(given)?.[1];
-    const known = day !== undefined && isDay(day) && !Number.isNaN(time.getTime());
-    return known ? time.toISOString() : wrongType(path, TIME_TEXT.takes, given, rules);
-  },
-};
-
 export const KEY = object(
   {
     name: required(
@@ -46,7 +25,7 @@ export const KEY = object(
     ),
     scopes: required(someOf(SCOPES, "an array of scopes")),
     indexes: defaultsTo(["*"], list(PATTERN, "keyPatternsMax"), "Names of indexes, * for any characters."),
-    expires_at: defaultsTo(null, TIME),
+    expires_at: defaultsTo(null, isoTime()),
     rate_limit: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax), "Requests per second."),
   },
   { unknown: "refused" },
@@ -148,10 +127,4 @@ export function keyView(key: KeyRecord): Record<string, unknown> {
     rate_limit: key.rateLimit,
     created_at: key.createdAt,
   };
-}
-
-/** Whether the calendar has the day; `Date` takes 31 February for 3 March. */
-function isDay(text: string): boolean {
-  const day = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

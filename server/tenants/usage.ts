@@ -26,8 +26,8 @@ export class Usage {
   /** Counts one search. Throws SK-SYS-429 when the plan's month is used up. */
   countSearch(tenant: number, plan: Plan, now: Date): void {
     const month = this.#monthOf(now);
-    const kept = this.#counts.get(tenant);
-    const searches = kept?.month === month ? kept.searches : 0;
+    const used = this.#of(tenant, month);
+    const { searches } = used;
     if (plan.searches_per_month !== null && searches >= plan.searches_per_month) {
       throw new SkeinError(
         "SK-SYS-429",
@@ -38,8 +38,41 @@ export class Usage {
         },
       );
     }
-    this.#counts.set(tenant, { tenant, month, searches: searches + 1 });
-    this.#changed.add(tenant);
+    this.#put({ ...used, searches: searches + 1 });
+  }
+
+  /**
+   * Counts one analysis of the coach. The answer takes it back, for an analysis that has failed. Throws SK-AI-429 when the
+   * plan's month is used up.
+   */
+  countAnalysis(tenant: number, plan: Plan, now: Date): () => void {
+    const month = this.#monthOf(now);
+    const used = this.#of(tenant, month);
+    const { coach = 0 } = used;
+    if (plan.coach_per_month !== null && coach >= plan.coach_per_month) {
+      throw new SkeinError(
+        "SK-AI-429",
+        `the plan's ${plan.coach_per_month} analyses of this month are used up`,
+        { retryAfter: secondsToNextMonth(now), details: { limit: plan.coach_per_month, month } },
+      );
+    }
+    this.#put({ ...used, coach: coach + 1 });
+    return () => {
+      const present = this.#of(tenant, month);
+      if (this.#counts.get(tenant)?.month === month)
+        this.#put({ ...present, coach: Math.max(0, (present.coach ?? 0) - 1) });
+    };
+  }
+
+  /** What the tenant has used in a month. */
+  #of(tenant: number, month: string): UsageRecord {
+    const kept = this.#counts.get(tenant);
+    return kept?.month === month ? kept : { tenant, month, searches: 0 };
+  }
+
+  #put(usage: UsageRecord): void {
+    this.#counts.set(usage.tenant, usage);
+    this.#changed.add(usage.tenant);
   }
 
   /** The month as text is kept, because printing it costs more than the rest of a count. */

@@ -1,0 +1,26 @@
+// The reader of times that clients give. Knows no member by name.
+import { text, type ValueReader, wrongType } from "./readers.js";
+
+const BYTES_MAX = 100;
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
+const TEXT = text(BYTES_MAX, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
+
+/** A day or a time with its zone, as ISO 8601 in UTC. */
+export function isoTime(): ValueReader<string> {
+  return {
+    ...TEXT,
+    read(value, path, rules) {
+      const given = TEXT.read(value, path, rules);
+      const time = new Date(given);
+      const day = ISO_TIME.exec(given)?.[1];
+      const known = day !== undefined && isDay(day) && !Number.isNaN(time.getTime());
+      return known ? time.toISOString() : wrongType(path, TEXT.takes, given, rules);
+    },
+  };
+}
+
+/** Whether the calendar has the day; `Date` takes 31 February for 3 March. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}
