@@ -64,6 +64,8 @@ export interface IndexRecord {
   readonly schemaVersion: number;
   readonly nextSlot: number;
   readonly settings: IndexSettings;
+  /** Number of the query log, when it is not the uid: a swap exchanges the logs of two indexes with their names. */
+  readonly log?: number;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
   /** Not all shards have the index yet, so nobody sees it. The next start takes a creation back that was cut short. */
@@ -72,6 +74,11 @@ export interface IndexRecord {
 
 export function isMade({ making }: IndexRecord): boolean {
   return making !== true;
+}
+
+/** The number of the index's query log. No other index has it or had it. */
+export function logOf({ log, uid }: Pick<IndexRecord, "log" | "uid">): number {
+  return log ?? uid;
 }
 
 export const RULE_TYPES = ["boost", "pin", "hide", "bury"] as const;
@@ -276,6 +283,8 @@ export interface UsageRecord {
   readonly tenant: number;
   readonly month: string;
   readonly searches: number;
+  /** Analyses of the coach; absent when there was none. */
+  readonly coach?: number;
 }
 
 /** All that a query needs to know of an index, as of one state of the catalog. */

@@ -26,8 +26,15 @@ export interface Question {
   readonly bytesMax: number;
 }
 
-interface Entry extends Question {
+/** What is kept of an answer. */
+export interface RememberedAnswer {
+  /** See EncodedResponse.content; must stay as it is. */
   readonly content: Uint8Array;
+  /** What the query log hears of it, see encodeAnswered. Null when that is nothing. */
+  readonly answered: Uint8Array | null;
+}
+
+interface Entry extends Question, RememberedAnswer {
   readonly owner: IndexAnswers;
   readonly generation: number;
   readonly bytes: number;
@@ -53,8 +60,8 @@ export class AnswerCache {
     return new IndexAnswers(this, ++this.#owners);
   }
 
-  /** See EncodedResponse.content; must stay as it is. Null when the answer is not known. */
-  get(owner: IndexAnswers, generation: number, question: Question): Uint8Array | null {
+  /** Null when the answer is not known. */
+  get(owner: IndexAnswers, generation: number, question: Question): RememberedAnswer | null {
     const hash = this.#keeps(question.body.length) ? hashOf(owner.number, generation, question) : null;
     const entry = hash === null ? undefined : this.#entries.get(hash);
     const known =
@@ -72,12 +79,13 @@ export class AnswerCache {
     this.#meter.hits++;
     this.#entries.delete(hash);
     this.#entries.set(hash, entry);
-    return entry.content;
+    return entry;
   }
 
   /** Keeps a copy of the answer, if the question was put before. */
-  put(owner: IndexAnswers, generation: number, question: Question, content: Uint8Array): void {
-    const bytes = question.body.length + content.length + ENTRY_BYTES;
+  put(owner: IndexAnswers, generation: number, question: Question, answer: RememberedAnswer): void {
+    const { content, answered } = answer;
+    const bytes = question.body.length + content.length + (answered?.length ?? 0) + ENTRY_BYTES;
     if (!this.#keeps(bytes)) return;
     const hash = hashOf(owner.number, generation, question);
     const place = hash & (SEEN_ONCE - 1);
@@ -86,7 +94,7 @@ export class AnswerCache {
       return;
     }
     this.#drop(hash);
-    const copies = { body: new Uint8Array(question.body), content: new Uint8Array(content) };
+    const copies = { body: new Uint8Array(question.body), content: new Uint8Array(content), answered };
     this.#entries.set(hash, { ...question, ...copies, owner, generation, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
@@ -116,13 +124,13 @@ export class IndexAnswers {
   }
 
   /** See AnswerCache. */
-  get(generation: number, question: Question): Uint8Array | null {
+  get(generation: number, question: Question): RememberedAnswer | null {
     return this.#cache.get(this, generation, question);
   }
 
   /** See AnswerCache. */
-  put(generation: number, question: Question, content: Uint8Array): void {
-    this.#cache.put(this, generation, question, content);
+  put(generation: number, question: Question, answer: RememberedAnswer): void {
+    this.#cache.put(this, generation, question, answer);
   }
 }
 

@@ -4,7 +4,7 @@ import type { OpenReply } from "../../shards/protocol/control.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Recorder } from "../metrics/recorder.js";
 import { ExpansionCache } from "../words/expansion-cache.js";
-import type { AnswerCache, IndexAnswers, Question } from "./answer-cache.js";
+import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./answer-cache.js";
 import { Generations } from "./generations.js";
 
 /** Where what is remembered of an index is kept and counted. */
@@ -63,8 +63,8 @@ export class IndexState {
     return this.#remembered;
   }
 
-  /** The content of the response to the same question since the last write, null when it is not known. */
-  recall(question: Question): Uint8Array | null {
+  /** The answer to the same question since the last write, null when it is not known. */
+  recall(question: Question): RememberedAnswer | null {
     return this.#remembered?.answers.get(this.generations.published, question) ?? null;
   }
 

@@ -35,7 +35,7 @@ import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-pool.js";
 import type { ExpansionCache } from "../words/expansion-cache.js";
-import type { Question } from "./answer-cache.js";
+import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexState } from "./index-state.js";
 
 /** Rows of a search whose documents are wanted, and what of them. */
@@ -107,9 +107,9 @@ export class ReadView {
     this.#index.forget();
   }
 
-  /** The content of the response that was made from this view. */
-  remember(question: Question, content: Uint8Array): void {
-    this.#remembered?.answers.put(this.generation, question, content);
+  /** The answer that was made from this view. */
+  remember(question: Question, answer: RememberedAnswer): void {
+    this.#remembered?.answers.put(this.generation, question, answer);
   }
 
   /** Must be called once nothing is read any more; calling it again does nothing. */

@@ -7,7 +7,7 @@ import type { QueryLoad } from "../threads/query-load.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
 import { searchDeadline } from "../threads/shard-reads.js";
-import type { Question } from "./answer-cache.js";
+import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale } from "./index-state.js";
 import type { IndexUse, OpenIndexes } from "./open-indexes.js";
 import { ReadView } from "./read-view.js";
@@ -47,11 +47,11 @@ export class Reads {
   }
 
   /** As IndexState.recall; null for an index that is not open. */
-  recall(uid: number, question: Question): Uint8Array | null {
+  recall(uid: number, question: Question): RememberedAnswer | null {
     const use = this.#indexes.useOpen(uid);
-    const content = use?.state.recall(question) ?? null;
+    const answer = use?.state.recall(question) ?? null;
     use?.end();
-    return content;
+    return answer;
   }
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */

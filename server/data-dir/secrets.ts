@@ -1,7 +1,7 @@
 // Secrets that tenants give the server, such as the passwords of feeds: sealed with a key that is made at the first need and
 // kept in the data directory, readable by the owner only. Whoever has the catalog without that file cannot read them.
 //   sealed  12 bytes nonce, 16 bytes tag, ciphertext (AES-256-GCM); the subject is the additional data
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { syncDirectoryNow } from "./durable-files.js";
@@ -45,6 +45,11 @@ export class Secrets {
     } catch (cause) {
       throw new UnreadableSecretError("a stored secret cannot be read", { cause });
     }
+  }
+
+  /** A key for another purpose, always the same one for a subject. */
+  keyFor(subject: string): Uint8Array {
+    return createHmac("sha256", this.#ownKey()).update(subject).digest();
   }
 
   #ownKey(): Buffer {

@@ -7,6 +7,7 @@ import { parseJson } from "./json.js";
 import type { HttpRequest } from "./port.js";
 
 const JSON_MEDIA = /^application\/(?:[\w.-]+\+)?json$/;
+const BEACON_MEDIA = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain)$/;
 const NDJSON_MEDIA = /^(?:application\/(?:json|x-ndjson|ndjson|jsonl|x-jsonlines|octet-stream)|text\/plain)$/;
 /** Characters of a header that an error shows. */
 const SHOWN_MAX = 100;
@@ -19,9 +20,19 @@ export async function readJson(request: HttpRequest, limits: Limits, code: Error
 
 /** The bytes of a JSON body. Not parsed and not checked. */
 export function readJsonBytes(request: HttpRequest, limits: Limits): Promise<Uint8Array> {
-  checkMedia(request, JSON_MEDIA, "application/json");
+  return readBytes(request, limits, JSON_MEDIA);
+}
+
+function readBytes(request: HttpRequest, limits: Limits, accepted: RegExp): Promise<Uint8Array> {
+  checkMedia(request, accepted, "application/json");
   if (!isPlain(encodingOf(request))) throw unsupportedEncoding(request, "identity");
   return request.body(limits.jsonBodyBytesMax, "SK-SYS-413");
+}
+
+/** As `readJson`, for pages that can only send text/plain (navigator.sendBeacon). */
+export async function readBeacon(request: HttpRequest, limits: Limits, code: ErrorCode): Promise<unknown> {
+  const bytes = await readBytes(request, limits, BEACON_MEDIA);
+  return parseJson(bytes, { depthMax: limits.jsonDepthMax, code });
 }
 
 /** The bytes of a JSON body of a documents route, decompressed. Not parsed and not checked. */

@@ -106,6 +106,20 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "query_log_rows_total",
+    help: "Searches and events that were taken for the query log.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.queryLog.rows]],
+  },
+  {
+    type: "counter",
+    name: "query_log_rows_dropped_total",
+    help: "Searches that were not logged because the disk takes nothing.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.queryLog.dropped]],
+  },
+  {
+    type: "counter",
     name: "cache_requests_total",
     help: "What caches were asked for and whether they had it.",
     labels: ["cache", "result"],

@@ -37,7 +37,15 @@ export class CacheMeter {
   misses = 0;
 }
 
+/** What the query log has taken. */
+export class LogMeter {
+  rows = 0;
+  /** Rows that were not logged because the disk takes none. */
+  dropped = 0;
+}
+
 export class Recorder {
+  readonly queryLog = new LogMeter();
   readonly answerCache = new CacheMeter();
   readonly expansionCache = new CacheMeter();
   readonly queries = new DurationHistogram(PHASE_BOUNDS);

@@ -1,5 +1,12 @@
 // What the readers of queries share: refusals and comma-separated lists.
 import { SkeinError } from "../errors.js";
+import type { InputRules } from "../input/readers.js";
+import type { Limits } from "../limits.js";
+
+/** The code of every refusal of a search. */
+export function queryRules(limits: Limits): InputRules {
+  return { limits, code: "SK-SE-400" };
+}
 
 /** `sentence` names the parameter. */
 export function invalid(sentence: string): SkeinError {

@@ -7,16 +7,12 @@ import type { FilterNode } from "../filter/filter-ast.js";
 import { nativeFilter } from "../filter/filter-native.js";
 import { parseFilter } from "../filter/filter-parser.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
-import { anyObject, clamped, flag, type InputRules, oneOf, text, texts } from "../input/readers.js";
+import { anyObject, clamped, flag, oneOf, text, texts } from "../input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
 import { type IndexView, isSearchable, type ViewField, type WeightedField } from "../schema/index-view.js";
-import { commaList, invalid } from "./query-lists.js";
+import { ASKER_MEMBERS } from "./asker.js";
+import { commaList, invalid, queryRules } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
-
-/** The code of every refusal of a search. */
-export function queryRules(limits: Limits): InputRules {
-  return { limits, code: "SK-SE-400" };
-}
 
 const MEMBERS = {
   q: required(text("queryTextBytesMax"), "The query text, or * to browse."),
@@ -41,6 +37,7 @@ const MEMBERS = {
   fields: optional(texts(), "Members of the documents to return; default: all."),
   exclude_fields: optional(texts(), "Members to leave out; not used beside fields"),
   explain: defaultsTo(false, flag(), "Tell for every hit why it stands where it does."),
+  ...ASKER_MEMBERS,
 };
 /** The parameters of a query: unknown ones are ignored. */
 export const QUERY = object(MEMBERS, { unknown: "ignored", nulls: "refused" });
@@ -49,6 +46,8 @@ type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
+  /** Lists documents instead of searching words. */
+  readonly browse: boolean;
   /** Empty only for browsing an index without searchable fields. */
   readonly fields: readonly WeightedField[];
   readonly filter: FilterNode | null;
@@ -84,9 +83,11 @@ export function readQueryRequest(
 ): QueryRequest {
   const given = QUERY.read(body, "", queryRules(limits));
   const { q, fields: keepFields = null, exclude_fields: excluded = null } = given;
+  const browse = isBrowse(q);
   return {
     q,
-    fields: queryFields(given, view, limits, isBrowse(q)),
+    browse,
+    fields: queryFields(given, view, limits, browse),
     filter: queryFilter(given, limits),
     facets: facetFields(given, view, limits),
     maxFacetValues: given.max_facet_values,

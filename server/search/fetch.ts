@@ -74,8 +74,8 @@ async function hitsOf(
     );
   }
   const hits = winners.map(({ seq, textMatch, bonus, matched }): Hit => {
-    const { document, highlight } = knownDocument(seq) ?? (fetched.get(seq) as FetchedDocument);
-    return { document, highlight, textMatch, bonus, pinnedOnly: !matched, explanation: null };
+    const { id, document, highlight } = knownDocument(seq) ?? (fetched.get(seq) as FetchedDocument);
+    return { id, document, highlight, textMatch, bonus, pinnedOnly: !matched, explanation: null };
   });
   return hits.every((hit) => hit.document.length > 0) ? hits : null;
 }

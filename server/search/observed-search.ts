@@ -1,17 +1,21 @@
-// A search whose phases are measured, counted, and logged when they took long. A query that was answered before is
-// answered from memory.
+// A search whose phases are measured, counted, logged when they took long, and told to the query log. A query that was answered
+// before is answered from memory.
+import type { LogWriter } from "../analytics/log-writer.js";
 import type { IndexContents } from "../catalog/types.js";
 import { QueryTrace } from "../metrics/query-trace.js";
 import type { Recorder } from "../metrics/recorder.js";
+import { queryIdText } from "../query-log/rows/query-ids.js";
+import type { AskedBy } from "../request/asker.js";
 import type { QueriedIndexes } from "./queried-index.js";
 import { encodeAgain } from "./respond.js";
-import { type Searching, search } from "./search.js";
+import { type SearchAnswer, type Searching, search } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** The body of a query. */
 export interface QueryBody {
-  /** Two bodies with the same bytes are the same. */
+  /** What is asked, whoever asks: two bodies with the same bytes have the same answer. */
   readonly bytes: Uint8Array;
+  readonly askedBy: AskedBy;
   /** The parsed body. Throws SkeinError when the bytes are not JSON. */
   value(): unknown;
 }
@@ -21,6 +25,7 @@ interface ObservedSearching extends Searching {
   readonly queriedIndexes: QueriedIndexes;
   readonly recorder: Recorder;
   readonly slowQueries: SlowQueryLog;
+  readonly logWriter: LogWriter;
 }
 
 /** The JSON answer to a query, as `search` gives it. */
@@ -31,23 +36,27 @@ export async function observedSearch(
   bytesMax: number,
 ): Promise<Uint8Array> {
   const { record } = contents;
-  const { reads, recorder, slowQueries } = searching;
+  const { reads, recorder, slowQueries, logWriter } = searching;
   const trace = new QueryTrace();
+  const id = logWriter.ids.next(Date.now());
   const index = searching.queriedIndexes.of(contents);
   const question = { state: index.state, body: body.bytes, bytesMax };
   const known = reads.recall(record.uid, question);
-  if (known !== null) {
-    trace.enter("respond");
-    const answer = encodeAgain(known, trace.elapsedMs());
+  const ended = ({ bytes, answered }: SearchAnswer): Uint8Array => {
     trace.stop();
     recorder.queryAnswered(trace);
-    return answer;
+    if (answered !== null && body.askedBy.logged)
+      logWriter.searched(record, id, trace.totalMs, body.askedBy, answered);
+    return bytes;
+  };
+  if (known !== null) {
+    trace.enter("respond");
+    const bytes = encodeAgain(known.content, queryIdText(id), trace.elapsedMs());
+    return ended({ bytes, answered: known.answered });
   }
   const value = body.value();
   try {
-    const answer = await search(searching, index, value, question, trace);
-    trace.stop();
-    recorder.queryAnswered(trace);
+    const answer = ended(await search(searching, index, value, question, queryIdText(id), trace));
     slowQueries.ended(record, value, trace, reads.shards);
     return answer;
   } catch (error) {

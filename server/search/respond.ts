@@ -1,7 +1,6 @@
 // Writes the answer of a query as JSON bytes. Documents and highlights are spliced in as the shards sent them and are
 // never parsed. Facet objects are written by hand because their keys must keep their order (by count), and because a
 // JavaScript object treats some keys specially. Knows the response shape of the specification, and nothing of searching.
-import { randomUUID } from "node:crypto";
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
@@ -9,6 +8,8 @@ import type { CorrectedQuery } from "./corrections.js";
 import type { Explanation } from "./explain.js";
 
 export interface Hit {
+  /** In UTF-8. */
+  readonly id: Uint8Array;
   /** The projected document as a JSON object. */
   readonly document: Uint8Array;
   /** A JSON object of highlights by field. No bytes when there is no highlight. */
@@ -26,6 +27,7 @@ export interface FacetTable {
 }
 
 export interface QueryResponse {
+  readonly queryId: string;
   readonly hits: readonly Hit[];
   readonly relatedHits: readonly Hit[];
   readonly found: number;
@@ -57,7 +59,7 @@ export function encodeResponse(
   bytesMax = Number.POSITIVE_INFINITY,
 ): EncodedResponse {
   const { found, page, perPage, outOf } = response;
-  const head = headOf(response.tookMs);
+  const head = headOf(response.queryId, response.tookMs);
   const totalPages = perPage === 0 ? 0 : Math.ceil(found / perPage);
   const tables = response.facets.map(facetJson);
   const facets = facetObject(tables);
@@ -79,13 +81,13 @@ export function encodeResponse(
 }
 
 /** Makes a response of content that is already encoded. */
-export function encodeAgain(content: Uint8Array, tookMs: number): Uint8Array {
-  return spliced([headOf(tookMs), content], Number.POSITIVE_INFINITY);
+export function encodeAgain(content: Uint8Array, queryId: string, tookMs: number): Uint8Array {
+  return spliced([headOf(queryId, tookMs), content], Number.POSITIVE_INFINITY);
 }
 
 /** The beginning of a response, in ASCII. */
-function headOf(tookMs: number): string {
-  return `{"query_id":"${randomUUID()}","search_time_ms":${Math.round(tookMs)},`;
+function headOf(queryId: string, tookMs: number): string {
+  return `{"query_id":"${queryId}","search_time_ms":${Math.round(tookMs)},`;
 }
 
 /** A part of the response: JSON text that is encoded, or JSON bytes that are copied. */

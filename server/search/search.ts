@@ -4,7 +4,8 @@ import type { Question } from "../cluster/answer-cache.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
-import { readQueryRequest } from "../request/query-request.js";
+import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
+import { type QueryRequest, readQueryRequest } from "../request/query-request.js";
 import { correctedQueries } from "./corrections.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
@@ -14,7 +15,7 @@ import { mergeResults } from "./merge.js";
 import { planQuery } from "./plan.js";
 import type { QueriedIndex } from "./queried-index.js";
 import { relatedWinners } from "./related.js";
-import { encodeResponse, type QueryResponse } from "./respond.js";
+import { encodeResponse, type Hit, type QueryResponse } from "./respond.js";
 import { ShownDocuments } from "./shown-documents.js";
 
 /** What searches and suggestions work with. */
@@ -23,17 +24,26 @@ export interface Searching {
   readonly limits: Limits;
 }
 
+/** The answer to a query. */
+export interface SearchAnswer {
+  /** The complete response. */
+  readonly bytes: Uint8Array;
+  /** See RememberedAnswer. */
+  readonly answered: Uint8Array | null;
+}
+
 /**
- * The complete JSON answer to a query with this body. It has at most the question's `bytesMax` bytes unless it shows only
- * one document. It is remembered, and `trace` learns its phases. Throws SkeinError.
+ * The JSON answer to a query with this body. It has at most the question's `bytesMax` bytes unless it shows only one document.
+ * It is remembered, and `trace` learns its phases. Throws SkeinError.
  */
 export async function search(
   { reads, limits }: Searching,
   index: QueriedIndex,
   body: unknown,
   question: Question,
+  queryId: string,
   trace: QueryTrace,
-): Promise<Uint8Array> {
+): Promise<SearchAnswer> {
   const { record, view } = index;
   const { uid } = record;
   const { bytesMax } = question;
@@ -58,6 +68,7 @@ export async function search(
     const hits = fetched.slice(0, merged.winners.length);
 
     const response: QueryResponse = {
+      queryId,
       hits: request.explain
         ? await explainHits(readView, program, plan.text.words, merged.winners, hits, view)
         : hits,
@@ -74,7 +85,16 @@ export async function search(
     trace.enter("respond");
     const single = fetched.length === 1 && facets.length === 0;
     const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
-    readView.remember(question, content);
-    return bytes;
+    const answered = request.browse ? null : encodeAnswered(loggedPart(request, merged.found), idsOf(hits));
+    readView.remember(question, { content, answered });
+    return { bytes, answered };
   });
+}
+
+function loggedPart({ q, filter, page }: QueryRequest, found: number): Omit<Answered, "documents"> {
+  return { text: q, mode: "keyword", filtered: filter !== null, found, page };
+}
+
+function idsOf(hits: readonly Hit[]): Uint8Array[] {
+  return hits.slice(0, HITS_MAX).map(({ id }) => id);
 }

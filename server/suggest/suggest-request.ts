@@ -5,8 +5,8 @@ import type { IndexRecord } from "../catalog/types.js";
 import { defaultsTo, object, optional, required } from "../input/object-reader.js";
 import { clamped, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
-import { commaList, invalid } from "../request/query-lists.js";
-import { type QueryRequest, queryRules, readQueryRequest, searchedFields } from "../request/query-request.js";
+import { commaList, invalid, queryRules } from "../request/query-lists.js";
+import { type QueryRequest, readQueryRequest, searchedFields } from "../request/query-request.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
 
 export interface SuggestRequest {

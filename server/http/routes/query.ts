@@ -6,6 +6,7 @@ import { SkeinError } from "../../errors.js";
 import { object, required } from "../../input/object-reader.js";
 import { text } from "../../input/readers.js";
 import type { Limits } from "../../limits.js";
+import { mayNameAsker, NOT_NAMED, splitAsker } from "../../request/asker.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { suggest } from "../../suggest/suggest.js";
@@ -45,16 +46,16 @@ async function query(context: IndexContext): Promise<HttpReply> {
 async function suggestions(context: IndexContext): Promise<HttpReply> {
   const { services, state, record, request } = context;
   const { limits } = services.config;
-  const body = queryBody(await readJsonBytes(request, limits), limits);
+  const body = parsed(await readJsonBytes(request, limits), limits);
   services.lifecycle.checkOpen(record);
-  return dataReply(await suggest(services, contentsOf(state, record), body.value()));
+  return dataReply(await suggest(services, contentsOf(state, record), body));
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
   const { limits } = services.config;
-  const body = queryBody(await readJsonBytes(request, limits), limits);
-  const { searches } = MULTI_SEARCH.read(body.value(), "", { limits, code: "SK-SE-400" });
+  const body = parsed(await readJsonBytes(request, limits), limits);
+  const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
     return (bytesMax, again) =>
@@ -83,7 +84,7 @@ async function searchSlot(
   if (record === undefined) throw noIndex(name);
   const end = lifecycle.uses.begin(record.uid);
   try {
-    const body = { bytes: serialize(entry), value: () => entry };
+    const body = parsedBody(entry, config.limits);
     return await run(context, contentsOf(catalog.state, record), body, bytesMax);
   } catch (error) {
     // The index was deleted while the search was running. The client gets the 404 that a single query would get.
@@ -119,11 +120,20 @@ function plainSearch(
   return observedSearch(services, contents, body, bytesMax);
 }
 
-function queryBody(bytes: Uint8Array, { jsonDepthMax }: Limits): QueryBody {
-  return {
-    bytes,
-    value: () => parseJson(bytes, { depthMax: jsonDepthMax, code: "SK-SE-400", exactIntegers: true }),
-  };
+/** The body is only parsed when that is needed to tell what is asked from who asks. */
+function queryBody(bytes: Uint8Array, limits: Limits): QueryBody {
+  if (mayNameAsker(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
+    return parsedBody(parsed(bytes, limits), limits);
+  return { bytes, askedBy: NOT_NAMED, value: () => parsed(bytes, limits) };
+}
+
+function parsedBody(value: unknown, limits: Limits): QueryBody {
+  const { askedBy, rest } = splitAsker(value, limits);
+  return { bytes: serialize(rest), askedBy, value: () => value };
+}
+
+function parsed(bytes: Uint8Array, { jsonDepthMax }: Limits): unknown {
+  return parseJson(bytes, { depthMax: jsonDepthMax, code: "SK-SE-400", exactIntegers: true });
 }
 
 function noIndex(name: string, cause?: unknown): SkeinError {

@@ -1,0 +1,49 @@
+// The parameters of the reports: which time they cover, and how many rows they have.
+import { SkeinError } from "../errors.js";
+import { describe } from "../input/json-value.js";
+import type { InputRules } from "../input/readers.js";
+import { isoTime } from "../input/time-reader.js";
+import type { Limits } from "../limits.js";
+import { DAY_MS, DAYS_KEPT } from "../query-log/rows/time.js";
+import type { Interval } from "../reports/summary.js";
+import type { Window } from "../reports/window.js";
+
+const DAYS = 7;
+const LIMIT = 20;
+
+/** Throws SK-AN-400. */
+export function readReportWindow(query: URLSearchParams, nowMs: number, limits: Limits): Window {
+  const rules: InputRules = { limits, code: "SK-AN-400" };
+  const days = whole(query, "days", DAYS_KEPT) ?? DAYS;
+  const toMs = time(query, "to", rules) ?? nowMs + 1; // what happened in this millisecond belongs to it
+  const fromMs = time(query, "from", rules) ?? toMs - days * DAY_MS;
+  if (fromMs >= toMs) throw new SkeinError("SK-AN-400", "from must be before to");
+  if (toMs - fromMs > DAYS_KEPT * DAY_MS)
+    throw new SkeinError("SK-AN-400", `from and to must be at most ${DAYS_KEPT} days apart`);
+  return { fromMs, toMs };
+}
+
+/** Throws SK-AN-400. */
+export function readReportLimit(query: URLSearchParams, limits: Limits): number {
+  return whole(query, "limit", limits.reportRowsMax) ?? LIMIT;
+}
+
+/** Throws SK-AN-400. */
+export function readInterval(query: URLSearchParams): Interval {
+  const interval = query.get("interval") ?? "day";
+  if (interval === "hour" || interval === "day") return interval;
+  throw new SkeinError("SK-AN-400", `interval must be hour or day, not ${describe(interval)}`);
+}
+
+function whole(query: URLSearchParams, name: string, max: number): number | null {
+  const given = query.get(name);
+  if (given === null) return null;
+  const value = /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  if (value >= 1 && value <= max) return value;
+  throw new SkeinError("SK-AN-400", `${name} must be an integer from 1 to ${max}, not ${describe(given)}`);
+}
+
+function time(query: URLSearchParams, name: string, rules: InputRules): number | null {
+  const given = query.get(name);
+  return given === null ? null : Date.parse(isoTime().read(given, name, rules));
+}

@@ -1,0 +1,68 @@
+// Analytics of an index: events in, reports and the log itself out.
+import { readInterval, readReportLimit, readReportWindow } from "../../analytics/report-request.js";
+import { readBeacon } from "../body.js";
+import type { HttpReply } from "../port.js";
+import { dataReply, NDJSON_TYPE } from "../respond.js";
+import type { IndexContext, Route } from "../router.js";
+import { startedReply } from "../streams.js";
+
+const INDEX = "/v1/indexes/{name}";
+const REPORTS = `${INDEX}/analytics`;
+const ANALYTICS = { access: "index", scope: "analytics", missing: "SK-IX-404" } as const;
+
+export const analyticsRoutes: readonly Route[] = [
+  {
+    method: "POST",
+    path: `${INDEX}/events`,
+    operation: "sendEvents",
+    access: "index",
+    scope: "events",
+    missing: "SK-IX-404",
+    keyInUrl: true,
+    handle: events,
+  },
+  { method: "GET", path: `${REPORTS}/queries`, operation: "topQueries", ...ANALYTICS, handle: queries },
+  { method: "GET", path: `${REPORTS}/no-results`, operation: "noResults", ...ANALYTICS, handle: noResults },
+  { method: "GET", path: `${REPORTS}/summary`, operation: "summary", ...ANALYTICS, handle: summary },
+  { method: "GET", path: `${REPORTS}/documents`, operation: "topDocuments", ...ANALYTICS, handle: documents },
+  { method: "GET", path: `${REPORTS}/export`, operation: "exportLog", ...ANALYTICS, handle: exportLog },
+];
+
+async function events({ services, request, record }: IndexContext): Promise<HttpReply> {
+  const body = await readBeacon(request, services.config.limits, "SK-AN-400");
+  const { accepted, rejected } = services.analytics.takeEvents(record, body, Date.now());
+  return dataReply({ accepted: accepted.length, rejected }, 202);
+}
+
+function queries(context: IndexContext): Promise<HttpReply> {
+  return ranking(context, "queries");
+}
+
+function noResults(context: IndexContext): Promise<HttpReply> {
+  return ranking(context, "no-results");
+}
+
+function documents(context: IndexContext): Promise<HttpReply> {
+  return ranking(context, "documents");
+}
+
+async function ranking(
+  { services, record, query }: IndexContext,
+  kind: "queries" | "no-results" | "documents",
+): Promise<HttpReply> {
+  const { limits } = services.config;
+  const window = readReportWindow(query(), Date.now(), limits);
+  const limit = readReportLimit(query(), limits);
+  return dataReply(await services.analytics.report(record, { kind, window, limit }));
+}
+
+async function summary({ services, record, query }: IndexContext): Promise<HttpReply> {
+  const window = readReportWindow(query(), Date.now(), services.config.limits);
+  const interval = readInterval(query());
+  return dataReply(await services.analytics.report(record, { kind: "summary", window, interval }));
+}
+
+function exportLog({ services, record, query }: IndexContext): Promise<HttpReply> {
+  const window = readReportWindow(query(), Date.now(), services.config.limits);
+  return startedReply(services.analytics.export(record, window), NDJSON_TYPE);
+}
