@@ -49,15 +49,21 @@ export class Curation {
   async createRule(index: IndexRecord, body: unknown): Promise<RankingRule> {
     let made: RankingRule | undefined;
     await this.#catalog.change((state) => {
-      const record = present(state, index);
-      const draft = readRule(body, null, this.#limits, ruleTexts(this.#analyserOf, this.#limits, record));
-      const count = rulesOf(state, record.uid).length;
-      if (count >= this.#limits.rulesPerIndexMax) throw tooMany("SK-RR-400", "ranking rules", count);
-      made = { id: state.nextRuleId, index: record.uid, ...draft, ...createdNow() };
-      this.#checkRulesBytes(state, made);
+      made = this.newRule(state, index, body);
       return { type: "record.put", kind: "rule", record: made };
     });
     return made!;
+  }
+
+  /** The rule that a body describes, to be put into this state. Throws SK-RR-400, SK-IX-404. */
+  newRule(state: CatalogState, index: IndexRecord, body: unknown): RankingRule {
+    const record = present(state, index);
+    const draft = readRule(body, null, this.#limits, ruleTexts(this.#analyserOf, this.#limits, record));
+    const count = rulesOf(state, record.uid).length;
+    if (count >= this.#limits.rulesPerIndexMax) throw tooMany("SK-RR-400", "ranking rules", count);
+    const made = { id: state.nextRuleId, index: record.uid, ...draft, ...createdNow() };
+    this.#checkRulesBytes(state, made);
+    return made;
   }
 
   /** Throws SK-RR-400, SK-RR-404. */
@@ -88,16 +94,22 @@ export class Curation {
   async createSynonyms(index: IndexRecord, body: unknown): Promise<SynonymGroup> {
     let made: SynonymGroup | undefined;
     await this.#catalog.change((state) => {
-      const record = present(state, index);
-      const { hasWord } = ruleTexts(this.#analyserOf, this.#limits, record);
-      const draft = readSynonyms(body, null, this.#limits, hasWord);
-      const count = synonymsOf(state, record.uid).length;
-      if (count >= this.#limits.synonymGroupsPerIndexMax) throw tooMany("SK-SY-400", "synonym groups", count);
-      made = { id: state.nextSynonymId, index: record.uid, ...draft, ...createdNow() };
-      this.#checkSynonymsBytes(state, made);
+      made = this.newSynonyms(state, index, body);
       return { type: "record.put", kind: "synonym", record: made };
     });
     return made!;
+  }
+
+  /** The group that a body describes, to be put into this state. Throws SK-SY-400, SK-IX-404. */
+  newSynonyms(state: CatalogState, index: IndexRecord, body: unknown): SynonymGroup {
+    const record = present(state, index);
+    const { hasWord } = ruleTexts(this.#analyserOf, this.#limits, record);
+    const draft = readSynonyms(body, null, this.#limits, hasWord);
+    const count = synonymsOf(state, record.uid).length;
+    if (count >= this.#limits.synonymGroupsPerIndexMax) throw tooMany("SK-SY-400", "synonym groups", count);
+    const made = { id: state.nextSynonymId, index: record.uid, ...draft, ...createdNow() };
+    this.#checkSynonymsBytes(state, made);
+    return made;
   }
 
   /** Throws SK-SY-400, SK-SY-404. */

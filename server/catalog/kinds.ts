@@ -1,7 +1,8 @@
 // The kinds of records that the catalog keeps, and what is the same for all records of a kind. The state, the commands and
-// the stored form follow this table. So a new kind of an index's records (a data source, a recommendation) needs its type
+// the stored form follow this table. So a new kind of an index's records (a data source, for instance) needs its type
 // in types.ts, one entry here and its counter. A swap of two indexes leaves the records that go with the data alone,
 // because these stand under uids, and exchanges those that stay with the name. A backup takes the whole catalog.
+import type { Recommendation } from "./recommendation.js";
 import type { DataSource, Incident, RankingRule, SyncRun, SynonymGroup } from "./types.js";
 
 /** The next free ids, as one stored record has them. An index has a uid and a number for clients. ON DISK. */
@@ -15,6 +16,7 @@ export const COUNTERS = [
   "nextSourceId",
   "nextRunId",
   "nextIncidentId",
+  "nextRecommendationId",
 ] as const;
 export type Counter = (typeof COUNTERS)[number];
 
@@ -45,6 +47,13 @@ export const KINDS = {
   /** Runs of data sources. */
   run: { counter: "nextRunId", of: "index", vital: false, copiedAs: null, goesWith: "name" },
   incident: { counter: "nextIncidentId", of: "index", vital: false, copiedAs: null, goesWith: "name" },
+  recommendation: {
+    counter: "nextRecommendationId",
+    of: "index",
+    vital: false,
+    copiedAs: null,
+    goesWith: "name",
+  },
 } as const satisfies Record<string, KindEntry>;
 
 export type RecordKind = keyof typeof KINDS;
@@ -63,6 +72,7 @@ export type OwnedRecords = {
   readonly source: DataSource;
   readonly run: SyncRun;
   readonly incident: Incident;
+  readonly recommendation: Recommendation;
 } & {
   readonly [K in OwnedKind]: { readonly id: number; readonly index: number };
 };

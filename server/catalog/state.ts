@@ -9,14 +9,15 @@ import {
   type OwnedRecords,
   type RecordKind,
 } from "./kinds.js";
-import type {
-  IndexContents,
-  IndexRecord,
-  KeyRecord,
-  RankingRule,
-  SynonymGroup,
-  TenantRecord,
-  UsageRecord,
+import {
+  type IndexContents,
+  type IndexRecord,
+  type KeyRecord,
+  logOf,
+  type RankingRule,
+  type SynonymGroup,
+  type TenantRecord,
+  type UsageRecord,
 } from "./types.js";
 
 /** Lists by the uid of an index, each ascending by id. A list is replaced only when one of its records changes. */
@@ -274,7 +275,8 @@ function deleteIndex(state: CatalogState, uid: number): Applied {
  */
 function swapIndexes(state: CatalogState, uid: number, target: number, drop: boolean): Applied {
   const displaced = state.indexes.get(uid)!;
-  const live = { ...state.indexes.get(target)!, name: displaced.name };
+  const before = state.indexes.get(target)!;
+  const live = withNameOf(before, displaced);
   const indexes = new Map(state.indexes).set(target, live);
   const { owned, changes: moved } = exchangeNamed(state, uid, target);
   const changes: Change[] = [{ kind: "index", id: target, record: live }, ...moved];
@@ -282,12 +284,18 @@ function swapIndexes(state: CatalogState, uid: number, target: number, drop: boo
     const deleted = deleteIndex({ ...state, indexes, owned }, uid);
     return { ...deleted, changes: [...changes, ...deleted.changes] };
   }
-  const renamed = { ...displaced, name: state.indexes.get(target)!.name };
+  const renamed = withNameOf(displaced, before);
   return {
     indexes: indexes.set(uid, renamed),
     owned,
     changes: [...changes, { kind: "index", id: uid, record: renamed }],
   };
+}
+
+/** An index with another's name and what goes with that: the query log. */
+function withNameOf({ log: _log, ...record }: IndexRecord, other: IndexRecord): IndexRecord {
+  const log = logOf(other);
+  return { ...record, name: other.name, ...(log === record.uid ? {} : { log }) };
 }
 
 /** Two indexes exchange the records that stay with a name. */

@@ -1,0 +1,76 @@
+// Recommendations of the coach as the catalog keeps them.
+import type { RuleDraft } from "./rules.js";
+
+export const ADVICE_TYPES = [
+  "missing_synonym",
+  "catalog_gap",
+  "ranking_opportunity",
+  "top_performer",
+] as const;
+
+export const CONFIDENCES = ["high", "medium", "low"] as const;
+export type Confidence = (typeof CONFIDENCES)[number];
+
+export const RECOMMENDATION_STATUSES = ["pending", "applied", "dismissed"] as const;
+export type RecommendationStatus = (typeof RECOMMENDATION_STATUSES)[number];
+
+interface AdviceBase {
+  readonly title: string;
+  /** In words that the owner of a shop understands. */
+  readonly description: string;
+  readonly confidence: Confidence;
+  /** Searches behind the advice. */
+  readonly search_count: number;
+  /** Numbers and examples that speak for it. */
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+interface SynonymPayload {
+  readonly user_term: string;
+  readonly your_term: string;
+  readonly kind: "multi_way" | "one_way";
+}
+
+interface GapPayload {
+  readonly query: string;
+  readonly search_count: number;
+  readonly nearest_terms: readonly string[];
+}
+
+interface RankingPayload {
+  readonly query: string;
+  readonly rule: RuleDraft;
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+interface PerformerPayload {
+  readonly query: string;
+  readonly ctr: number;
+  readonly document_ids: readonly string[];
+}
+
+/** What a miner brings. */
+export type Advice = AdviceBase &
+  (
+    | { readonly type: "missing_synonym"; readonly payload: SynonymPayload }
+    | { readonly type: "catalog_gap"; readonly payload: GapPayload }
+    | { readonly type: "ranking_opportunity"; readonly payload: RankingPayload }
+    | { readonly type: "top_performer"; readonly payload: PerformerPayload }
+  );
+
+/** What applying a recommendation has made. */
+export interface CreatedRecord {
+  readonly kind: "synonym" | "ranking_rule";
+  readonly id: number;
+}
+
+export type Recommendation = Advice & {
+  readonly id: number;
+  /** Uid of its index. */
+  readonly index: number;
+  readonly status: RecommendationStatus;
+  readonly created: CreatedRecord | null;
+  /** ISO 8601 UTC. `updated_at`: when an analysis has brought it again, or it was applied or dismissed. */
+  readonly created_at: string;
+  readonly updated_at: string;
+};

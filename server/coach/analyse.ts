@@ -1,0 +1,31 @@
+// A whole analysis on one screen: the log is digested, then each miner looks for its kind of advice.
+import type { Advice } from "../catalog/recommendation.js";
+import { digestLog } from "./digest.js";
+import { catalogGaps } from "./miners/gaps.js";
+import { topPerformers } from "./miners/performers.js";
+import { rankingOpportunities } from "./miners/rankings.js";
+import { missingSynonyms } from "./miners/synonyms.js";
+import type { Shop } from "./shop.js";
+
+export interface Analysis {
+  /** Searches and events that were looked at. */
+  readonly rows: number;
+  readonly advice: readonly Advice[];
+}
+
+export async function analyseLog(shop: Shop, fromMs: number, toMs: number): Promise<Analysis> {
+  const digest = await digestLog(shop, fromMs, toMs);
+  const synonyms = await missingSynonyms(digest, shop);
+  const explained = new Set(
+    synonyms.flatMap((advice) => (advice.type === "missing_synonym" ? [advice.payload.user_term] : [])),
+  );
+  return {
+    rows: digest.rows,
+    advice: [
+      ...synonyms,
+      ...(await catalogGaps(digest, shop, explained)),
+      ...(await rankingOpportunities(digest, shop)),
+      ...(await topPerformers(digest, shop)),
+    ],
+  };
+}

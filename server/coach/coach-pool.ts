@@ -1,0 +1,75 @@
+// The thread of the coach, started by the first analysis and ended when there is none for a while. The only file that knows it.
+import { MessageChannel } from "node:worker_threads";
+import { Piscina } from "piscina";
+import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import type { Logger } from "../log.js";
+import type { Analysis } from "./analyse.js";
+import type { AnswerMessage, AskedMessage, CoachAnswers, CoachQuestion, CoachTask } from "./coach-task.js";
+
+const IDLE_MS_MAX = 10_000;
+/** An analysis that takes longer is given up. */
+const TASK_MS_MAX = 300_000;
+const HEAP_MIB = 2048;
+const YOUNG_HEAP_MIB = 24;
+
+/** Answers a question of the coach. */
+export type AnswerQuestion = (question: CoachQuestion) => Promise<CoachAnswers[CoachQuestion["kind"]]>;
+
+export class CoachPool {
+  readonly #log: Logger;
+  #pool: Piscina | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Runs an analysis; they run one after the other. Rejects when the thread fails, or takes too long. */
+  async analyse(
+    task: Omit<CoachTask, "port">,
+    answer: AnswerQuestion,
+    signal: AbortSignal,
+  ): Promise<Analysis> {
+    this.#pool ??= this.#start();
+    const { port1, port2: port } = new MessageChannel();
+    let failure: unknown;
+    port1.on("message", ({ number, question }: AskedMessage) => {
+      const send = (message: AnswerMessage): void => port1.postMessage(message);
+      answer(question).then(
+        (given) => send({ number, answer: given }),
+        (error: unknown) => {
+          failure ??= error;
+          send({ number, failure: String(error) });
+        },
+      );
+    });
+    try {
+      return (await this.#pool.run(
+        { ...task, port },
+        { transferList: [port], signal: AbortSignal.any([signal, AbortSignal.timeout(TASK_MS_MAX)]) },
+      )) as Analysis;
+    } catch (error) {
+      throw failure ?? error; // the thread only says that a question has failed
+    } finally {
+      port1.close();
+    }
+  }
+
+  /** Ends the thread. All analyses must have ended. */
+  async stop(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  #start(): Piscina {
+    const pool = new Piscina({
+      filename: builtFile("server/coach/coach-worker.js"),
+      atomics: "disabled", // a thread that waits in Atomics closes no port
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_MS_MAX,
+      recordTiming: false,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
+    });
+    pool.on("error", (error) => this.#log.error({ err: error }, "the thread of the coach failed"));
+    return pool;
+  }
+}

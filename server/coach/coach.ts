@@ -1,0 +1,211 @@
+// The coach as the routes see it: an analysis of an index's log, and what is done with its recommendations.
+import type { AnalyticsPool } from "../analytics/analytics-pool.js";
+import type { LogWriter } from "../analytics/log-writer.js";
+import type { Catalog } from "../catalog/catalog.js";
+import {
+  type CreatedRecord,
+  RECOMMENDATION_STATUSES,
+  type Recommendation,
+  type RecommendationStatus,
+} from "../catalog/recommendation.js";
+import { type CatalogState, type Command, synonymsOf } from "../catalog/state.js";
+import { type IndexRecord, logOf } from "../catalog/types.js";
+import type { Curation } from "../curation.js";
+import { SkeinError } from "../errors.js";
+import { describe } from "../input/json-value.js";
+import { defaultsTo, object } from "../input/object-reader.js";
+import { integer } from "../input/readers.js";
+import type { Jobs } from "../jobs/jobs.js";
+import type { Limits } from "../limits.js";
+import { DAY_MS, DAYS_KEPT } from "../query-log/rows/time.js";
+import type { Plan } from "../tenants/plans.js";
+import type { Usage } from "../tenants/usage.js";
+import type { Analysis } from "./analyse.js";
+import type { CoachPool } from "./coach-pool.js";
+import type { CoachAnswers, CoachQuestion } from "./coach-task.js";
+import type { IndexShop } from "./index-shop.js";
+import { findRecommendation, putRecommendation, saveAdvice } from "./recommendations.js";
+
+const DAYS = 30;
+const WAITING_MAX = 16;
+
+export const ANALYSIS = object({ days: defaultsTo(DAYS, integer(1, DAYS_KEPT)) }, { unknown: "refused" });
+
+interface CoachOptions {
+  readonly catalog: Catalog;
+  readonly analytics: AnalyticsPool;
+  readonly writer: LogWriter;
+  readonly pool: CoachPool;
+  readonly shop: IndexShop;
+  readonly curation: Curation;
+  readonly usage: Usage;
+  readonly jobs: Jobs;
+  readonly limits: Limits;
+}
+
+export interface AnalysisReport {
+  readonly period_start: string;
+  readonly period_end: string;
+  readonly events_analyzed: number;
+  readonly recommendations: readonly Recommendation[];
+}
+
+/** A recommendation somebody has decided about, and what that has made. */
+export interface Decided {
+  readonly recommendation: Recommendation;
+  readonly index: IndexRecord;
+}
+
+export class Coach {
+  readonly #options: CoachOptions;
+  #waiting = 0;
+
+  constructor(options: CoachOptions) {
+    this.#options = options;
+  }
+
+  /** Throws SK-AI-400, SK-AI-429, SK-AI-503 and what the index or its log throws; the plan then counts nothing. */
+  async analyse(index: IndexRecord, body: unknown, plan: Plan, now: Date): Promise<AnalysisReport> {
+    const { usage, limits, jobs } = this.#options;
+    const { days } = ANALYSIS.read(body, "", { limits, code: "SK-AI-400" });
+    if (this.#waiting >= WAITING_MAX)
+      throw new SkeinError("SK-AI-503", "too many analyses wait; retry in a minute", { retryAfter: 60 });
+    const takeBack = usage.countAnalysis(index.tenant, plan, now);
+    this.#waiting++;
+    try {
+      const job = { name: "analyse the log", subject: `coach of index ${index.uid}` };
+      return await jobs.run(job, (signal) => this.#analyse(index, days, now, signal));
+    } catch (error) {
+      takeBack();
+      throw error;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  /** Makes the synonym or the rule, in one step with the mark that it is made. Throws SK-AI-404, SK-AI-409 and as curation does. */
+  apply(indexes: readonly IndexRecord[], id: string, now: Date): Promise<Decided> {
+    return this.#decide(indexes, id, "applied", now, (state, { recommendation, index }) =>
+      this.#creation(state, recommendation, index),
+    );
+  }
+
+  /** Throws SK-AI-404, SK-AI-409. */
+  dismiss(indexes: readonly IndexRecord[], id: string, now: Date): Promise<Decided> {
+    return this.#decide(indexes, id, "dismissed", now, () => ({ created: null, commands: [] }));
+  }
+
+  async #analyse(index: IndexRecord, days: number, now: Date, signal: AbortSignal): Promise<AnalysisReport> {
+    const { catalog, writer, pool } = this.#options;
+    await writer.flush();
+    const toMs = now.getTime() + 1;
+    const fromMs = toMs - days * DAY_MS;
+    const { language } = index.settings;
+    const analysis: Analysis = await pool.analyse(
+      { fromMs, toMs, language },
+      (question) => this.#answer(index, question),
+      signal,
+    );
+    let saved: readonly Recommendation[] = [];
+    await catalog.change((state) => {
+      const present = indexOfLog(state, logOf(index));
+      const advice = saveAdvice(state, present, analysis.advice, language, now);
+      saved = advice.saved;
+      return { type: "all", commands: advice.commands };
+    });
+    return {
+      period_start: new Date(fromMs).toISOString(),
+      period_end: now.toISOString(),
+      events_analyzed: analysis.rows,
+      recommendations: saved,
+    };
+  }
+
+  async #answer(index: IndexRecord, question: CoachQuestion): Promise<CoachAnswers[CoachQuestion["kind"]]> {
+    const { analytics, shop } = this.#options;
+    const log = logOf(index);
+    if (question.kind === "search") return shop.search(index, question.question);
+    if (question.kind === "rows") {
+      const { fromMs, toMs } = question;
+      return analytics.run({ kind: "rows", log, window: { fromMs, toMs } });
+    }
+    return analytics.run({ kind: "words", log, dictionary: question.kind, numbers: question.numbers });
+  }
+
+  /** What applying makes: nothing for a synonym that exists by now. */
+  #creation(
+    state: CatalogState,
+    recommendation: Recommendation,
+    index: IndexRecord,
+  ): { readonly created: CreatedRecord | null; readonly commands: readonly Command[] } {
+    const { curation } = this.#options;
+    if (recommendation.type === "missing_synonym") {
+      const { user_term: root, your_term: other, kind: type } = recommendation.payload;
+      const same = synonymsOf(state, index.uid).find(
+        ({ synonyms, enabled }) => enabled && synonyms.includes(root) && synonyms.includes(other),
+      );
+      if (same !== undefined) return { created: { kind: "synonym", id: same.id }, commands: [] };
+      const body = { type, synonyms: [root, other], ...(type === "one_way" ? { root } : {}) };
+      const record = curation.newSynonyms(state, index, body);
+      return {
+        created: { kind: "synonym", id: record.id },
+        commands: [{ type: "record.put", kind: "synonym", record }],
+      };
+    }
+    if (recommendation.type === "ranking_opportunity") {
+      const record = curation.newRule(state, index, recommendation.payload.rule);
+      return {
+        created: { kind: "ranking_rule", id: record.id },
+        commands: [{ type: "record.put", kind: "rule", record }],
+      };
+    }
+    return { created: null, commands: [] };
+  }
+
+  /** Deciding the same again changes nothing. */
+  async #decide(
+    indexes: readonly IndexRecord[],
+    id: string,
+    status: RecommendationStatus,
+    now: Date,
+    creation: (
+      state: CatalogState,
+      found: Decided,
+    ) => { readonly created: CreatedRecord | null; readonly commands: readonly Command[] },
+  ): Promise<Decided> {
+    let decided: Decided | undefined;
+    await this.#options.catalog.change((state) => {
+      const found = findRecommendation(state, indexes, id);
+      const { recommendation } = found;
+      if (recommendation.status === status) {
+        decided = found;
+        return { type: "all", commands: [] };
+      }
+      if (recommendation.status !== "pending") {
+        throw new SkeinError("SK-AI-409", `the recommendation is ${recommendation.status} already`);
+      }
+      const { created, commands } = creation(state, found);
+      const record = { ...recommendation, status, created, updated_at: now.toISOString() };
+      decided = { ...found, recommendation: record };
+      return { type: "all", commands: [...commands, putRecommendation(record)] };
+    });
+    return decided!;
+  }
+}
+
+/** The index that has the log now: a swap gives it to another one. Throws SK-IX-404. */
+function indexOfLog({ indexes }: CatalogState, log: number): IndexRecord {
+  for (const index of indexes.values()) if (logOf(index) === log) return index;
+  throw new SkeinError("SK-IX-404", "the index does not exist any more");
+}
+
+/** Throws SK-AI-400. */
+export function readStatus(query: URLSearchParams): RecommendationStatus {
+  const given = query.get("status") ?? "pending";
+  const status = RECOMMENDATION_STATUSES.find((one) => one === given);
+  if (status !== undefined) return status;
+  throw new SkeinError(
+    "SK-AI-400",
+    `status must be one of ${RECOMMENDATION_STATUSES.join(", ")}, not ${describe(given)}`,
+  );
+}

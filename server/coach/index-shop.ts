@@ -1,0 +1,76 @@
+// What an index finds now, for the coach: searches that nobody sees, with a rule that may not exist yet. They are not logged, not
+// counted and not remembered.
+
+import type { Catalog } from "../catalog/catalog.js";
+import type { RuleDraft } from "../catalog/rules.js";
+import { contentsOf } from "../catalog/state.js";
+import type { IndexRecord, RankingRule } from "../catalog/types.js";
+import { QueryTrace } from "../metrics/query-trace.js";
+import type { QueriedIndexes } from "../search/queried-index.js";
+import { type Searching, search } from "../search/search.js";
+import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
+
+const HITS = 10;
+/** The proposed rule wins against none that exists. */
+const LAST_ID = Number.MAX_SAFE_INTEGER;
+
+interface ShopSearching extends Searching {
+  readonly catalog: Catalog;
+  /** Its own one: rules that are tried must not reach other queries. */
+  readonly queriedIndexes: QueriedIndexes;
+}
+
+interface SearchResponse {
+  readonly found: number;
+  readonly hits: readonly { readonly document: Readonly<Record<string, unknown>> }[];
+  readonly suggestions: readonly { readonly value: string }[];
+}
+
+export class IndexShop {
+  readonly #searching: ShopSearching;
+  #asked = 0;
+
+  constructor(searching: ShopSearching) {
+    this.#searching = searching;
+  }
+
+  /** Throws SkeinError. */
+  async search(record: IndexRecord, { q, exact = false, rule }: ShopQuestion): Promise<ShopAnswer> {
+    const { catalog, queriedIndexes, limits } = this.#searching;
+    const contents = contentsOf(catalog.state, catalog.state.indexes.get(record.uid) ?? record);
+    const tried = rule === undefined ? [] : [triedRule(rule, record)];
+    const index = queriedIndexes.of({ ...contents, rules: [...contents.rules, ...tried] });
+    const facets = record.fields.filter(({ facet, type }) => facet && type.startsWith("string"));
+    const body = {
+      q: exact && q.includes(" ") ? `"${q}"` : q,
+      per_page: HITS,
+      fields: facets.map(({ name }) => name),
+      ...(exact ? { prefix: false, num_typos: 0 } : {}),
+    };
+    // No two questions are the same, so no answer is remembered.
+    const question = {
+      state: index.state,
+      body: Buffer.from(`coach ${++this.#asked}`),
+      bytesMax: limits.replyBytesMax,
+    };
+    const { bytes } = await search(this.#searching, index, body, question, "", new QueryTrace());
+    const { found, hits, suggestions } = JSON.parse(Buffer.from(bytes).toString()) as SearchResponse;
+    return {
+      found,
+      hits: hits.map(({ document }) => hitOf(document)),
+      corrections: suggestions.map(({ value }) => value),
+    };
+  }
+}
+
+function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {
+  return { ...rule, id: LAST_ID, index: uid, created_at: "", updated_at: "" };
+}
+
+function hitOf({ id, ...facets }: Readonly<Record<string, unknown>>): ShopHit {
+  const entries = Object.entries(facets).map(([field, value]) => [
+    field,
+    (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string"),
+  ]);
+  return { id: String(id), facets: Object.fromEntries(entries) };
+}

@@ -1,0 +1,160 @@
+// Gaps of the catalogue: what people search often and do not find, and for which they find nothing else either. Texts that say the
+// same in another form, or in another order, are one gap.
+import type { Advice } from "../../catalog/recommendation.js";
+import { confidenceOf, percent } from "../advice.js";
+import type { LogDigest, TextDigest } from "../digest.js";
+import type { Shop } from "../shop.js";
+import { shareAtLeast } from "../statistics.js";
+import { areSpellings, stemsOf, wordsIn } from "../words.js";
+
+const SEARCHES_MIN = 5;
+const PEOPLE_MIN = 3;
+/** Of the searches, without a result. */
+const EMPTY_PART_MIN = 0.8;
+/** Of the searches, helped by the same other search: more, and it is no gap but another word for it. */
+const RESCUED_PART_MAX = 0.2;
+const RESCUED_PEOPLE_MIN = 3;
+/** A text that finds something is a gap when it is searched so often and has at most this part of the usual clicks. */
+const UNCLICKED_SEARCHES_MIN = 50;
+const UNCLICKED_RATE_PART = 0.25;
+const CHECKED_MAX = 200;
+const NEAREST_MAX = 5;
+const EXAMPLES = 5;
+
+interface Group {
+  /** The most searched one first. */
+  readonly texts: TextDigest[];
+  searches: number;
+  noResults: number;
+  clicked: number;
+  rescued: number;
+  people: number;
+}
+
+/** `explained`: words that other advice is about. */
+export async function catalogGaps(
+  digest: LogDigest,
+  shop: Shop,
+  explained: ReadonlySet<string>,
+): Promise<Advice[]> {
+  const clickRate = digest.searches === 0 ? 0 : digest.clicked / digest.searches;
+  const isGap = (group: Group): boolean =>
+    isEmpty(group) || (digest.hasClicks && isUnclicked(group, clickRate));
+  const groups = [...groupsOf(digest, shop.language).values()]
+    .filter(({ searches, people }) => searches >= SEARCHES_MIN && people >= PEOPLE_MIN)
+    .filter((group) => isGap(group) && rescuedBySame(group, digest) / group.searches <= RESCUED_PART_MAX)
+    .filter(({ texts }) => !texts.some(({ text }) => isAbout(text, explained)))
+    .sort((a, b) => b.searches - a.searches)
+    .slice(0, CHECKED_MAX);
+  const advice: Advice[] = [];
+  for (const group of groups) {
+    const confirmed = await confirm(group, digest, shop);
+    if (confirmed !== null) advice.push(confirmed);
+  }
+  return advice;
+}
+
+/** Searches after which people were helped by one and the same other search, the most frequent one. */
+function rescuedBySame({ texts }: Group, { steps }: LogDigest): number {
+  const own = new Set(texts.map(({ number }) => number));
+  const helped = new Map<number, number>();
+  for (const step of steps)
+    if (own.has(step.from) && !own.has(step.to))
+      helped.set(step.to, (helped.get(step.to) ?? 0) + step.helped);
+  const most = Math.max(0, ...helped.values());
+  return most >= RESCUED_PEOPLE_MIN ? most : 0;
+}
+
+function isEmpty({ searches, noResults }: Group): boolean {
+  return noResults / searches >= EMPTY_PART_MIN;
+}
+
+function isUnclicked({ searches, noResults, clicked }: Group, clickRate: number): boolean {
+  if (searches < UNCLICKED_SEARCHES_MIN || noResults > 0) return false;
+  const rateAtMost = 1 - shareAtLeast(searches - clicked, searches);
+  return rateAtMost <= clickRate * UNCLICKED_RATE_PART;
+}
+
+function isAbout(text: string, words: ReadonlySet<string>): boolean {
+  const padded = ` ${wordsIn(text).join(" ")} `;
+  return [...words].some((word) => padded.includes(` ${word} `));
+}
+
+function groupsOf({ texts }: LogDigest, language: string | null): Map<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const text of [...texts.values()].sort((a, b) => b.searches - a.searches)) {
+    const name = [...new Set(stemsOf(wordsIn(text.text), language))].sort().join(" ");
+    if (name === "") continue;
+    const group = groups.get(name) ?? {
+      texts: [],
+      searches: 0,
+      noResults: 0,
+      clicked: 0,
+      rescued: 0,
+      people: 0,
+    };
+    group.texts.push(text);
+    group.searches += text.searches;
+    group.noResults += text.noResults;
+    group.clicked += text.clicked;
+    group.rescued += text.rescued;
+    group.people += text.people;
+    groups.set(name, group);
+  }
+  return groups;
+}
+
+/** Null when the index finds it by now, or knows how it is spelt. */
+async function confirm(group: Group, digest: LogDigest, shop: Shop): Promise<Advice | null> {
+  const { searches, people, texts, rescued } = group;
+  const query = (texts[0] as TextDigest).text;
+  const now = await shop.search({ q: query });
+  const empty = isEmpty(group);
+  if (empty && (now.found > 0 || now.corrections.length > 0)) return null;
+  const nearest = await nearestTerms(query, digest, shop);
+  return {
+    type: "catalog_gap",
+    title: empty ? `Nothing is found for "${query}"` : `Nobody clicks what is shown for "${query}"`,
+    description:
+      `"${query}" was searched ${searches} times by ${people} people${texts.length > 1 ? `, in ${texts.length} ways of writing it` : ""}. ` +
+      (empty
+        ? `No document matches, and ${rescued === 0 ? "nobody" : `only ${percent(rescued / searches)}`} went on to click something else. `
+        : `${now.found} documents match, but they are hardly ever clicked. `) +
+      (nearest.length === 0
+        ? "Your catalogue has nothing near it."
+        : `The nearest that your catalogue has: ${nearest.join(", ")}.`),
+    confidence: confidenceOf(searches, empty && rescued / searches < 0.1),
+    search_count: searches,
+    evidence: {
+      people,
+      no_results: group.noResults,
+      clicked: group.clicked,
+      rescued,
+      texts: texts.slice(0, EXAMPLES).map((text) => ({ query: text.text, searches: text.searches })),
+    },
+    payload: { query, search_count: searches, nearest_terms: nearest },
+  };
+}
+
+/** Words of the query that the index has, how it would spell the others, and searched texts near them that have results. */
+async function nearestTerms(query: string, { texts }: LogDigest, shop: Shop): Promise<string[]> {
+  const nearest = new Set<string>();
+  const missing: string[] = [];
+  for (const word of wordsIn(query)) {
+    const { found } = await shop.search({ q: word, exact: true });
+    if (found > 0) nearest.add(word);
+    else missing.push(word);
+  }
+  for (const word of missing) {
+    const { corrections } = await shop.search({ q: word });
+    for (const correction of corrections) nearest.add(correction);
+  }
+  const searched = [...texts.values()]
+    .filter(({ found }) => found > 0)
+    .sort((a, b) => b.searches - a.searches);
+  for (const { text } of searched) {
+    if (nearest.size >= NEAREST_MAX) break;
+    if (missing.some((word) => wordsIn(text).some((other) => areSpellings(word, other)))) nearest.add(text);
+  }
+  return [...nearest].slice(0, NEAREST_MAX);
+}

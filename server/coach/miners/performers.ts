@@ -1,0 +1,57 @@
+// Top performers: texts whose searches are clicked much more often than those of other texts that are searched about as often.
+import type { Advice } from "../../catalog/recommendation.js";
+import { confidenceOf, percent } from "../advice.js";
+import type { LogDigest, TextDigest } from "../digest.js";
+import type { Shop } from "../shop.js";
+import { shareAtLeast } from "../statistics.js";
+
+const SEARCHES_MIN = 20;
+/** The click rate is at least so many times the usual one, with certainty. */
+const TIMES_MIN = 1.3;
+/** Texts with which a text is compared. Where there are fewer, all texts are the measure. */
+const PEERS_MIN = 10;
+const PERFORMERS_MAX = 20;
+const DOCUMENTS_MAX = 5;
+
+export async function topPerformers(digest: LogDigest, shop: Shop): Promise<Advice[]> {
+  if (!digest.hasClicks) return [];
+  const texts = [...digest.texts.values()].filter(
+    ({ searches, noResults }) => searches >= SEARCHES_MIN && noResults < searches,
+  );
+  const usual = usualRates(texts);
+  const found = texts
+    .map((text) => ({ text, usual: usual(text), sure: shareAtLeast(text.clicked, text.searches) }))
+    .filter(({ usual, sure }) => usual > 0 && sure >= usual * TIMES_MIN)
+    .sort((a, b) => b.sure / b.usual - a.sure / a.usual || b.text.searches - a.text.searches)
+    .slice(0, PERFORMERS_MAX);
+  const advice: Advice[] = [];
+  for (const { text, usual, sure } of found) {
+    const clicks = [...text.documents].sort(([, a], [, b]) => b.clicksInAll - a.clicksInAll);
+    const clicked = clicks.filter(([, { clicksInAll }]) => clicksInAll > 0).slice(0, DOCUMENTS_MAX);
+    const documents = await shop.documents(clicked.map(([number]) => number));
+    const rate = text.clicked / text.searches;
+    advice.push({
+      type: "top_performer",
+      title: `"${text.text}" works very well`,
+      description:
+        `${percent(rate)} of the ${text.searches} searches for "${text.text}" lead to a click; for texts that are searched about as often it is ${percent(usual)}. ` +
+        "What these people want is what they find: a good candidate for a campaign or for your start page.",
+      confidence: confidenceOf(text.searches, sure >= usual * 2),
+      search_count: text.searches,
+      evidence: { clicked: text.clicked, usual_ctr: Math.round(usual * 1000) / 1000 },
+      payload: { query: text.text, ctr: rate, document_ids: documents },
+    });
+  }
+  return advice;
+}
+
+/** The middle click rate of the other texts that are searched about as often: within the same doubling. */
+function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number {
+  const doublingOf = ({ searches }: TextDigest): number => Math.floor(Math.log2(searches));
+  return (text) => {
+    const group = texts.filter((other) => doublingOf(other) === doublingOf(text));
+    const peers = (group.length > PEERS_MIN ? group : texts).filter((other) => other !== text);
+    const rates = peers.map(({ clicked, searches }) => clicked / searches).sort((a, b) => a - b);
+    return rates[rates.length >> 1] ?? 0;
+  };
+}

@@ -1,0 +1,115 @@
+// Recommendations in the catalog: what an analysis saves, and what becomes of one that is applied or dismissed. Pure.
+import type { Advice, Recommendation, RecommendationStatus } from "../catalog/recommendation.js";
+import { type CatalogState, type Command, ownedBy } from "../catalog/state.js";
+import type { IndexRecord } from "../catalog/types.js";
+import { SkeinError } from "../errors.js";
+import { DAY_MS } from "../query-log/rows/time.js";
+import { areForms, areSpellings, wordsIn } from "./words.js";
+
+/** A subject rests so long after somebody has decided about it, and a pending recommendation lives so long without renewal. */
+const REST_MS = 30 * DAY_MS;
+/** Kept of one index; the oldest decided ones go first. */
+const KEPT_MAX = 1_000;
+
+export interface SavedAdvice {
+  readonly commands: readonly Command[];
+  readonly saved: readonly Recommendation[];
+}
+
+/**
+ * Saves the advice of an analysis. A pending recommendation about the same is renewed. Nothing is saved about a subject that
+ * somebody has decided about lately.
+ */
+export function saveAdvice(
+  state: CatalogState,
+  { uid }: IndexRecord,
+  advice: readonly Advice[],
+  language: string | null,
+  now: Date,
+): SavedAdvice {
+  const known = ownedBy(state, "recommendation", uid);
+  const rests = known.filter(
+    ({ status, updated_at }) => status !== "pending" && now.getTime() - Date.parse(updated_at) < REST_MS,
+  );
+  const pending = known.filter(({ status }) => status === "pending");
+  const saved: Recommendation[] = [];
+  let nextId = state.nextRecommendationId;
+  for (const one of advice) {
+    if (rests.some((other) => isAboutSame(one, other, language))) continue;
+    if (saved.some((other) => isAboutSame(one, other, language))) continue;
+    const before = pending.find((other) => isAboutSame(one, other, language));
+    const { id, created_at } = before ?? { id: nextId++, created_at: now.toISOString() };
+    saved.push({
+      ...one,
+      id,
+      index: uid,
+      status: "pending",
+      created: null,
+      created_at,
+      updated_at: now.toISOString(),
+    });
+  }
+  const outdated = pending.filter(
+    (one) => !saved.some(({ id }) => id === one.id) && now.getTime() - Date.parse(one.updated_at) >= REST_MS,
+  );
+  const kept = known.filter((one) => !outdated.includes(one) && !saved.some(({ id }) => id === one.id));
+  const surplus = kept
+    .filter(({ status }) => status !== "pending")
+    .slice(0, Math.max(0, kept.length + saved.length - KEPT_MAX));
+  return {
+    saved,
+    commands: [
+      ...saved.map(putRecommendation),
+      ...[...outdated, ...surplus].map(
+        ({ id }): Command => ({ type: "record.delete", kind: "recommendation", index: uid, id }),
+      ),
+    ],
+  };
+}
+
+export function putRecommendation(record: Recommendation): Command {
+  return { type: "record.put", kind: "recommendation", record };
+}
+
+/** Newest first. */
+export function recommendationsOf(
+  state: CatalogState,
+  { uid }: IndexRecord,
+  status: RecommendationStatus,
+): Recommendation[] {
+  return ownedBy(state, "recommendation", uid)
+    .filter((one) => one.status === status)
+    .toReversed();
+}
+
+/** A recommendation of one of these indexes, with its index. Throws SK-AI-404. */
+export function findRecommendation(
+  state: CatalogState,
+  indexes: readonly IndexRecord[],
+  id: string,
+): { readonly recommendation: Recommendation; readonly index: IndexRecord } {
+  for (const index of indexes) {
+    const recommendation = ownedBy(state, "recommendation", index.uid).find((one) => String(one.id) === id);
+    if (recommendation !== undefined) return { recommendation, index };
+  }
+  throw new SkeinError("SK-AI-404", "there is no such recommendation");
+}
+
+/** What the recommendation is about, as clients see it. */
+export function recommendationView(
+  { index: _index, created: _created, ...shown }: Recommendation,
+  index: IndexRecord,
+): object {
+  return { ...shown, index: index.name };
+}
+
+/** The same kind of advice about the same term, also in another form or spelling. */
+function isAboutSame(a: Advice, b: Advice, language: string | null): boolean {
+  if (a.type !== b.type) return false;
+  const [one, other] = [termOf(a), termOf(b)];
+  return one === other || areSpellings(one, other) || areForms(wordsIn(one), wordsIn(other), language);
+}
+
+function termOf(advice: Advice): string {
+  return advice.type === "missing_synonym" ? advice.payload.user_term : advice.payload.query;
+}

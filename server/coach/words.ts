@@ -1,0 +1,67 @@
+// How two queries relate as texts: what of them differs, and whether that is only another spelling or another form of a word.
+import { languageNumber, stem } from "../../engine-wasm/host/stemmer.js";
+
+/** The words of a normalised text. */
+export function wordsIn(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== "");
+}
+
+export interface Difference {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  /** Words that both have, before and after what differs. */
+  readonly shared: number;
+}
+
+/** What is left of two texts without the words at their beginning and their end that are the same. */
+export function differenceOf(before: readonly string[], after: readonly string[]): Difference {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  return {
+    before: before.slice(head, before.length - tail),
+    after: after.slice(head, after.length - tail),
+    shared: head + tail,
+  };
+}
+
+/** Words of one thing in another form: `shoe` and `shoes`. Without a language, English endings are taken off. */
+export function stemsOf(words: readonly string[], language: string | null): string[] {
+  const number = languageNumber(language ?? "en");
+  return words.map((word) => stem(number, word));
+}
+
+/** The texts say the same in another form: other endings, or the same words in another order or joined. */
+export function areForms(a: readonly string[], b: readonly string[], language: string | null): boolean {
+  const formOf = (words: readonly string[]): string => stemsOf(words, language).sort().join(" ");
+  return a.join("") === b.join("") || formOf(a) === formOf(b);
+}
+
+/** Letters of a word of which one may be mistyped. */
+const LETTERS_PER_ERROR = 4;
+const ERRORS_MAX = 2;
+
+/** One text may be the other with typing errors. */
+export function areSpellings(a: string, b: string): boolean {
+  const errors = Math.min(ERRORS_MAX, Math.floor(Math.max(a.length, b.length) / LETTERS_PER_ERROR));
+  return distance(a, b) <= errors;
+}
+
+/** Letters that are changed, put in, left out or exchanged with their neighbour (optimal string alignment). */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    const above = rows[i - 1] as number[];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const least = Math.min(change, (above[j] as number) + 1, (row[j - 1] as number) + 1);
+      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = exchanged ? Math.min(least, ((rows[i - 2] as number[])[j - 2] as number) + 1) : least;
+    }
+    rows.push(row);
+  }
+  return (rows[a.length] as number[])[b.length] as number;
+}

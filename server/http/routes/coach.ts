@@ -1,0 +1,70 @@
+// The coach: an analysis of an index's log, its recommendations, and what is done with them.
+import type { IndexRecord } from "../../catalog/types.js";
+import { type Decided, readStatus } from "../../coach/coach.js";
+import { recommendationsOf, recommendationView } from "../../coach/recommendations.js";
+import { planNamed } from "../../tenants/plans.js";
+import { anyPatternMatches } from "../../tenants/scopes.js";
+import { readJson } from "../body.js";
+import type { HttpReply } from "../port.js";
+import { dataReply } from "../respond.js";
+import type { IndexContext, Route, TenantContext } from "../router.js";
+
+const INDEX = "/v1/indexes/{name}/coach";
+const ONE = "/v1/coach/recommendations/{id}";
+const COACH = { access: "index", scope: "coach", missing: "SK-IX-404" } as const;
+const ANY = { access: "tenant", scope: "coach" } as const;
+
+export const coachRoutes: readonly Route[] = [
+  { method: "POST", path: `${INDEX}/analyze`, operation: "analyze", ...COACH, handle: analyze },
+  {
+    method: "GET",
+    path: `${INDEX}/recommendations`,
+    operation: "listRecommendations",
+    ...COACH,
+    handle: list,
+  },
+  { method: "POST", path: `${ONE}/apply`, operation: "applyRecommendation", ...ANY, handle: apply },
+  { method: "POST", path: `${ONE}/dismiss`, operation: "dismissRecommendation", ...ANY, handle: dismiss },
+];
+
+async function analyze({ services, request, state, record }: IndexContext): Promise<HttpReply> {
+  const { config, coach, lifecycle } = services;
+  const body = await readJson(request, config.limits, "SK-AI-400");
+  lifecycle.checkOpen(record);
+  const plan = planNamed(config.plans, state.tenants.get(record.tenant)?.plan ?? "");
+  const { recommendations, ...report } = await coach.analyse(record, body, plan, new Date());
+  return dataReply({
+    ...report,
+    recommendations_saved: recommendations.length,
+    recommendations: recommendations.map((one) => recommendationView(one, record)),
+  });
+}
+
+function list({ state, record, query }: IndexContext): HttpReply {
+  const all = recommendationsOf(state, record, readStatus(query()));
+  return dataReply(all.map((one) => recommendationView(one, record)));
+}
+
+async function apply(context: TenantContext): Promise<HttpReply> {
+  const { services, params } = context;
+  return decidedReply(await services.coach.apply(coveredIndexes(context), params.id!, new Date()));
+}
+
+async function dismiss(context: TenantContext): Promise<HttpReply> {
+  const { services, params } = context;
+  return decidedReply(await services.coach.dismiss(coveredIndexes(context), params.id!, new Date()));
+}
+
+/** Only those that the key covers. */
+function coveredIndexes({ services, principal }: TenantContext): IndexRecord[] {
+  return services.lifecycle
+    .list(principal.tenant)
+    .filter(({ name }) => anyPatternMatches(principal.indexes, name));
+}
+
+function decidedReply({ recommendation, index }: Decided): HttpReply {
+  return dataReply({
+    recommendation: recommendationView(recommendation, index),
+    created: recommendation.created,
+  });
+}

@@ -1,0 +1,279 @@
+// A shop whose visitors are made up, so that it is known what the coach should find: words that visitors use and the catalogue does
+// not, things that it does not have, documents that stand too low, and searches that work very well; and beside these much that
+// looks alike and is none of it. The catalogue and its answers are real. What visitors do is written into the query log while the
+// server is down, over as many days as wanted.
+import { join } from "node:path";
+import { Chunk, encodeAnswered } from "../../../server/query-log/rows/journal.js";
+import { QueryIds } from "../../../server/query-log/rows/query-ids.js";
+import { QueryLog } from "../../../server/query-log/store/query-log.js";
+import type { TestServer } from "../world/harness.js";
+
+const DAY_MS = 86_400_000;
+const CHUNK_BYTES = 1024 * 1024;
+const CONSONANTS = "bcdfgklmnprtvz";
+const VOWELS = "aeio"; // a word in -us has no plural in -s
+
+export interface Planted {
+  /** By the visitor's word: the catalogue's. */
+  readonly synonyms: ReadonlyMap<string, string>;
+  readonly gaps: readonly string[];
+  /** By query: the document that stands too low. */
+  readonly misranked: ReadonlyMap<string, string>;
+  readonly performers: readonly string[];
+  /** Queries that work as they are. */
+  readonly good: readonly string[];
+}
+
+interface Answer {
+  readonly found: number;
+  readonly ids: readonly string[];
+}
+
+interface Visit {
+  readonly atMs: number;
+  readonly person: number;
+  readonly text: string;
+  /** Places of the clicked hits, from 0 on. */
+  readonly clicks: readonly number[];
+}
+
+/** A small generator of random numbers (mulberry32); the same seed gives the same numbers. */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  below(count: number): number {
+    return Math.floor(this.next() * count);
+  }
+
+  from(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)] as T;
+  }
+
+  shuffled<T>(list: readonly T[]): T[] {
+    const copy = [...list];
+    for (let i = copy.length - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      [copy[i], copy[j]] = [copy[j] as T, copy[i] as T];
+    }
+    return copy;
+  }
+}
+
+export class SimulatedShop {
+  readonly #server: TestServer;
+  readonly #index: string;
+  readonly #dice: Dice;
+  readonly #words: readonly string[];
+  readonly #answers = new Map<string, Answer>();
+  readonly #visits: Visit[] = [];
+  readonly #invented = new Set<string>();
+  readonly #nowMs: number;
+  #people = 0;
+
+  /** `words`: single words of the catalogue that find several documents each. */
+  constructor(server: TestServer, index: string, words: readonly string[], seed: number, nowMs: number) {
+    this.#server = server;
+    this.#index = index;
+    this.#dice = new Dice(seed);
+    this.#words = this.#dice.shuffled(words);
+    this.#nowMs = nowMs;
+  }
+
+  /** Makes up the visits of a month. The server must be running. */
+  async visit(): Promise<Planted> {
+    const words = [...this.#words];
+    const take = (count: number): string[] => words.splice(0, count);
+    const synonyms = new Map(take(12).map((word) => [this.#invent(), word]));
+    for (const word of take(3)) synonyms.set(word, take(1)[0] as string);
+    for (const [user, word] of synonyms) {
+      await this.#sayOtherwise(user, word);
+      await this.#click(word, this.#dice.from(40, 100), this.#dice.next() * 0.2 + 0.2);
+    }
+    const gaps = Array.from({ length: 10 }, () => `${this.#invent()} ${this.#invent()}`);
+    for (const gap of gaps) await this.#miss(gap);
+    const misranked = new Map<string, string>();
+    for (const word of take(40)) {
+      if (misranked.size === 10) break;
+      const low = await this.#preferLow(word);
+      if (low !== null) misranked.set(word, low);
+    }
+    const performers = take(8);
+    for (const word of performers) await this.#click(word, this.#dice.from(40, 120), 0.9);
+    const good = take(40);
+    for (const word of good) await this.#click(word, this.#dice.from(20, 200), this.#dice.next() * 0.2 + 0.2);
+    await this.#distract(good);
+    return { synonyms, gaps, misranked, performers, good };
+  }
+
+  /** Writes the visits into the log. The server must be down. */
+  async write(log: number): Promise<number> {
+    const queryLog = await QueryLog.open(join(this.#server.dataDir, "analytics"));
+    const ids = new QueryIds();
+    const chunk = new Chunk(CHUNK_BYTES);
+    const append = (): Promise<void> => queryLog.append(chunk.take(), this.#nowMs);
+    const visits = this.#visits.sort((a, b) => a.atMs - b.atMs);
+    for (const { atMs, person, text, clicks } of visits) {
+      const { found, ids: hits } = this.#answers.get(text) as Answer;
+      const id = ids.next(atMs);
+      const answered = encodeAnswered(
+        { text, mode: "keyword", filtered: false, found, page: 1 },
+        hits.map((hit) => Buffer.from(hit)),
+      );
+      const asker = { user: 0, session: person };
+      if (!chunk.addSearch(log, id, 100, asker, answered)) {
+        await append();
+        chunk.addSearch(log, id, 100, asker, answered);
+      }
+      for (const place of clicks) {
+        chunk.addEvent({
+          log,
+          type: "click",
+          atMs: atMs + 3_000,
+          search: id,
+          query: "",
+          document: hits[place] as string,
+          position: place + 1,
+          value: 0,
+          eventId: "",
+          ...asker,
+        });
+      }
+    }
+    await append();
+    await queryLog.close();
+    return visits.length;
+  }
+
+  /** A word that sounds like one and is like none of the others. */
+  #invent(): string {
+    for (;;) {
+      const word = Array.from(
+        { length: 4 },
+        () => this.#dice.pick([...CONSONANTS]) + this.#dice.pick([...VOWELS]),
+      ).join("");
+      if (this.#invented.has(word)) continue;
+      this.#invented.add(word);
+      return word;
+    }
+  }
+
+  async #ask(text: string): Promise<Answer> {
+    const known = this.#answers.get(text);
+    if (known !== undefined) return known;
+    const reply = await this.#server.raw("POST", `/v1/indexes/${this.#index}/query`, {
+      body: { q: text, per_page: 10, fields: [], analytics: false },
+    });
+    const { found, hits } = reply.json as unknown as { found: number; hits: { document: { id: string } }[] };
+    const answer = { found, ids: hits.map(({ document }) => document.id) };
+    this.#answers.set(text, answer);
+    return answer;
+  }
+
+  #someTime(): number {
+    return this.#nowMs - 3_600_000 - Math.floor(this.#dice.next() * 28 * DAY_MS);
+  }
+
+  #person(): number {
+    return ++this.#people;
+  }
+
+  /** One search of a person. */
+  async #search(atMs: number, person: number, text: string, clicks: readonly number[]): Promise<void> {
+    const { ids } = await this.#ask(text);
+    this.#visits.push({ atMs, person, text, clicks: clicks.filter((place) => place < ids.length) });
+  }
+
+  /** Places that are clicked: seen by their place, clicked when seen as the document deserves. */
+  #placesClicked(hits: number, appeal: (place: number) => number): number[] {
+    return Array.from({ length: hits }, (_, place) => place).filter(
+      (place) => this.#dice.next() < (place + 1) ** -0.8 && this.#dice.next() < appeal(place),
+    );
+  }
+
+  /** People search with another word than the catalogue's, then with the catalogue's. */
+  async #sayOtherwise(user: string, word: string): Promise<void> {
+    const other = this.#dice.pick(this.#words);
+    for (let times = this.#dice.from(12, 60); times > 0; times--) {
+      const [atMs, person] = [this.#someTime(), this.#person()];
+      const beside = this.#dice.next() < 0.2 ? `${other} ` : "";
+      await this.#search(atMs, person, `${beside}${user}`, []);
+      if (this.#dice.next() < 0.7)
+        await this.#search(
+          atMs + this.#dice.from(6_000, 60_000),
+          person,
+          `${beside}${word}`,
+          this.#dice.next() < 0.7 ? [0] : [],
+        );
+    }
+  }
+
+  /** People search what the catalogue does not have, in several ways, and give up or look at something else. */
+  async #miss(gap: string): Promise<void> {
+    const [one, two] = gap.split(" ") as [string, string];
+    for (let times = this.#dice.from(8, 50); times > 0; times--) {
+      const [atMs, person] = [this.#someTime(), this.#person()];
+      await this.#search(atMs, person, this.#dice.pick([gap, gap, `${two} ${one}`, `${one} ${two}s`]), []);
+      if (this.#dice.next() < 0.25)
+        await this.#search(atMs + 20_000, person, this.#dice.pick(this.#words), [0]);
+    }
+  }
+
+  /** People click a document that stands between the 5th and the 9th place. Null when fewer are found. */
+  async #preferLow(word: string): Promise<string | null> {
+    const { ids } = await this.#ask(word);
+    if (ids.length < 9) return null;
+    const low = this.#dice.from(4, 8);
+    for (let times = this.#dice.from(80, 200); times > 0; times--) {
+      const clicks = this.#placesClicked(ids.length, (place) => (place === low ? 0.9 : 0.06));
+      await this.#search(this.#someTime(), this.#person(), word, clicks);
+    }
+    return ids[low] as string;
+  }
+
+  /** People click what stands at the top: each of `searches` searches is clicked with this probability. */
+  async #click(word: string, searches: number, rate: number): Promise<void> {
+    for (let times = searches; times > 0; times--) {
+      const clicks = this.#dice.next() < rate ? [Math.floor(this.#dice.next() ** 3 * 5)] : [];
+      await this.#search(this.#someTime(), this.#person(), word, clicks);
+    }
+  }
+
+  /** What looks like advice and is none. */
+  async #distract(words: readonly string[]): Promise<void> {
+    const dice = this.#dice;
+    const step = async (from: string, to: string, times: number): Promise<void> => {
+      for (let left = times; left > 0; left--) {
+        const [atMs, person] = [this.#someTime(), this.#person()];
+        await this.#search(atMs, person, from, []);
+        await this.#search(atMs + dice.from(6_000, 60_000), person, to, [0]);
+      }
+    };
+    for (const word of words.slice(0, 10)) {
+      const at = dice.from(1, word.length - 2);
+      await step(word.slice(0, at) + word.slice(at + 1), word, dice.from(5, 15)); // a letter left out
+      await step(`${word}s`, word, dice.from(5, 15)); // another form
+      await step(word, `${dice.pick(words)} ${word}`, dice.from(5, 15)); // narrower
+    }
+    for (const word of words) for (let i = 0; i < 15; i++) await step(word, dice.pick(words), 1); // another subject
+    for (let i = 0; i < 40; i++) await step(this.#invent(), dice.pick(words), 1); // once only
+    for (let i = 0; i < 30; i++) await this.#search(this.#someTime(), this.#person(), this.#invent(), []);
+    const bot = this.#person();
+    const gibberish = this.#invent();
+    for (let i = 0; i < 200; i++) await this.#search(this.#someTime(), bot, gibberish, []);
+  }
+}
