@@ -41,6 +41,8 @@ const PROGRAMS = [
   "server/cli/demo/main",
   "server/ingest/intake-worker",
   "server/sources/feed-worker",
+  "server/analytics/analytics-worker",
+  "server/coach/coach-worker",
   "shards/worker",
   "shards/offline/process",
   "bench/all",

@@ -7,12 +7,19 @@ import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
 import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
+import { Analytics } from "./analytics/analytics.js";
+import { AnalyticsPool } from "./analytics/analytics-pool.js";
+import { LogWriter } from "./analytics/log-writer.js";
+import { People } from "./analytics/people.js";
 import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
 import { isMade } from "./catalog/types.js";
 import { AnswerCache } from "./cluster/answer-cache.js";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
+import { Coach } from "./coach/coach.js";
+import { CoachPool } from "./coach/coach-pool.js";
+import { IndexShop } from "./coach/index-shop.js";
 import { type Config, ConfigError, defaultShards } from "./config.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
@@ -106,6 +113,20 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => intake.stop());
   const pool = new FeedPool(engine, config.feeds.concurrency + 1, log); // one more thread for previews
   undo.push(() => pool.stop());
+  const secrets = new Secrets(dataDir);
+  const analyticsPool = new AnalyticsPool(join(dataDir, "analytics"), log);
+  undo.push(() => analyticsPool.stop());
+  const people = new People(secrets.keyFor("users of the query log"));
+  const logWriter = new LogWriter({
+    send: (chunk) => analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() }),
+    people,
+    waitingBytesMax: limits.queryLogWaitingBytesMax,
+    meter: recorder.queryLog,
+    log,
+  });
+  undo.push(() => logWriter.stop());
+  const coachPool = new CoachPool(log);
+  undo.push(() => coachPool.stop());
   const usage = new Usage(catalog, jobs);
   undo.push(() => usage.store());
   undo.push(() => jobs.drain());
@@ -116,7 +137,6 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     (tenant) => planNamed(config.plans, catalog.state.tenants.get(tenant)?.plan ?? "").documents,
   );
   const ingest = { workbench, intake, room: new Room(dataDir, limits), reads, writes, limits, log, recorder };
-  const secrets = new Secrets(dataDir);
   const runs = new Runs({
     ...ingest,
     catalog,
@@ -150,6 +170,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     log,
   });
   await backups.clean();
+  const curation = new Curation(catalog, analyserOf, limits);
   const services: Services = {
     ...ingest,
     config,
@@ -157,12 +178,38 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     indexes,
     health,
     analyserOf,
-    curation: new Curation(catalog, analyserOf, limits),
+    curation,
     lifecycle,
     doorkeeper: new Doorkeeper(adminKey.value),
     usage,
     throttle: new Throttle(limits.throttledAddressesMax),
     sources,
+    analytics: new Analytics({
+      catalog,
+      pool: analyticsPool,
+      writer: logWriter,
+      people,
+      jobs,
+      limits,
+      log,
+    }),
+    logWriter,
+    coach: new Coach({
+      catalog,
+      analytics: analyticsPool,
+      writer: logWriter,
+      pool: coachPool,
+      shop: new IndexShop({
+        catalog,
+        reads,
+        limits,
+        queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
+      }),
+      curation,
+      usage,
+      jobs,
+      limits,
+    }),
     runs,
     previews: new Previews(pool, config.feeds, limits, jobs),
     backups,

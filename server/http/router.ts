@@ -57,6 +57,8 @@ export interface IndexRoute extends RouteBase {
   readonly scope: Scope;
   /** The code when the index does not exist. */
   readonly missing: ErrorCode;
+  /** The key may stand in the URL, for requests whose headers a page cannot set. */
+  readonly keyInUrl?: true;
   handle(context: IndexContext): Reply;
 }
 

@@ -117,12 +117,14 @@ export class HttpService {
     }
     const { catalog, doorkeeper, lifecycle } = services;
     const { state } = catalog;
+    const inUrl = route.access === "index" && route.keyInUrl === true ? keyInUrl(request, query) : null;
     const principal = doorkeeper.identify(
-      request.header("authorization"),
+      inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`,
       request.header("x-skein-tenant"),
       state,
       Date.now(),
     );
+    if (inUrl !== null) checkPublic(principal);
     this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
@@ -235,6 +237,23 @@ function parametersOf(query: string): URLSearchParams {
     seen.add(name);
   }
   return parameters;
+}
+
+/** What a key that stands in a URL, and so in logs of proxies, may be for at most. */
+const PUBLIC_SCOPES: readonly Scope[] = ["search", "events"];
+
+/** Null when the request has a header for its key, or no key in its URL. */
+function keyInUrl(request: HttpRequest, query: () => URLSearchParams): string | null {
+  return request.header("authorization") === "" ? query().get("api_key") : null;
+}
+
+function checkPublic({ scopes }: Principal): void {
+  const other = scopes.find((scope) => !PUBLIC_SCOPES.includes(scope));
+  if (other === undefined) return;
+  throw new SkeinError(
+    "SK-SYS-403",
+    `a key in a URL may only have the scopes search and events, not ${other}; send it in the header Authorization`,
+  );
 }
 
 function checkScope(principal: Principal, scope: Scope | "bootstrap"): void {

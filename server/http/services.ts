@@ -2,9 +2,12 @@
 // itself knows and counts: limits, throttle, usage, quotas, remembered forms of indexes, metrics, bodies and replies under
 // way. main.ts makes the object once for each HTTP thread and passes it down; no module keeps any of it. Two things that
 // the thread knows are reached through `reads`: the remembered answers, and the quarantine of each shard.
+import type { Analytics } from "../analytics/analytics.js";
+import type { LogWriter } from "../analytics/log-writer.js";
 import type { Backups } from "../backups/backups.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Cluster } from "../cluster/cluster.js";
+import type { Coach } from "../coach/coach.js";
 import type { Config } from "../config.js";
 import type { Curation } from "../curation.js";
 import type { FilterTexts } from "../ingest/document-filter.js";
@@ -32,6 +35,9 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly usage: Usage;
   readonly throttle: Throttle;
   readonly sources: Sources;
+  readonly analytics: Analytics;
+  readonly logWriter: LogWriter;
+  readonly coach: Coach;
   readonly runs: Runs;
   readonly previews: Previews;
   readonly backups: Backups;

@@ -13,6 +13,7 @@ const KEPT_STATE = [
   "server/curation.ts knownBytes",
   "server/ingest/intake-worker.ts workbench",
   "server/sources/feed-worker.ts workbench",
+  "server/analytics/analytics-worker.ts opened",
   ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),
 ];
 

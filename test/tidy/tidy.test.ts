@@ -112,6 +112,8 @@ const FOREIGN_ENGINES: Record<string, string[]> = {
     "server/ingest/intake-pool.ts",
     "server/ingest/intake-worker.ts",
     "server/sources/feed-pool.ts",
+    "server/analytics/analytics-pool.ts",
+    "server/coach/coach-pool.ts",
   ],
   "classic-level": ["shards/storage/level-store.ts"],
   pino: ["server/log.ts"],

@@ -13,11 +13,20 @@ export const OPENAPI = {
     license: { name: "MIT", identifier: "MIT" },
   },
   security: [{ bearer: [] }],
-  tags: ["indexes", "documents", "search", "rules", "sources", "keys", "tenants", "snapshots", "server"].map(
-    (name) => ({
-      name,
-    }),
-  ),
+  tags: [
+    "indexes",
+    "documents",
+    "search",
+    "rules",
+    "sources",
+    "coach",
+    "keys",
+    "tenants",
+    "snapshots",
+    "server",
+  ].map((name) => ({
+    name,
+  })),
   paths: PATHS,
   components: {
     securitySchemes: {

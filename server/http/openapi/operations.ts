@@ -32,6 +32,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 const ALWAYS = [400, 401, 403, 404, 429, 500, 503];
 const WITH_BODY = [408, 413, 415];
 
+export const NDJSON: JsonSchema = { "application/x-ndjson": { schema: { type: "string" } } };
+
 export function json(schema: JsonSchema): JsonSchema {
   return { "application/json": { schema } };
 }

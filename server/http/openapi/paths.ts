@@ -1,4 +1,7 @@
 // The OpenAPI paths of all routes. A test compares them with the route table.
+
+import { analyticsPaths } from "./analytics-paths.js";
+import { coachPaths } from "./coach-paths.js";
 import { curationPaths } from "./curation-paths.js";
 import {
   data,
@@ -6,6 +9,7 @@ import {
   json,
   jsonBody,
   listOf,
+  NDJSON,
   openOperation,
   operation,
   type PathItem,
@@ -24,7 +28,6 @@ const NUMBER = pathParameter("id", "Number of the record.", "integer");
 const FILTER = "Filter expression, as in a query.";
 const ACTION = { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" };
 const TEXT = { "text/plain": { schema: { type: "string" } } };
-const NDJSON = { "application/x-ndjson": { schema: { type: "string" } } };
 
 const indexPaths: Readonly<Record<string, PathItem>> = {
   "/v1/indexes": {
@@ -281,6 +284,8 @@ export const PATHS: Readonly<Record<string, PathItem>> = {
   ...searchPaths,
   ...curationPaths,
   ...sourcePaths,
+  ...analyticsPaths,
+  ...coachPaths,
   ...adminPaths,
   ...snapshotPaths,
   ...serverPaths,

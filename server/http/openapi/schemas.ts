@@ -11,6 +11,8 @@ import { MULTI_SEARCH } from "../../search/multi-search.js";
 import { SUGGEST } from "../../suggest/suggest-request.js";
 import { KEY } from "../../tenants/keys.js";
 import { TENANT } from "../../tenants/tenants.js";
+import { ANALYTICS_SCHEMAS } from "./analytics-schemas.js";
+import { COACH_SCHEMAS } from "./coach-schemas.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
 
@@ -252,6 +254,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ),
   ...CURATION_SCHEMAS,
   ...SOURCE_SCHEMAS,
+  ...ANALYTICS_SCHEMAS,
+  ...COACH_SCHEMAS,
   Key: object(key, Object.keys(key)),
   NewKey: object({ ...key, key: { type: "string", description: "The value, shown this once." } }, [
     ...Object.keys(key),

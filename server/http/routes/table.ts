@@ -1,5 +1,7 @@
 // The whole route table. A test compares it with the OpenAPI document.
 import type { Route } from "../router.js";
+import { analyticsRoutes } from "./analytics.js";
+import { coachRoutes } from "./coach.js";
 import { copySwapRoutes } from "./copy-swap.js";
 import { documentRoutes } from "./documents.js";
 import { healthRoutes } from "./health.js";
@@ -25,6 +27,8 @@ export const ROUTES: readonly Route[] = [
   ...ruleRoutes,
   ...synonymRoutes,
   ...sourceRoutes,
+  ...analyticsRoutes,
+  ...coachRoutes,
   ...keyRoutes,
   ...tenantRoutes,
   ...snapshotRoutes,
