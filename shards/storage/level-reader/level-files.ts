@@ -20,13 +20,15 @@ const RECORD_LAST = 4;
 const FIRST_MANIFEST = "MANIFEST-000001";
 /** A change of the list of tables is a sequence of tags, each with numbers and byte strings of a length. */
 const EDIT_LOG = 2;
+const EDIT_TABLE_GONE = 6;
+const EDIT_TABLE = 7;
 const EDIT_SHAPES: Readonly<Record<number, readonly ("number" | "bytes")[]>> = {
   1: ["bytes"], // comparator
   3: ["number"], // next file
   4: ["number"], // last sequence number
   5: ["number", "bytes"], // how far a level is compacted
-  6: ["number", "number"], // table that is gone: level, number
-  7: ["number", "number", "number", "bytes", "bytes"], // table: level, number, size, first and last key
+  [EDIT_TABLE_GONE]: ["number", "number"], // level, number
+  [EDIT_TABLE]: ["number", "number", "number", "bytes", "bytes"], // level, number, size, first and last key
   9: ["number"], // previous log
 };
 const LOST_FOLDER = "lost";
@@ -39,8 +41,10 @@ export function levelDamage(location: string, tables: boolean): string[] {
   const names = fileNames(location);
   const noted = notedSums(location);
   if (holdsData(names)) damage.push(...listDamage(location, names, noted));
+  const listed = tables ? listInForce(location, names)?.tables : undefined;
   for (const name of names.filter(isData)) {
-    if (isTable(name) && !tables) continue;
+    // A table that is not listed was cut short before anything was in it alone. LevelDB deletes it at its next start.
+    if (isTable(name) && (!tables || listed?.has(numberOf(name)) === false)) continue;
     const bytes = readFileSync(join(location, name));
     const found = isTable(name) ? tableDamage(bytes) : logDamage(bytes);
     const sum = noted[name];
@@ -135,14 +139,20 @@ function listDamage(
   noted: Readonly<Record<string, number>>,
 ): string[] {
   if (!names.includes("CURRENT")) return ["the file CURRENT is missing"];
-  const named = readFileSync(join(location, "CURRENT"), "latin1");
-  const manifest = named.slice(0, -1);
-  const good = named.endsWith("\n") && names.includes(manifest);
-  if (!good) return ["the file CURRENT names no file of the database"];
+  const manifest = manifestInForce(location, names);
+  if (manifest === null) return ["the file CURRENT names no file of the database"];
   const logs = manifest in noted ? Object.keys(noted) : [];
-  const log = logInForce(readFileSync(join(location, manifest)));
+  const log = listInForce(location, names)?.log ?? null;
   if (log !== null && !names.includes(log) && !logs.includes(log)) logs.push(log);
   return logs.filter((name) => !names.includes(name)).map((name) => `the file ${name} is missing`);
+}
+
+/** The name of the list of tables in force. Null when CURRENT names none. */
+function manifestInForce(location: string, names: readonly string[]): string | null {
+  if (!names.includes("CURRENT")) return null;
+  const named = readFileSync(join(location, "CURRENT"), "latin1");
+  const manifest = named.slice(0, -1);
+  return named.endsWith("\n") && names.includes(manifest) ? manifest : null;
 }
 
 function isData(name: string): boolean {
@@ -151,6 +161,10 @@ function isData(name: string): boolean {
 
 function isTable(name: string): boolean {
   return /^\d+\.(ldb|sst)$/.test(name);
+}
+
+function numberOf(table: string): number {
+  return Number.parseInt(table, 10);
 }
 
 function isLog(name: string): boolean {
@@ -191,9 +205,23 @@ function recordEnd(bytes: Buffer, at: number): number {
   return end;
 }
 
-/** The oldest log that is not in tables yet. Null before the first opening, after a repair, and for a damaged list. */
-function logInForce(manifest: Buffer): string | null {
+/** What the list of tables says. */
+interface TableList {
+  /** The oldest log that is not in tables yet. Null before the first opening and after a repair. */
+  readonly log: string | null;
+  /** The numbers of the tables. */
+  readonly tables: ReadonlySet<number>;
+}
+
+/** Null when there is no list, and for a damaged one. */
+function listInForce(location: string, names: readonly string[]): TableList | null {
+  const manifest = manifestInForce(location, names);
+  return manifest === null ? null : readList(readFileSync(join(location, manifest)));
+}
+
+function readList(manifest: Buffer): TableList | null {
   let log = 0;
+  const tables = new Set<number>();
   for (const edit of logRecords(manifest)) {
     const reader = new VarintReader(edit, 0);
     while (reader.at < edit.length) {
@@ -204,13 +232,17 @@ function logInForce(manifest: Buffer): string | null {
       }
       const shape = EDIT_SHAPES[tag];
       if (shape === undefined) return null;
+      const numbers: number[] = [];
       for (const part of shape) {
         const value = reader.next();
         if (part === "bytes") reader.at += value;
+        else numbers.push(value);
       }
+      if (tag === EDIT_TABLE_GONE) tables.delete(numbers[1] as number);
+      if (tag === EDIT_TABLE) tables.add(numbers[1] as number);
     }
   }
-  return log === 0 ? null : `${String(log).padStart(6, "0")}.log`;
+  return { log: log === 0 ? null : `${String(log).padStart(6, "0")}.log`, tables };
 }
 
 /** The records up to the first bad one. A record that spans several blocks is put together. */

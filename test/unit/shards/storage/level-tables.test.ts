@@ -1,6 +1,6 @@
 // A table with a page of zeros, wherever it lies, ends no process: repair keeps every value that LevelDB can still read
 // safely, and after it the database is whole.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -107,4 +107,21 @@ describe("repair of a table", () => {
   test("a table of zeros ends no process", async () => {
     expect((await repaired((table) => table.fill(0))).size).toBe(0);
   });
+});
+
+test("a table that was cut short before it was listed is no damage", async () => {
+  const location = join(folder, "killed");
+  cpSync(whole, location, { recursive: true });
+  const table = readFileSync(tableIn(location));
+  const cutShort = join(location, "000099.ldb");
+  writeFileSync(cutShort, table.subarray(0, table.length / 2));
+  expect(levelDamage(location, true)).toEqual([]);
+  const store = await LevelStore.open(location);
+  await store.close();
+  expect(existsSync(cutShort)).toBe(false);
+
+  writeFileSync(tableIn(location), table.subarray(0, table.length / 2));
+  expect(levelDamage(location, true)).toEqual([
+    expect.stringContaining("it does not end like a table") as unknown,
+  ]);
 });
