@@ -40,6 +40,7 @@ export const CATALOG_KEYS: Readonly<Record<string, string>> = {
   "catalog-source-v1.hex": "source/4",
   "catalog-run-v1.hex": "run/9",
   "catalog-incident-v1.hex": "incident/2",
+  "catalog-recommendation-v1.hex": "recommendation/6",
 };
 
 /** A log of a database that was closed, as far as `closed.json` is about it. */
@@ -111,6 +112,7 @@ const COMMANDS: readonly Command[] = [
   { type: "record.put", kind: "source", record: V.SOURCE },
   { type: "record.put", kind: "run", record: V.RUN },
   { type: "record.put", kind: "incident", record: V.INCIDENT },
+  { type: "record.put", kind: "recommendation", record: V.RECOMMENDATION },
 ];
 
 async function catalogRecord(key: string): Promise<Uint8Array> {

@@ -112,7 +112,7 @@ describe("the catalog", () => {
     const { state, damage } = await Catalog.on(catalogStore());
     expect(damage.found).toEqual([]);
     expect({ ...state, indexByName: 0, keyByHash: 0 }).toEqual({
-      version: 14,
+      version: 15,
       shards: 3,
       nextIndexUid: 9,
       nextIndexId: 6,
@@ -123,6 +123,7 @@ describe("the catalog", () => {
       nextSourceId: 5,
       nextRunId: 10,
       nextIncidentId: 3,
+      nextRecommendationId: 7,
       tenants: new Map([[2, V.TENANT]]),
       keys: new Map([[3, V.KEY]]),
       indexes: new Map([[7, V.INDEX]]),
@@ -132,6 +133,7 @@ describe("the catalog", () => {
         source: new Map([[7, [V.SOURCE]]]),
         run: new Map([[7, [V.RUN]]]),
         incident: new Map([[7, [V.INCIDENT]]]),
+        recommendation: new Map([[7, [V.RECOMMENDATION]]]),
       },
       toDrop: new Set([8]),
       usage: new Map([[2, V.USAGE]]),
@@ -140,10 +142,13 @@ describe("the catalog", () => {
     });
   });
 
-  test("counters that the first builds did not have begin at 1", async () => {
-    const first = readFixture("catalog-meta-first-builds.hex");
-    const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "meta" ? first : bytes)));
-    expect(state).toMatchObject({ version: 11, shards: 3, nextSynonymId: 3, nextSourceId: 1, nextRunId: 1 });
+  test.each([
+    ["catalog-meta-first-builds.hex", { version: 11, nextSynonymId: 3, nextSourceId: 1, nextRunId: 1 }],
+    ["catalog-meta-before-coach.hex", { version: 14, nextSourceId: 5, nextRecommendationId: 1 }],
+  ])("counters that %s does not have begin at 1", async (file, counters) => {
+    const earlier = readFixture(file);
+    const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "meta" ? earlier : bytes)));
+    expect(state).toMatchObject({ shards: 3, ...counters });
   });
 
   test.each(Object.values(CATALOG_KEYS))("%s of another version stops the start", async (key) => {

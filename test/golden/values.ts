@@ -1,5 +1,7 @@
 // What the fixtures of the small records say. These values are frozen with the bytes: a later format gets values and
 // fixtures of its own beside them.
+
+import type { Recommendation } from "../../server/catalog/recommendation.js";
 import type {
   DataSource,
   Incident,
@@ -236,6 +238,22 @@ export const INCIDENT: Incident = {
   message: "the feed's server answered 401",
   created_at: TIME,
   resolved_at: null,
+};
+
+export const RECOMMENDATION: Recommendation = {
+  id: 6,
+  index: 7,
+  type: "missing_synonym",
+  title: "People say “couch”, your catalogue says “sofa”",
+  description: "Make them synonyms.",
+  confidence: "high",
+  search_count: 70_000,
+  evidence: { reformulations: 31, examples: ["couch größe"] },
+  payload: { user_term: "couch", your_term: "sofa", kind: "one_way" },
+  status: "applied",
+  created: { kind: "synonym", id: 2 },
+  created_at: TIME,
+  updated_at: "2026-02-02T03:04:05.678Z",
 };
 
 /** What a snapshot file holds: keys and values in the order of the keys. */
