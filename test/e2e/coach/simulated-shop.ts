@@ -12,6 +12,8 @@ const DAY_MS = 86_400_000;
 const CHUNK_BYTES = 1024 * 1024;
 const CONSONANTS = "bcdfgklmnprtvz";
 const VOWELS = "aeio"; // a word in -us has no plural in -s
+/** Its multiples without their whole parts are spread evenly from 0 to 1. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 export interface Planted {
   /** By the visitor's word: the catalogue's. */
@@ -245,10 +247,15 @@ export class SimulatedShop {
     return ids[low] as string;
   }
 
-  /** People click what stands at the top: each of `searches` searches is clicked with this probability. */
+  /**
+   * People click what stands at the top, in this share of the searches and the first hit most often. The shares are fixed: clicks
+   * by chance would now and then speak for another order.
+   */
   async #click(word: string, searches: number, rate: number): Promise<void> {
-    for (let times = searches; times > 0; times--) {
-      const clicks = this.#dice.next() < rate ? [Math.floor(this.#dice.next() ** 3 * 5)] : [];
+    let clicked = 0;
+    for (let i = 0; i < searches; i++) {
+      const isClicked = Math.floor((i + 1) * rate) > Math.floor(i * rate);
+      const clicks = isClicked ? [Math.floor(((++clicked * GOLDEN) % 1) ** 3 * 5)] : [];
       await this.#search(this.#someTime(), this.#person(), word, clicks);
     }
   }
