@@ -26,7 +26,7 @@ const POSITION_MAX = 0xffffffff;
 const ISO_TIME = isoTime();
 const TIME: ValueReader<number> = {
   takes: "an ISO 8601 time or a number of milliseconds since 1970",
-  schema: { type: ["string", "integer"] },
+  schema: { anyOf: [{ type: "string" }, { type: "integer" }, { type: "null" }] },
   read(value, path, rules) {
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
     if (typeof value !== "string") return wrongType(path, TIME.takes, value, rules);
