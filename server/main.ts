@@ -39,6 +39,8 @@ import { Jobs } from "./jobs/jobs.js";
 import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
 import { Recorder } from "./metrics/recorder.js";
+import { PopularLogs } from "./popularity/popular-logs.js";
+import { NOTHING_POPULAR } from "./popularity/popularity.js";
 import { discardNew, finishFlip } from "./reshard/folders.js";
 import { redistribute } from "./reshard/redistribute.js";
 import { viewOf } from "./schema/index-view.js";
@@ -171,6 +173,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   });
   await backups.clean();
   const curation = new Curation(catalog, analyserOf, limits);
+  const popularLogs = new PopularLogs({ pool: analyticsPool, jobs });
   const services: Services = {
     ...ingest,
     config,
@@ -203,7 +206,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
         catalog,
         reads,
         limits,
-        queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
+        queriedIndexes: new QueriedIndexes(analyserOf, () => NOTHING_POPULAR, limits, log),
       }),
       curation,
       usage,
@@ -214,7 +217,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     previews: new Previews(pool, config.feeds, limits, jobs),
     backups,
     documentQuotas,
-    queriedIndexes: new QueriedIndexes(analyserOf, limits, log),
+    queriedIndexes: new QueriedIndexes(analyserOf, (record) => popularLogs.of(record), limits, log),
     slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     scrape,
     bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),

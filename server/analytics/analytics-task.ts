@@ -1,4 +1,5 @@
 // What the HTTP threads ask the thread of the query log, and what it answers.
+import type { Popular } from "../reports/popular.js";
 import type { Report, ReportRequest } from "../reports/report.js";
 import type { LogRows } from "../reports/stored-rows.js";
 import type { Window } from "../reports/window.js";
@@ -6,6 +7,7 @@ import type { Window } from "../reports/window.js";
 export type AnalyticsTask =
   | { readonly kind: "append"; readonly chunk: Uint8Array; readonly nowMs: number }
   | { readonly kind: "report"; readonly request: ReportRequest }
+  | { readonly kind: "popular"; readonly log: number; readonly window: Window }
   /** `window`: an hour or less. */
   | { readonly kind: "export"; readonly log: number; readonly window: Window }
   /** `window`: a day or less. */
@@ -30,6 +32,7 @@ export type AnalyticsTask =
 export interface AnalyticsReplies {
   append: null;
   report: Report;
+  popular: Popular;
   /** Lines of NDJSON. */
   export: Uint8Array;
   rows: LogRows;

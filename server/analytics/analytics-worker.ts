@@ -5,6 +5,7 @@ import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError, StoreWriteError } from "../../shards/storage/store.js";
 import { QueryLog } from "../query-log/store/query-log.js";
+import { popularOf } from "../reports/popular.js";
 import { exportLines, reportOf, rowsOf, wordsOf } from "../reports/report.js";
 import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask } from "./analytics-task.js";
 
@@ -38,6 +39,8 @@ async function answer(log: QueryLog, task: AnalyticsTask): Promise<AnalyticsRepl
       return null;
     case "report":
       return reportOf(log, task.request);
+    case "popular":
+      return popularOf(log, task.log, task.window);
     case "export":
       return Buffer.from(await exportLines(log, task.log, task.window));
     case "rows":

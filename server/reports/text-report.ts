@@ -59,8 +59,20 @@ export class TextTally implements WindowReader {
   }
 
   /** By the number of searches (of those without results), then by text. */
-  async top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
-    const counts = noResultsOnly ? this.#noResults : this.#searches;
+  top(limit: number, noResultsOnly: boolean): Promise<TextRow[]> {
+    return this.#first(limit, noResultsOnly ? this.#noResults : this.#searches);
+  }
+
+  /** Those of at least so many searches, most of which found something. */
+  popular(limit: number, searchesMin: number): Promise<TextRow[]> {
+    const counts = this.#searches.map((count, number) =>
+      count >= searchesMin && 2 * (this.#noResults[number] as number) < count ? count : 0,
+    );
+    return this.#first(limit, counts);
+  }
+
+  /** By these counts. */
+  async #first(limit: number, counts: Uint32Array): Promise<TextRow[]> {
     const least = countAt(counts, limit);
     const sure: number[] = [];
     const tied: number[] = [];

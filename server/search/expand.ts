@@ -24,7 +24,14 @@ import {
 import type { Dictionaries } from "../words/dictionaries.js";
 import { infixQuestion } from "../words/infixes.js";
 import type { QueryWord } from "../words/query-text.js";
-import { type KnownWord, type KnownWords, largest, sumLists, type WordTypos } from "../words/ranked-typos.js";
+import {
+  type KnownWord,
+  type KnownWords,
+  largest,
+  preferSearched,
+  sumLists,
+  type WordTypos,
+} from "../words/ranked-typos.js";
 import { looseSplits, type Variant } from "../words/variants.js";
 import type { QueryPlan } from "./plan.js";
 
@@ -216,9 +223,10 @@ export class WordExpander {
 
   #choose(literal: Literal, typos: Typos): ExpandedWords {
     const { text, languages } = this.#plan;
+    const searchesOf = (term: string): number => this.#plan.popularity.searchesOf(term);
     const findings = literal.words.map((word, i) => ({
       ...word,
-      typos: typos.get(i)?.ranked ?? [],
+      typos: preferSearched(typos.get(i)?.ranked ?? [], searchesOf),
     }));
     return {
       words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),

@@ -13,6 +13,7 @@ import { bonusesOf } from "../curate/bonuses.js";
 import { firedRulesOf } from "../curate/fired-rules.js";
 import { compileFilter } from "../filter/filter-compile.js";
 import type { Limits } from "../limits.js";
+import type { Popularity } from "../popularity/popularity.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { type QueryText, readQueryText } from "../words/query-text.js";
 import { type Variant, variantsOf } from "../words/variants.js";
@@ -44,6 +45,7 @@ export interface QueryPlan {
   readonly dropThreshold: number;
   readonly typosPerWordMax: number;
   readonly scale: IndexScale;
+  readonly popularity: Popularity;
 }
 
 /** Throws SkeinError SK-SE-400 for a filter that does not fit the schema. */
@@ -101,6 +103,7 @@ export function planQuery(
     dropThreshold: settings.drop_tokens_threshold,
     typosPerWordMax: limits.expansionsPerWordMax,
     scale,
+    popularity: index.popularity,
   };
 }
 

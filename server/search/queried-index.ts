@@ -1,16 +1,18 @@
-// An index as one query sees it: its record, rules and synonyms as of one moment, in the forms that queries read. Forms
-// that take time to derive are kept until the record, its rules or its synonyms change.
+// An index as one query sees it: its record, rules, synonyms and what is popular as of one moment, in the forms that
+// queries read. Forms that take time to derive are kept until what they are derived from changes.
 import type { IndexContents, IndexRecord } from "../catalog/types.js";
 import { type CompiledRule, RuleCompiler } from "../curate/fired-rules.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import { Popularity } from "../popularity/popularity.js";
+import type { Popular } from "../reports/popular.js";
 import { type IndexView, viewOf } from "../schema/index-view.js";
 import type { AnalyserOf, TextAnalyser } from "../schema/text-analyser.js";
 import { languageStopWords } from "../words/stop-words.js";
 import { SynonymMap } from "../words/synonyms.js";
 
 export interface QueriedIndex {
-  /** A number that differs for each state of the record, its rules and its synonyms. */
+  /** A number that differs for each state of the record, its rules, its synonyms and what is popular. */
   readonly state: number;
   readonly record: IndexRecord;
   readonly view: IndexView;
@@ -18,20 +20,26 @@ export interface QueriedIndex {
   readonly stopWords: ReadonlySet<string>;
   readonly rules: readonly CompiledRule[];
   readonly synonyms: SynonymMap;
+  readonly popularity: Popularity;
 }
 
 interface Derived extends QueriedIndex {
   readonly contents: IndexContents;
 }
 
+/** What people search for in an index, as far as it is known. */
+export type PopularOf = (record: IndexRecord) => Popular;
+
 export class QueriedIndexes {
   readonly #analyserOf: AnalyserOf;
+  readonly #popularOf: PopularOf;
   readonly #ruleCompiler: RuleCompiler;
   readonly #known = new WeakMap<IndexRecord, Derived>();
   #states = 0;
 
-  constructor(analyserOf: AnalyserOf, limits: Limits, log: Logger) {
+  constructor(analyserOf: AnalyserOf, popularOf: PopularOf, limits: Limits, log: Logger) {
     this.#analyserOf = analyserOf;
+    this.#popularOf = popularOf;
     this.#ruleCompiler = new RuleCompiler(limits, log);
   }
 
@@ -40,7 +48,9 @@ export class QueriedIndexes {
     const known = this.#known.get(record);
     const rulesKnown = known?.contents.rules === rules;
     const synonymsKnown = known?.contents.synonyms === synonyms;
-    if (known !== undefined && rulesKnown && synonymsKnown) return known;
+    const popular = this.#popularOf(record);
+    const popularKnown = known?.popularity.popular === popular;
+    if (known !== undefined && rulesKnown && synonymsKnown && popularKnown) return known;
     const view = viewOf(record);
     const analyser = known?.analyser ?? this.#analyserOf(record);
     const index = {
@@ -53,6 +63,10 @@ export class QueriedIndexes {
       rules:
         known !== undefined && rulesKnown ? known.rules : this.#ruleCompiler.compile(rules, view, analyser),
       synonyms: known !== undefined && synonymsKnown ? known.synonyms : new SynonymMap(synonyms, analyser),
+      popularity:
+        known !== undefined && popularKnown
+          ? known.popularity
+          : new Popularity(popular, analyser, known?.popularity),
     };
     this.#known.set(record, index);
     return index;

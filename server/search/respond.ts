@@ -4,8 +4,8 @@
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
 import type { ViewField } from "../schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
-import type { CorrectedQuery } from "./corrections.js";
 import type { Explanation } from "./explain.js";
+import type { SuggestedQuery } from "./suggested-queries.js";
 
 export interface Hit {
   /** In UTF-8. */
@@ -36,7 +36,7 @@ export interface QueryResponse {
   /** How many documents the index has. */
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
-  readonly suggestions: readonly CorrectedQuery[];
+  readonly suggestions: readonly SuggestedQuery[];
   /** A ranking rule affected at least one document. */
   readonly curated: boolean;
   readonly tookMs: number;

@@ -6,7 +6,6 @@ import type { Limits } from "../limits.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { type QueryRequest, readQueryRequest } from "../request/query-request.js";
-import { correctedQueries } from "./corrections.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
@@ -17,6 +16,7 @@ import type { QueriedIndex } from "./queried-index.js";
 import { relatedWinners } from "./related.js";
 import { encodeResponse, type Hit, type QueryResponse } from "./respond.js";
 import { ShownDocuments } from "./shown-documents.js";
+import { suggestedQueries } from "./suggested-queries.js";
 
 /** What searches and suggestions work with. */
 export interface Searching {
@@ -78,7 +78,7 @@ export async function search(
       perPage,
       outOf: reads.documents(uid),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
-      suggestions: correctedQueries(plan.text, matched.words),
+      suggestions: suggestedQueries(plan, matched.words, merged.found),
       curated: merged.pinsApplied || merged.applied.includes(true),
       tookMs: trace.elapsedMs(),
     };

@@ -2,6 +2,9 @@
 // nothing of where suggestions come from.
 import type { TextAnalyser } from "../schema/text-analyser.js";
 
+/** Stands in `suggest_by` and as the field of a suggestion for the queries that people searched for. */
+export const LOGGED_QUERIES = "_queries";
+
 export type Suggestion =
   | { readonly value: string; readonly field: string; readonly document_id: string }
   | { readonly value: string; readonly field: string; readonly count: number };
@@ -36,18 +39,20 @@ export class SuggestionList {
     return this.#closed.length + this.#starting.length >= this.#max;
   }
 
-  add(suggestion: Suggestion, startsWithInput: boolean): void {
+  /** False when it was not added: there is no room, or it is there already. */
+  add(suggestion: Suggestion, startsWithInput: boolean): boolean {
     const kind = startsWithInput ? this.#starting : this.#others;
-    if (this.#closed.length + kind.length >= this.#max) return;
+    if (this.#closed.length + kind.length >= this.#max) return false;
     const key = this.#key(suggestion);
-    if (this.#seen.has(key)) return;
+    if (this.#seen.has(key)) return false;
     this.#seen.add(key);
     kind.push(suggestion);
+    return true;
   }
 
   /** Groups are told apart like facet values: by every byte, so that each count is exact. */
   #key(suggestion: Suggestion): string {
-    if ("count" in suggestion) return suggestion.value;
+    if ("count" in suggestion && suggestion.field !== LOGGED_QUERIES) return suggestion.value;
     return Buffer.from(this.#analyser.fold(suggestion.value)).toString("latin1");
   }
 

@@ -8,12 +8,15 @@ import type { Limits } from "../limits.js";
 import { commaList, invalid, queryRules } from "../request/query-lists.js";
 import { type QueryRequest, readQueryRequest, searchedFields } from "../request/query-request.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
+import { LOGGED_QUERIES } from "./suggest-list.js";
 
 export interface SuggestRequest {
   /** A search of the suggested fields for the input: prefix on, best known documents first, no page yet. */
   readonly query: QueryRequest;
-  /** In the order of the request, each once, at least one. */
+  /** In the order of the request, each once. None when only queries are suggested. */
   readonly fields: readonly ViewField[];
+  /** Suggest queries that people searched for. */
+  readonly queries: boolean;
   readonly perPage: number;
   /** null: suggest values of the fields. */
   readonly groupBy: ViewField | null;
@@ -23,7 +26,7 @@ export interface SuggestRequest {
 export const SUGGEST = object(
   {
     q: required(text("queryTextBytesMax"), "What has been typed so far."),
-    suggest_by: required(text(), "Text fields, comma-separated."),
+    suggest_by: required(text(), "Text fields, comma-separated; _queries: what people searched for."),
     per_page: defaultsTo(5, clamped(1, "suggestionsMax")),
     group_by_field: optional(text(), "A field with facet: true; one suggestion per value of it."),
     filter_by: optional(text(), "Filter expression, as in a query."),
@@ -42,11 +45,14 @@ export function readSuggestRequest(
 ): SuggestRequest {
   const given = SUGGEST.read(body, "", queryRules(limits));
   const { q, filter_by: filter } = given;
-  const fields = suggestedFields(given.suggest_by, view, limits);
+  const { fields, queries } = suggestedFields(given.suggest_by, view, limits);
+  const groupBy = groupField(given.group_by_field ?? "", view);
+  if (groupBy !== null && fields.length === 0)
+    throw invalid(`group_by_field needs a field in suggest_by beside ${LOGGED_QUERIES}`);
   const query = readQueryRequest(
     {
       q,
-      query_by: fields.map((field) => field.name).join(","),
+      query_by: fields.map((field) => field.name).join(","), // all searchable ones when it is empty
       prefix: true,
       ...(filter === undefined ? {} : { filter_by: filter }),
     },
@@ -57,8 +63,9 @@ export function readSuggestRequest(
   return {
     query: { ...query, sort: popularityFirst(view) },
     fields,
+    queries,
     perPage: given.per_page,
-    groupBy: groupField(given.group_by_field ?? "", view),
+    groupBy,
   };
 }
 
@@ -67,10 +74,17 @@ export function mayBeMisspelt(words: readonly Token[]): boolean {
   return words.some(({ term, parts }) => parts === 1 && [...term].length >= TYPO_LETTERS_MIN);
 }
 
-function suggestedFields(list: string, view: IndexView, limits: Limits): ViewField[] {
+/** A field of that name goes before what people searched for. */
+function suggestedFields(
+  list: string,
+  view: IndexView,
+  limits: Limits,
+): Pick<SuggestRequest, "fields" | "queries"> {
   const names = commaList(list);
   if (names.length === 0) throw invalid("suggest_by is missing; expected the fields to suggest from");
-  return searchedFields("suggest_by", names, view, limits);
+  const queries = names.includes(LOGGED_QUERIES) && view.field(LOGGED_QUERIES) === undefined;
+  const fieldNames = queries ? names.filter((name) => name !== LOGGED_QUERIES) : names;
+  return { fields: searchedFields("suggest_by", fieldNames, view, limits), queries };
 }
 
 function groupField(given: string, view: IndexView): ViewField | null {

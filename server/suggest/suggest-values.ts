@@ -28,6 +28,13 @@ export interface ValueRules {
   readonly bytesMax: number;
 }
 
+/** What a value of some words is to an input. */
+export interface Judgement {
+  /** The value has all words of the input. */
+  readonly fits: boolean;
+  readonly startsWithInput: boolean;
+}
+
 /** One searched word with all its forms. */
 interface WordForms {
   readonly whole: ReadonlySet<string>;
@@ -72,6 +79,11 @@ export class ValueChooser {
     return this.#startsWithInput(this.#rules.analyser.tokens(value));
   }
 
+  judge(tokens: readonly Token[]): Judgement {
+    const fits = this.#words.length > 0 && this.#matchedWords(tokens) === this.#words.length;
+    return { fits, startsWithInput: fits && this.#startsWithInput(tokens) };
+  }
+
   #matchedWords(tokens: readonly Token[]): number {
     const plain = tokens.filter(({ parts }) => parts === 1).map(({ term }) => term);
     const { languages } = this.#rules;
@@ -96,6 +108,17 @@ export class ValueChooser {
     const last = this.#rules.input.findLast(({ parts }) => parts === 1)?.term;
     return last !== undefined && tokens.some(({ term }) => term.startsWith(last));
   }
+}
+
+/** As the chooser judges, with the words of the input as they were typed. */
+export function judgeLiterally(value: readonly Token[], input: readonly Token[]): Judgement {
+  const typed = input.filter(({ parts }) => parts === 1).map(({ term }) => term);
+  const last = typed.pop();
+  if (last === undefined) return { fits: false, startsWithInput: false };
+  const startsWithInput = startsWith(value, 0, input, 0);
+  const has = (word: string): boolean => value.some(({ term }) => term === word);
+  const fits = startsWithInput || (typed.every(has) && value.some(({ term }) => term.startsWith(last)));
+  return { fits, startsWithInput };
 }
 
 function formsOf(word: SearchWord): WordForms {

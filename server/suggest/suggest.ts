@@ -1,23 +1,26 @@
 // Suggestions for a partly typed input: what was typed literally first, corrected spellings only for the places
-// that are then still free. A list is either values of documents or, grouped, values of one field with counts.
-// Built on the steps of a query; here is their order and what makes a list.
+// that are then still free. A list is either values of documents or, grouped, values of one field with counts; queries that people
+// searched for may stand before them. Built on the steps of a query; here is their order and what makes a list.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
+import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../catalog/types.js";
 import type { ReadView } from "../cluster/read-view.js";
 import { hidingOnly } from "../curate/fired-rules.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { ViewField } from "../schema/index-view.js";
+import { WordExpander } from "../search/expand.js";
 import { countFacets } from "../search/facets.js";
 import { fetchHits } from "../search/fetch.js";
 import { type Matched, matchQuery } from "../search/match.js";
 import { mergeResults } from "../search/merge.js";
 import { planQuery, type QueryPlan } from "../search/plan.js";
 import type { QueriedIndex, QueriedIndexes } from "../search/queried-index.js";
-import { facetText } from "../search/respond.js";
+import { facetText, type Hit } from "../search/respond.js";
 import type { Searching } from "../search/search.js";
-import { type Suggestion, SuggestionList } from "./suggest-list.js";
+import { Dictionaries } from "../words/dictionaries.js";
+import { LOGGED_QUERIES, type Suggestion, SuggestionList } from "./suggest-list.js";
 import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./suggest-request.js";
-import { ValueChooser } from "./suggest-values.js";
+import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.js";
 
 /**
  * Rows looked at for one suggestion, then once more when the list did not fill up: the best few nearly always hold
@@ -36,6 +39,8 @@ export interface Suggestions {
 interface Suggesting extends Searching {
   readonly queriedIndexes: QueriedIndexes;
 }
+
+type ShownDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
 interface Task extends Searching {
   readonly index: QueriedIndex;
@@ -67,15 +72,54 @@ async function suggestionsOf(task: Task, readView: ReadView): Promise<readonly S
   const { request, input, index } = task;
   const list = new SuggestionList(request.perPage, index.analyser);
   for (const typos of mayBeMisspelt(input) ? [false, true] : [false]) {
+    if (request.queries) await addQueries(task, readView, typos, list);
     const complete =
-      request.groupBy === null
-        ? await addValues(task, readView, typos, list)
-        : await addGroups(task, readView, typos, list, request.groupBy);
+      request.fields.length === 0 || list.roundFull
+        ? true
+        : request.groupBy === null
+          ? await addValues(task, readView, typos, list)
+          : await addGroups(task, readView, typos, list, request.groupBy);
     if (!complete) return null;
     list.closeRound();
     if (list.full) break;
   }
   return list.suggestions;
+}
+
+/** Adds popular queries: beside fields at most half of the list. */
+async function addQueries(
+  task: Task,
+  readView: ReadView,
+  typos: boolean,
+  list: SuggestionList,
+): Promise<void> {
+  const { request, index, limits } = task;
+  let places = request.fields.length === 0 ? request.perPage : Math.ceil(request.perPage / 2);
+  const judge = typos ? await tolerantJudge(task, readView) : literalJudge(task);
+  const judged = index.popularity.queries.map((query) => ({ query, ...judge(query.tokens) }));
+  for (const starting of [true, false]) {
+    for (const { query, fits, startsWithInput } of judged) {
+      if (places === 0) return;
+      if (!fits || startsWithInput !== starting) continue;
+      const { value, count } = query;
+      if (Buffer.byteLength(value) > limits.suggestionBytesMax) continue;
+      if (list.add({ value, field: LOGGED_QUERIES, count }, startsWithInput)) places--;
+    }
+  }
+}
+
+type Judge = (value: readonly Token[]) => Judgement;
+
+function literalJudge({ input }: Task): Judge {
+  return (value) => judgeLiterally(value, input);
+}
+
+async function tolerantJudge(task: Task, readView: ReadView): Promise<Judge> {
+  const plan = planOf(task, true, { perPage: 0 });
+  const dictionaries = new Dictionaries(readView, plan.typosPerWordMax);
+  const { words } = await new WordExpander(plan, dictionaries).asWritten();
+  const chooser = chooserOf(task, plan, words, true);
+  return (value) => chooser.judge(value);
 }
 
 /** Adds the values of the best documents. False: a document is gone from its shard. */
@@ -98,14 +142,13 @@ async function addValues(
     const page = { offset: from, count: first ? rows : 0, options: { ...options, bytesMax } };
     const matched = await matchQuery(plan, readView, () => page);
     const { winners, found } = merged(matched, from, rows - from);
-    const chooser = chooserOf(task, plan, matched, typos);
+    const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
       const chunk = winners.slice(at, at + CHUNK_ROWS);
       const shown = { winners: chunk, related: [] };
       const hits = await fetchHits(readView, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
-      for (const hit of hits) {
-        const document = readDocument(hit.document);
+      for (const document of mostClickedFirst(task, hits)) {
         for (const { value, field, startsWithInput } of chooser.choose(document, fields))
           list.add({ value, field, document_id: document.id }, startsWithInput);
       }
@@ -137,7 +180,7 @@ async function addGroups(
   const counted = { ...plan, program: { ...plan.program, facets } };
   const page = { offset: 0, count: 0, options: {} };
   const matched = await matchQuery(counted, readView, () => page);
-  const chooser = chooserOf(task, plan, matched, typos);
+  const chooser = chooserOf(task, plan, matched.program.words, typos);
   const [groups] = await countFacets(matched.program, matched.results, Number.POSITIVE_INFINITY, (program) =>
     readView.search(program),
   );
@@ -158,12 +201,12 @@ function planOf(task: Task, typos: boolean, page: { perPage: number }): QueryPla
   return { ...plan, infixSlots: [], dropThreshold: 0, typoPolicy: typos ? "always" : "missing" };
 }
 
-function chooserOf(task: Task, plan: QueryPlan, matched: Matched, typos: boolean): ValueChooser {
+function chooserOf(task: Task, plan: QueryPlan, words: readonly SearchWord[], typos: boolean): ValueChooser {
   return new ValueChooser({
     analyser: task.index.analyser,
     languages: plan.languages,
     input: task.input,
-    words: matched.program.words,
+    words,
     otherForms: typos,
     bytesMax: task.limits.suggestionBytesMax,
   });
@@ -173,6 +216,14 @@ function merged(matched: Matched, offset: number, count: number): ReturnType<typ
   return mergeResults(matched.results, matched.program.sort, { offset, count });
 }
 
-function readDocument(json: Uint8Array): Readonly<Record<string, unknown>> & { readonly id: string } {
+/** The default sorting field stands for popularity; without one it is what people click. */
+function mostClickedFirst({ index }: Task, hits: readonly Hit[]): ShownDocument[] {
+  const documents = hits.map(({ document }) => readDocument(document));
+  if (index.view.defaultSort !== null) return documents;
+  const clicks = ({ id }: ShownDocument): number => index.popularity.clicksOf(id);
+  return documents.sort((a, b) => clicks(b) - clicks(a));
+}
+
+function readDocument(json: Uint8Array): ShownDocument {
   return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString("utf8"));
 }

@@ -14,6 +14,9 @@ import { TypoCosts } from "./typo-cost.js";
 /** The cost that counts as one typo. The dearest single edit is still one typo. */
 const TYPO_COST = 100;
 const TYPO_COST_MARGIN = 10;
+/** Twice the popular searches with a term make it as much likelier, up to so many searches. */
+const SEARCHES_DISCOUNT = 5;
+const SEARCHES_MAX = 256;
 /** Twice the documents make a term as much likelier as a cost that is smaller by this. */
 const FREQUENCY_DISCOUNT = 5;
 /** How many of the nearest terms are priced. */
@@ -123,6 +126,21 @@ export function limitTypos(
     typos: count,
     cost,
   }));
+}
+
+/** The same typos, with those that people search for as much likelier. */
+export function preferSearched(
+  typos: readonly RankedTypo[],
+  searchesOf: (term: string) => number,
+): readonly RankedTypo[] {
+  const searches = typos.map(({ term }) => Math.min(searchesOf(term), SEARCHES_MAX));
+  if (searches.every((count) => count === 0)) return typos;
+  return typos
+    .map((typo, i) => {
+      const doublings = Math.floor(Math.log2(1 + (searches[i] as number)));
+      return { ...typo, cost: typo.cost - SEARCHES_DISCOUNT * doublings };
+    })
+    .sort((a, b) => a.typos - b.typos || a.cost - b.cost);
 }
 
 /** The nearest terms by whole edits, which the dictionary has counted. Only these are priced. */

@@ -9,6 +9,7 @@ import type {
 import type { FieldType } from "../../../server/field-types.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 import { createLogger } from "../../../server/log.js";
+import { NOTHING_POPULAR } from "../../../server/popularity/popularity.js";
 import { IndexView } from "../../../server/schema/index-view.js";
 import type { TextAnalyser } from "../../../server/schema/text-analyser.js";
 import { type QueriedIndex, QueriedIndexes } from "../../../server/search/queried-index.js";
@@ -81,6 +82,11 @@ export const analyser: TextAnalyser = {
 
 /** The index as a query sees it. */
 export function queried(record: IndexRecord, contents: Partial<IndexContents> = {}): QueriedIndex {
-  const indexes = new QueriedIndexes(() => analyser, DEFAULT_LIMITS, createLogger("fatal"));
+  const indexes = new QueriedIndexes(
+    () => analyser,
+    () => NOTHING_POPULAR,
+    DEFAULT_LIMITS,
+    createLogger("fatal"),
+  );
   return indexes.of({ record, rules: [], synonyms: [], ...contents });
 }

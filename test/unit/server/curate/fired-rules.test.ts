@@ -7,6 +7,7 @@ import { firedRulesOf } from "../../../../server/curate/fired-rules.js";
 import { Stretches } from "../../../../server/curate/stretches.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
+import { NOTHING_POPULAR } from "../../../../server/popularity/popularity.js";
 import { QueriedIndexes } from "../../../../server/search/queried-index.js";
 import { analyser, makeRecord } from "../record.js";
 
@@ -64,7 +65,12 @@ describe("rules and synonyms of an index", () => {
       return analyser.terms(text);
     },
   };
-  const indexes = new QueriedIndexes(() => counting, DEFAULT_LIMITS, createLogger("fatal"));
+  const indexes = new QueriedIndexes(
+    () => counting,
+    () => NOTHING_POPULAR,
+    DEFAULT_LIMITS,
+    createLogger("fatal"),
+  );
   const rules = [rule(1, "red shoe"), rule(2, "shoe", "blue"), rule(3)];
   const synonyms = [group(1, "tv", "television"), group(2, "sofa", "couch")];
 

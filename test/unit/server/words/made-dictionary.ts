@@ -1,13 +1,16 @@
 // A dictionary made of plain lists, and what asks it about the words of a query, for tests.
+
 import type { ExpandProgram, ExpandSuspect } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
   InfixExpansion,
   TypoExpansion,
 } from "../../../../engine-wasm/host/programs/expand-result.js";
+import { NOTHING_POPULAR, Popularity } from "../../../../server/popularity/popularity.js";
 import { WordExpander } from "../../../../server/search/expand.js";
 import type { QueryPlan } from "../../../../server/search/plan.js";
 import { type KnownWords, rankTypos } from "../../../../server/words/ranked-typos.js";
+import { analyser } from "../record.js";
 
 export const infix = (term: string, df: number): InfixExpansion => ({ term, frequencies: [df] });
 export const typo = (term: string, distance: number, df: number, isPrefix = false): TypoExpansion => ({
@@ -72,6 +75,7 @@ export function expander(
     typoPolicy,
     typosPerWordMax: 64,
     scale: { shards: 2, documents: dictionary.documents, documentsMax: dictionary.documents },
+    popularity: new Popularity(NOTHING_POPULAR, analyser),
   } as unknown as QueryPlan;
   return new WordExpander(plan, dictionary);
 }
