@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
+import { type AiSettings, readAiSettings } from "./ai/ai-settings.js";
 import { SkeinError } from "./errors.js";
 import { isObject, type JsonObject } from "./input/json-value.js";
 import { defaultsTo, object, optional } from "./input/object-reader.js";
@@ -40,6 +41,7 @@ export interface Config {
   readonly trustProxy: boolean;
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;
+  readonly ai: AiSettings;
   readonly limits: Limits;
 }
 
@@ -126,7 +128,7 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
   },
 ];
 
-const FILE_ONLY = ["cors", "trust_proxy", "plans", "feeds", "limits"];
+const FILE_ONLY = ["cors", "trust_proxy", "plans", "feeds", "ai", "limits"];
 const FILE_NAME = "skein.config.json";
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,
@@ -287,6 +289,7 @@ const FILE_MEMBERS = object(
     trust_proxy: defaultsTo(false, flag()),
     plans: defaultsTo([], list(anything(), 1000)),
     feeds: optional(anything()),
+    ai: optional(anything()),
   },
   { unknown: "ignored" },
 );
@@ -304,7 +307,7 @@ const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 function readFileOnly(
   file: JsonObject,
   fileName: string,
-): Pick<Config, "cors" | "trustProxy" | "plans" | "feeds"> {
+): Pick<Config, "cors" | "trustProxy" | "plans" | "feeds" | "ai"> {
   const rules: InputRules = { ...RULES, limits: readLimits(file) };
   const members = FILE_MEMBERS.read(file, "", rules);
   const plans = members.plans.map((plan, i) => readPlan(plan, `plans[${i}]`, rules));
@@ -315,6 +318,7 @@ function readFileOnly(
     cors: members.cors ?? null,
     trustProxy: members.trust_proxy,
     feeds: readFeedSettings(members.feeds, "feeds", rules),
+    ai: readAiSettings(members.ai, "ai", rules),
     plans: names.includes(DEFAULT_PLAN.name) ? plans : [DEFAULT_PLAN, ...plans],
   };
 }

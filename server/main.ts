@@ -7,6 +7,7 @@ import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
 import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
+import { ChatEndpoint } from "./ai/chat-endpoint.js";
 import { Analytics } from "./analytics/analytics.js";
 import { AnalyticsPool } from "./analytics/analytics-pool.js";
 import { LogWriter } from "./analytics/log-writer.js";
@@ -212,6 +213,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
       usage,
       jobs,
       limits,
+      endpoint: config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach),
     }),
     runs,
     previews: new Previews(pool, config.feeds, limits, jobs),

@@ -2,6 +2,7 @@
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import { withDeadline } from "../jobs/deadline.js";
 import type { Logger } from "../log.js";
 import type { Analysis } from "./analyse.js";
 import type { AnswerMessage, AskedMessage, CoachAnswers, CoachQuestion, CoachTask } from "./coach-task.js";
@@ -30,6 +31,7 @@ export class CoachPool {
     signal: AbortSignal,
   ): Promise<Analysis> {
     this.#pool ??= this.#start();
+    const pool = this.#pool;
     const { port1, port2: port } = new MessageChannel();
     let failure: unknown;
     port1.on("message", ({ number, question }: AskedMessage) => {
@@ -43,10 +45,12 @@ export class CoachPool {
       );
     });
     try {
-      return (await this.#pool.run(
-        { ...task, port },
-        { transferList: [port], signal: AbortSignal.any([signal, AbortSignal.timeout(TASK_MS_MAX)]) },
-      )) as Analysis;
+      return await withDeadline(
+        signal,
+        TASK_MS_MAX,
+        (either) =>
+          pool.run({ ...task, port }, { transferList: [port], signal: either }) as Promise<Analysis>,
+      );
     } catch (error) {
       throw failure ?? error; // the thread only says that a question has failed
     } finally {

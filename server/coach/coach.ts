@@ -1,4 +1,5 @@
 // The coach as the routes see it: an analysis of an index's log, and what is done with its recommendations.
+import type { ChatEndpoint } from "../ai/chat-endpoint.js";
 import type { AnalyticsPool } from "../analytics/analytics-pool.js";
 import type { LogWriter } from "../analytics/log-writer.js";
 import type { Catalog } from "../catalog/catalog.js";
@@ -25,6 +26,7 @@ import type { CoachPool } from "./coach-pool.js";
 import type { CoachAnswers, CoachQuestion } from "./coach-task.js";
 import type { IndexShop } from "./index-shop.js";
 import { findRecommendation, putRecommendation, saveAdvice } from "./recommendations.js";
+import { wordAdvice } from "./wording.js";
 
 const DAYS = 30;
 const WAITING_MAX = 16;
@@ -41,6 +43,8 @@ interface CoachOptions {
   readonly usage: Usage;
   readonly jobs: Jobs;
   readonly limits: Limits;
+  /** Words the recommendations; null: the miners do. */
+  readonly endpoint: ChatEndpoint | null;
 }
 
 export interface AnalysisReport {
@@ -96,7 +100,7 @@ export class Coach {
   }
 
   async #analyse(index: IndexRecord, days: number, now: Date, signal: AbortSignal): Promise<AnalysisReport> {
-    const { catalog, writer, pool } = this.#options;
+    const { catalog, writer, pool, endpoint } = this.#options;
     await writer.flush();
     const toMs = now.getTime() + 1;
     const fromMs = toMs - days * DAY_MS;
@@ -106,10 +110,12 @@ export class Coach {
       (question) => this.#answer(index, question),
       signal,
     );
+    const found = analysis.advice;
+    const worded = endpoint === null ? found : await wordAdvice(found, endpoint, signal);
     let saved: readonly Recommendation[] = [];
     await catalog.change((state) => {
       const present = indexOfLog(state, logOf(index));
-      const advice = saveAdvice(state, present, analysis.advice, language, now);
+      const advice = saveAdvice(state, present, worded, language, now);
       saved = advice.saved;
       return { type: "all", commands: advice.commands };
     });

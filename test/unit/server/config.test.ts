@@ -47,6 +47,7 @@ describe("values", () => {
         msMax: 3_600_000,
         concurrency: 2,
       },
+      ai: { coach: null },
       limits: DEFAULT_LIMITS,
     });
   });
@@ -80,6 +81,18 @@ describe("values", () => {
     expect(config.limits.documentBytesMax).toBe(DEFAULT_LIMITS.documentBytesMax);
   });
 
+  test("the coach's language model", () => {
+    const url = "http://127.0.0.1:11434/v1";
+    const coach = { provider: "endpoint", url, model: "small", api_key: "key", timeout_ms: 500 };
+    expect(load({}, {}, { ai: { coach } }).ai.coach).toEqual({
+      url: new URL(url),
+      model: "small",
+      apiKey: "key",
+      msMax: 500,
+    });
+    expect(load({}, {}, { ai: { coach: { provider: "miner" } } }).ai.coach).toBeNull();
+  });
+
   test("one origin or several for CORS", () => {
     expect(load({}, {}, { cors: "*" }).cors).toEqual(["*"]);
     expect(load({}, {}, { cors: ["https://a.example"] }).cors).toEqual(["https://a.example"]);
@@ -104,6 +117,16 @@ describe("a wrong value names its option and what was expected", () => {
     [{}, {}, { plans: [{ name: "ab" }], limits: { planNameBytesMax: 1 } }, /name is longer than 1 bytes/],
     [{}, {}, { limits: { nothing: 1 } }, /limits.nothing is unknown/],
     [{}, {}, { limits: { documentBytesMax: -1 } }, /limits.documentBytesMax must be an integer/],
+    [{}, {}, { ai: { couch: {} } }, /ai.couch is unknown/],
+    [{}, {}, { ai: { coach: { provider: "magic" } } }, /ai.coach.provider must be one of/],
+    [{}, {}, { ai: { coach: { provider: "endpoint", model: "m" } } }, /ai.coach must have url and model/],
+    [
+      {},
+      {},
+      { ai: { coach: { provider: "endpoint", url: "ftp://a", model: "m" } } },
+      /ai.coach.url must begin/,
+    ],
+    [{}, {}, { ai: { coach: { provider: "miner", url: "http://a" } } }, /ai.coach.url is unknown/],
     [{}, {}, "{", /is not valid JSON/],
     [{}, {}, "[]", /must hold a JSON object/],
     [{ config: "absent.json" }, {}, undefined, /cannot read the configuration file .*absent.json \(ENOENT\)/],
