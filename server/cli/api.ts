@@ -130,7 +130,7 @@ export function refusal(reply: ApiReply): RefusedError {
   return new RefusedError(reply.status, "", `the server answered ${reply.status} without an explanation`);
 }
 
-const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
 /** JSON.parse that keeps integers beyond 2^53 as strings of their exact digits. */
 export function parseExact(body: Uint8Array): unknown {

@@ -220,3 +220,8 @@ test("long integers in answers keep their digits", () => {
     },
   );
 });
+
+test("long fractions and exponents in answers are numbers", () => {
+  const numbers = [0.19672131147540983, -1 / 3, 1e-7 / 3];
+  expect(parseExact(Buffer.from(JSON.stringify(numbers)))).toEqual(numbers);
+});
