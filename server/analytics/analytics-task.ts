@@ -1,4 +1,5 @@
 // What the HTTP threads ask the thread of the query log, and what it answers.
+import type { Person } from "../query-log/rows/journal.js";
 import type { Popular } from "../reports/popular.js";
 import type { Report, ReportRequest } from "../reports/report.js";
 import type { LogRows } from "../reports/stored-rows.js";
@@ -27,6 +28,7 @@ export type AnalyticsTask =
       readonly logs: readonly number[];
     }
   | { readonly kind: "drop"; readonly log: number }
+  | { readonly kind: "forget"; readonly log: number; readonly person: Person }
   | { readonly kind: "close" };
 
 export interface AnalyticsReplies {
@@ -40,6 +42,8 @@ export interface AnalyticsReplies {
   upkeep: null;
   sweep: null;
   drop: null;
+  /** Rows. */
+  forget: number;
   close: null;
 }
 

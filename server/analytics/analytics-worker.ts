@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError, StoreWriteError } from "../../shards/storage/store.js";
+import { forgetPerson } from "../query-log/store/forget-person.js";
 import { QueryLog } from "../query-log/store/query-log.js";
 import { popularOf } from "../reports/popular.js";
 import { exportLines, reportOf, rowsOf, wordsOf } from "../reports/report.js";
@@ -58,6 +59,8 @@ async function answer(log: QueryLog, task: AnalyticsTask): Promise<AnalyticsRepl
     case "drop":
       await log.drop(task.log);
       return null;
+    case "forget":
+      return forgetPerson(log, task.log, task.person);
     case "close":
       await log.close();
       return null;

@@ -13,7 +13,7 @@ import type { Window } from "../reports/window.js";
 import type { AnalyticsPool } from "./analytics-pool.js";
 import { type ReadEvents, readEvents } from "./event-request.js";
 import type { LogWriter } from "./log-writer.js";
-import type { People } from "./people.js";
+import type { NamedPerson, People } from "./people.js";
 
 const UPKEEP_MS = 60_000;
 const DROP_AGAIN_MS = 60_000;
@@ -79,6 +79,17 @@ export class Analytics {
       if (lines.length > 0) yield lines;
       from = to;
     }
+  }
+
+  /** The searches and events of a user or of a session are nobody's from now on. Resolves with their number. Throws SK-AN-503. */
+  async forget(record: IndexRecord, named: NamedPerson): Promise<number> {
+    const { pool, writer, people } = this.#options;
+    await writer.flush();
+    return pool.runInLine({
+      kind: "forget",
+      log: logOf(record),
+      person: people.person(record.tenant, named),
+    });
   }
 
   /** The first upkeep of a day looks at all logs. */

@@ -8,6 +8,11 @@ const KNOWN_MAX = 20_000;
 const HASH_BYTES = 6;
 const UNKNOWN: Asker = { user: NOBODY, session: NOBODY };
 
+export interface NamedPerson {
+  readonly kind: "user" | "session";
+  readonly name: string;
+}
+
 export class People {
   readonly #key: Uint8Array;
   #known = new Map<string, Person>();
@@ -20,12 +25,16 @@ export class People {
   asker(tenant: number, { user, session }: { readonly user: string; readonly session: string }): Asker {
     if (user === "" && session === "") return UNKNOWN;
     return {
-      user: user === "" ? NOBODY : this.#person(`${tenant} user ${user}`),
-      session: session === "" ? NOBODY : this.#person(`${tenant} session ${session}`),
+      user: this.person(tenant, { kind: "user", name: user }),
+      session: this.person(tenant, { kind: "session", name: session }),
     };
   }
 
-  #person(name: string): Person {
+  person(tenant: number, { kind, name }: NamedPerson): Person {
+    return name === "" ? NOBODY : this.#hash(`${tenant} ${kind} ${name}`);
+  }
+
+  #hash(name: string): Person {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const digest = createHmac("sha256", this.#key).update(name).digest();

@@ -1,12 +1,13 @@
 // The parameters of the reports: which time they cover, and how many rows they have.
 import { SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
-import type { InputRules } from "../input/readers.js";
+import { type InputRules, text } from "../input/readers.js";
 import { isoTime } from "../input/time-reader.js";
 import type { Limits } from "../limits.js";
 import { DAY_MS, DAYS_KEPT } from "../query-log/rows/time.js";
 import type { Interval } from "../reports/summary.js";
 import type { Window } from "../reports/window.js";
+import type { NamedPerson } from "./people.js";
 
 const DAYS = 7;
 const LIMIT = 20;
@@ -33,6 +34,16 @@ export function readInterval(query: URLSearchParams): Interval {
   const interval = query.get("interval") ?? "day";
   if (interval === "hour" || interval === "day") return interval;
   throw new SkeinError("SK-AN-400", `interval must be hour or day, not ${describe(interval)}`);
+}
+
+/** Whom to forget: `user_id` or `session_id`. Throws SK-AN-400. */
+export function readNamedPerson(query: URLSearchParams, limits: Limits): NamedPerson {
+  const [user, session] = [query.get("user_id"), query.get("session_id")];
+  const name = user ?? session;
+  if ((user === null) === (session === null) || name === null || name === "")
+    throw new SkeinError("SK-AN-400", "either user_id or session_id must be given");
+  const kind = user === null ? "session" : "user";
+  return { kind, name: text("personBytesMax").read(name, `${kind}_id`, { limits, code: "SK-AN-400" }) };
 }
 
 function whole(query: URLSearchParams, name: string, max: number): number | null {

@@ -80,4 +80,14 @@ export const analyticsPaths: Readonly<Record<string, PathItem>> = {
       replies: { 200: { description: "A search or an event per line.", content: NDJSON } },
     }),
   },
+  [`${REPORTS}/people`]: {
+    delete: operation(TAG, "forgetPerson", "Takes a user or a session out of the log.", {
+      parameters: [
+        INDEX,
+        queryParameter("user_id", "As queries and events name the user.", { type: "string" }),
+        queryParameter("session_id", "Instead of user_id.", { type: "string" }),
+      ],
+      replies: { 200: data("Their searches and events are nobody's.", ref("ForgottenPerson")) },
+    }),
+  },
 };

@@ -21,6 +21,7 @@ export const ANALYTICS_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       items: complete({ index: { ...COUNT, description: "Place in the request, from 0." }, error: TEXT }),
     },
   }),
+  ForgottenPerson: complete({ forgotten: { ...COUNT, description: "Searches and events." } }),
   TopQuery: complete({
     query: { ...TEXT, description: "The normalised text." },
     count: COUNT,

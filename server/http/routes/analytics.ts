@@ -1,5 +1,10 @@
 // Analytics of an index: events in, reports and the log itself out.
-import { readInterval, readReportLimit, readReportWindow } from "../../analytics/report-request.js";
+import {
+  readInterval,
+  readNamedPerson,
+  readReportLimit,
+  readReportWindow,
+} from "../../analytics/report-request.js";
 import { readBeacon } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE } from "../respond.js";
@@ -26,6 +31,13 @@ export const analyticsRoutes: readonly Route[] = [
   { method: "GET", path: `${REPORTS}/summary`, operation: "summary", ...ANALYTICS, handle: summary },
   { method: "GET", path: `${REPORTS}/documents`, operation: "topDocuments", ...ANALYTICS, handle: documents },
   { method: "GET", path: `${REPORTS}/export`, operation: "exportLog", ...ANALYTICS, handle: exportLog },
+  {
+    method: "DELETE",
+    path: `${REPORTS}/people`,
+    operation: "forgetPerson",
+    ...ANALYTICS,
+    handle: forget,
+  },
 ];
 
 async function events({ services, request, record }: IndexContext): Promise<HttpReply> {
@@ -65,4 +77,9 @@ async function summary({ services, record, query }: IndexContext): Promise<HttpR
 function exportLog({ services, record, query }: IndexContext): Promise<HttpReply> {
   const window = readReportWindow(query(), Date.now(), services.config.limits);
   return startedReply(services.analytics.export(record, window), NDJSON_TYPE);
+}
+
+async function forget({ services, record, query }: IndexContext): Promise<HttpReply> {
+  const person = readNamedPerson(query(), services.config.limits);
+  return dataReply({ forgotten: await services.analytics.forget(record, person) });
 }

@@ -76,7 +76,10 @@ function addBlocks(state: LogState, made: readonly NewBlock[]): void {
 }
 
 /** Deletes the rollups that follow from these hours. */
-function staleRollups({ log, hours, rolledUpDays }: LogState, changed: ReadonlySet<number>): StoreOp[] {
+export function staleRollups(
+  { log, hours, rolledUpDays }: LogState,
+  changed: ReadonlySet<number>,
+): StoreOp[] {
   const days = new Set([...changed].map(dayOfHour));
   return [
     ...[...changed]
@@ -88,7 +91,8 @@ function staleRollups({ log, hours, rolledUpDays }: LogState, changed: ReadonlyS
   ];
 }
 
-function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
+/** The rollups of these hours are deleted. */
+export function forgetRollups(state: LogState, changed: ReadonlySet<number>): void {
   for (const hour of changed) {
     state.hour(hour).rolledUp = false;
     state.rolledUpDays.delete(dayOfHour(hour));

@@ -94,6 +94,41 @@ describe("searches", () => {
   });
 });
 
+describe("a person who is forgotten", () => {
+  const forget = (query: string): Promise<Reply> =>
+    server.raw("DELETE", `/v1/indexes/${index}/analytics/people?${query}`) as Promise<Reply>;
+  const names = async () => (await exported()).map(({ user, session }) => [user, session]);
+
+  test("leaves searches and events, and is in none of them, also after a restart", async () => {
+    const id = await search("red shoe", { user_id: "ann", session_id: "s1" });
+    await search("blue shoe", { user_id: "bob" });
+    await search("green hat", { session_id: "s2" });
+    await sendEvents({ type: "click", document_id: "p0", query_id: id, user_id: "ann", session_id: "s1" });
+    expect((await report("summary")).users).toBe(3);
+    const before = await report("queries");
+    const reply = await forget("user_id=ann");
+    expect([reply.status, reply.json]).toEqual([200, { data: { forgotten: 2 } }]);
+    expect((await report("summary")).users).toBe(2);
+    expect((await forget("session_id=s2")).json).toEqual({ data: { forgotten: 1 } });
+    expect((await forget("user_id=ann")).json).toEqual({ data: { forgotten: 0 } });
+    expect(await report("queries")).toEqual(before);
+    const after = await names();
+    expect(after.filter(([user, session]) => user === null && session === null)).toHaveLength(3);
+    await search("red shoe", { user_id: "ann" });
+    await server.stop();
+    await server.launch();
+    expect((await names()).filter(([user]) => user !== null)).toHaveLength(2);
+    expect(await report("queries")).toMatchObject([{ query: "red shoe", count: 2, ctr: 0.5 }, {}, {}]);
+  });
+
+  test("is one: no name and two names are refused", async () => {
+    for (const query of ["", "user_id=", "user_id=a&session_id=b", `user_id=${"a".repeat(2000)}`]) {
+      const { status, json } = await forget(query);
+      expect([status, json.code]).toEqual([400, "SK-AN-400"]);
+    }
+  });
+});
+
 describe("events", () => {
   test("count for their search by its id or by its text; several of a search once", async () => {
     const id = await search("red shoe");
