@@ -3,8 +3,10 @@
 
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../formats/input-error.js";
+import { analyticsCommand } from "./commands/analytics.js";
 import { backupCommand } from "./commands/backup.js";
 import { checkCommand, repairCommand } from "./commands/check.js";
+import { coachCommand } from "./commands/coach.js";
 import { importCommand } from "./commands/import.js";
 import { indexesCommand } from "./commands/indexes.js";
 import { keysCommand } from "./commands/keys.js";
@@ -24,6 +26,8 @@ Examples:
   skein import products.jsonl.gz --index products
   skein search products trail shoes --filter "price:<100" --facets brand
   skein sources add products https://shop.example/feed.xml --format brandx_merchant --schedule hourly
+  skein analytics top products --days 30
+  skein coach analyze products
   skein keys create web --scopes search
   skein backup --to /mnt/backup/today
   skein check --data-dir ./data
@@ -48,6 +52,8 @@ async function run(args: readonly string[]): Promise<number> {
     rulesCommand(),
     synonymsCommand(setExit),
     sourcesCommand(setExit),
+    analyticsCommand(),
+    coachCommand(),
     keysCommand(),
     backupCommand(),
     restoreCommand(),

@@ -4,10 +4,10 @@ import { Command, InvalidArgumentError } from "commander";
 import type { SourceView } from "../../sources/data-source.js";
 import type { FeedPreview } from "../../sources/feed-task.js";
 import type { RunView } from "../../sources/run-view.js";
-import type { ApiClient } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { CliError, EXIT_FAILED, EXIT_FINE, EXIT_SOME_REJECTED } from "../failure.js";
-import { grouped, oneLine, renderTable } from "../table.js";
+import { print, show, tableText } from "../show.js";
+import { grouped, oneLine } from "../table.js";
 import { followRun } from "./run-progress.js";
 
 interface FeedOptions extends GlobalOptions {
@@ -106,7 +106,7 @@ async function listSources(index: string, options: GlobalOptions): Promise<void>
       stateOf(source),
       minuteOf(source.next_run_at),
     ]);
-    return table(["id", "url", "format", "schedule", "mode", "last run (UTC)", "next run (UTC)"], rows);
+    return tableText(["id", "url", "format", "schedule", "mode", "last run (UTC)", "next run (UTC)"], rows);
   });
 }
 
@@ -179,7 +179,7 @@ async function listRuns(index: string, id: string, options: GlobalOptions): Prom
       grouped(run.documents_deleted),
       run.error ?? (run.errors[0] === undefined ? "" : `item ${run.errors[0].item}: ${run.errors[0].error}`),
     ]);
-    return table(
+    return tableText(
       ["id", "status", "started (UTC)", "imported", "unchanged", "failed", "deleted", "error"],
       rows,
     );
@@ -242,30 +242,6 @@ function outcomeOf(run: RunView): string {
   );
   const status = run.error === null ? run.status : `${run.status}: ${run.error} (${run.error_code})`;
   return [`${status}; ${run.not_modified ? "the feed has not changed" : counts}`, ...problems].join("\n");
-}
-
-async function show<T>(
-  options: GlobalOptions,
-  method: string,
-  path: string,
-  body: unknown,
-  text: (data: T) => string,
-): Promise<void> {
-  const client: ApiClient = connect(options);
-  try {
-    print(options, (await client.json(method, path, body)) as { data: T }, text);
-  } finally {
-    client.close();
-  }
-}
-
-function print<T>(options: GlobalOptions, answer: { data: T }, text: (data: T) => string): void {
-  process.stdout.write(`${options.json === true ? JSON.stringify(answer) : text(answer.data)}\n`);
-}
-
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const columns = titles.map((title) => ({ title }));
-  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
 }
 
 function sourcesPath(index: string): string {

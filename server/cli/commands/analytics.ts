@@ -1,0 +1,149 @@
+// `skein analytics`: what people search for, what they do not find, and how it goes; and forgetting a person.
+import { Command, Option } from "commander";
+import type { SummaryReport } from "../../reports/summary.js";
+import { type GlobalOptions, withGlobalOptions } from "../connection.js";
+import { CliError } from "../failure.js";
+import { show, tableText } from "../show.js";
+import { grouped } from "../table.js";
+
+interface ReportOptions extends GlobalOptions {
+  readonly days?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: string;
+  readonly interval?: string;
+}
+
+interface TopText {
+  readonly query: string;
+  readonly count: number;
+  readonly avg_results: number;
+  readonly ctr: number;
+}
+
+interface ForgetOptions extends GlobalOptions {
+  readonly user?: string;
+  readonly session?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  skein analytics top products
+  skein analytics no-results products --days 30 --limit 100
+  skein analytics summary products --from 2026-05-01 --to 2026-06-01
+  skein analytics forget products --user u-1234`;
+
+export function analyticsCommand(): Command {
+  const analytics = new Command("analytics")
+    .description("show what people search for and click")
+    .addHelpText("after", EXAMPLES);
+  const top = ranking(new Command("top").description("list what was searched most"));
+  const noResults = ranking(
+    new Command("no-results").description("list what was searched most and never found"),
+  );
+  const summary = report(
+    new Command("summary").description("show how much was searched and clicked"),
+  ).addOption(new Option("--interval <interval>", "of the rows").choices(["hour", "day"]));
+  const forget = new Command("forget")
+    .description("take a person out of the log; the searches stay, as nobody's")
+    .argument("<index>")
+    .option("--user <id>", "as queries and events name the user")
+    .option("--session <id>", "as queries and events name the session");
+  analytics.addCommand(withGlobalOptions(top).action(listTop));
+  analytics.addCommand(withGlobalOptions(noResults).action(listNoResults));
+  analytics.addCommand(withGlobalOptions(summary).action(showSummary));
+  analytics.addCommand(withGlobalOptions(forget).action(forgetPerson));
+  return analytics;
+}
+
+function report(command: Command): Command {
+  return command
+    .argument("<index>")
+    .option("--days <n>", "days up to now (7)")
+    .option("--from <time>", "from this time on, ISO 8601 in UTC")
+    .option("--to <time>", "up to this time (now)");
+}
+
+function ranking(command: Command): Command {
+  return report(command).option("--limit <n>", "rows (20)");
+}
+
+async function listTop(index: string, options: ReportOptions): Promise<void> {
+  await show(options, "GET", reportPath(index, "queries", options), undefined, (rows: readonly TopText[]) => {
+    if (rows.length === 0) return "Nothing was searched in this time.";
+    return tableText(
+      ["searches", "clicked", "results", "query"],
+      rows.map(({ query, count, avg_results, ctr }) => [
+        grouped(count),
+        shareText(ctr),
+        grouped(avg_results),
+        query,
+      ]),
+    );
+  });
+}
+
+async function listNoResults(index: string, options: ReportOptions): Promise<void> {
+  const path = reportPath(index, "no-results", options);
+  await show(options, "GET", path, undefined, (rows: readonly Pick<TopText, "query" | "count">[]) => {
+    if (rows.length === 0) return "Every search in this time found something.";
+    return tableText(
+      ["searches", "query"],
+      rows.map(({ query, count }) => [grouped(count), query]),
+    );
+  });
+}
+
+async function showSummary(index: string, options: ReportOptions): Promise<void> {
+  const path = reportPath(index, "summary", options);
+  await show(options, "GET", path, undefined, (summary: SummaryReport) => {
+    const facts = [
+      ["searches", grouped(summary.searches)],
+      ["without results", `${grouped(summary.no_results)} (${shareText(summary.no_result_rate)})`],
+      ["with a click", shareText(summary.ctr)],
+      ["clicks", grouped(summary.clicks)],
+      ["with a conversion", shareText(summary.conversion_rate)],
+      ["conversions", `${grouped(summary.conversions)}, worth ${summary.conversion_value}`],
+      ["users", grouped(summary.users)],
+      ["time", `half within ${summary.p50_ms} ms, 95 % within ${summary.p95_ms} ms`],
+    ].map(([name, value]) => `${`${name}:`.padEnd(19)}${value}`);
+    const series = summary.series.map(({ from, searches, no_results, clicks }) => [
+      from.slice(0, 16).replace("T", " "),
+      grouped(searches),
+      grouped(no_results),
+      grouped(clicks),
+    ]);
+    return [...facts, "", tableText(["from (UTC)", "searches", "no results", "clicks"], series)].join("\n");
+  });
+}
+
+async function forgetPerson(index: string, options: ForgetOptions): Promise<void> {
+  const { user, session } = options;
+  if ((user === undefined) === (session === undefined)) throw new CliError("give either --user or --session");
+  const query = new URLSearchParams(
+    user === undefined ? { session_id: session as string } : { user_id: user },
+  );
+  const path = `${analyticsPath(index)}/people?${query}`;
+  await show(
+    options,
+    "DELETE",
+    path,
+    undefined,
+    ({ forgotten }: { forgotten: number }) => `${grouped(forgotten)} searches and events are nobody's now.`,
+  );
+}
+
+function reportPath(index: string, name: string, { days, from, to, limit, interval }: ReportOptions): string {
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries({ days, from, to, limit, interval }))
+    if (value !== undefined) parameters.set(key, value);
+  return `${analyticsPath(index)}/${name}?${parameters}`;
+}
+
+function analyticsPath(index: string): string {
+  return `/v1/indexes/${encodeURIComponent(index)}/analytics`;
+}
+
+function shareText(part: number): string {
+  return `${(part * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,30 @@
+// One request to the server, and its answer for people, or as it is with --json.
+import type { ApiClient } from "./api.js";
+import { connect, type GlobalOptions } from "./connection.js";
+import { renderTable } from "./table.js";
+
+/** Prints `text` of the answer's data. Throws what the client throws. */
+export async function show<T>(
+  options: GlobalOptions,
+  method: string,
+  path: string,
+  body: unknown,
+  text: (data: T) => string,
+): Promise<void> {
+  const client: ApiClient = connect(options);
+  try {
+    print(options, (await client.json(method, path, body)) as { data: T }, text);
+  } finally {
+    client.close();
+  }
+}
+
+export function print<T>(options: GlobalOptions, answer: { data: T }, text: (data: T) => string): void {
+  process.stdout.write(`${options.json === true ? JSON.stringify(answer) : text(answer.data)}\n`);
+}
+
+/** As wide as the terminal. */
+export function tableText(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const columns = titles.map((title) => ({ title }));
+  return renderTable(columns, rows, process.stdout.columns ?? 100).join("\n");
+}
