@@ -162,12 +162,22 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     limits,
     recorder,
   });
+  const analytics = new Analytics({
+    catalog,
+    pool: analyticsPool,
+    writer: logWriter,
+    people,
+    jobs,
+    limits,
+    log,
+  });
   const backups = new Backups({
     directory: config.snapshotDir,
     catalog,
     indexes,
     writes,
     moments,
+    analytics,
     jobs,
     limits,
     log,
@@ -188,15 +198,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     usage,
     throttle: new Throttle(limits.throttledAddressesMax),
     sources,
-    analytics: new Analytics({
-      catalog,
-      pool: analyticsPool,
-      writer: logWriter,
-      people,
-      jobs,
-      limits,
-      log,
-    }),
+    analytics,
     logWriter,
     coach: new Coach({
       catalog,

@@ -10,6 +10,9 @@ import type { AnalyticsRefusal, AnalyticsReplies, AnalyticsReply, AnalyticsTask 
 const TASKS_AT_ONCE = 64;
 /** A thread that has not done a task after so long hangs; it is ended. */
 const TASK_MS_MAX = 120_000;
+/** Of a task that goes through all that is stored. */
+const LONG_TASK_MS_MAX = 3_600_000;
+const LONG_TASKS: readonly string[] = ["sweep", "forget", "backup"] satisfies AnalyticsTask["kind"][];
 const HEAP_MIB = 1024;
 const YOUNG_HEAP_MIB = 12;
 /** Reports that wait for their turn. They run one by one, so that searches are logged between them. */
@@ -45,7 +48,8 @@ export class AnalyticsPool {
     this.#pool ??= this.#start();
     let reply: AnalyticsReply<Reply<T["kind"]>> | AnalyticsRefusal;
     try {
-      reply = await this.#pool.run(task, { signal: AbortSignal.timeout(TASK_MS_MAX) });
+      const msMax = LONG_TASKS.includes(task.kind) ? LONG_TASK_MS_MAX : TASK_MS_MAX;
+      reply = await this.#pool.run(task, { signal: AbortSignal.timeout(msMax) });
     } catch (error) {
       throw unavailable("the thread of the query log has failed", error);
     }

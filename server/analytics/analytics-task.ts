@@ -1,4 +1,5 @@
 // What the HTTP threads ask the thread of the query log, and what it answers.
+import type { BackupFileSums } from "../../shards/storage/backup-file.js";
 import type { Person } from "../query-log/rows/journal.js";
 import type { Popular } from "../reports/popular.js";
 import type { Report, ReportRequest } from "../reports/report.js";
@@ -29,6 +30,8 @@ export type AnalyticsTask =
     }
   | { readonly kind: "drop"; readonly log: number }
   | { readonly kind: "forget"; readonly log: number; readonly person: Person }
+  /** `stop`: shared by the threads; other than 0 when the backup is given up. */
+  | { readonly kind: "backup"; readonly path: string; readonly stop: Int32Array }
   | { readonly kind: "close" };
 
 export interface AnalyticsReplies {
@@ -44,6 +47,7 @@ export interface AnalyticsReplies {
   drop: null;
   /** Rows. */
   forget: number;
+  backup: BackupFileSums;
   close: null;
 }
 

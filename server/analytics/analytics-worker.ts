@@ -1,6 +1,6 @@
 // Entry of the thread of the query log, the only one that has its database open. Tasks run at the same time; the log keeps the
 // order of those that change it.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { workerData } from "node:worker_threads";
 import { EnvelopeError } from "../../shards/storage/envelope.js";
 import { StoreDamagedError, StoreLockedError, StoreWriteError } from "../../shards/storage/store.js";
@@ -61,6 +61,11 @@ async function answer(log: QueryLog, task: AnalyticsTask): Promise<AnalyticsRepl
       return null;
     case "forget":
       return forgetPerson(log, task.log, task.person);
+    case "backup":
+      return log.backup(task.path, async () => {
+        if (Atomics.load(task.stop, 0) !== 0) throw new Error("the backup was given up");
+        await turn();
+      });
     case "close":
       await log.close();
       return null;

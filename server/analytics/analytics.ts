@@ -1,5 +1,6 @@
 // Analytics as the routes see them: events in, reports out. Looks after the query log: its upkeep, and the end of the logs of
 // deleted indexes.
+import type { BackupFileSums } from "../../shards/storage/backup-file.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { CatalogState } from "../catalog/state.js";
 import { type IndexRecord, logOf } from "../catalog/types.js";
@@ -90,6 +91,21 @@ export class Analytics {
       log: logOf(record),
       person: people.person(record.tenant, named),
     });
+  }
+
+  /** Writes all logs to a new file; null when nothing was ever logged. Throws SK-AN-503. */
+  async backup(path: string, signal: AbortSignal): Promise<BackupFileSums | null> {
+    const { pool, writer } = this.#options;
+    await writer.flush();
+    if (!pool.used) return null;
+    const stop = new Int32Array(new SharedArrayBuffer(4));
+    const giveUp = (): void => void Atomics.store(stop, 0, 1);
+    signal.addEventListener("abort", giveUp);
+    try {
+      return await pool.run({ kind: "backup", path, stop });
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
   }
 
   /** The first upkeep of a day looks at all logs. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { writeBackupFile } from "../../shards/storage/backup-file.js";
 import type { StoreView } from "../../shards/storage/store.js";
+import type { Analytics } from "../analytics/analytics.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { OpenIndexes } from "../cluster/open-indexes.js";
 import type { ShardMoments } from "../cluster/shard-moments.js";
@@ -17,6 +18,7 @@ import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import {
+  ANALYTICS_FILE,
   BackupError,
   type BackupManifest,
   bytesOf,
@@ -55,6 +57,7 @@ interface Services {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly moments: ShardMoments;
+  readonly analytics: Pick<Analytics, "backup">;
   readonly jobs: Jobs;
   readonly limits: Limits;
   readonly log: Logger;
@@ -172,7 +175,7 @@ export class Backups {
 
   /** Never rejects: a failure is kept in the list. When `signal` ends it, the backup is lost. */
   async #write(entry: Backup, catalog: StoreView, signal: AbortSignal): Promise<void> {
-    const { directory, moments, log } = this.#services;
+    const { directory, moments, analytics, log } = this.#services;
     const { id } = entry;
     const partial = join(directory, id + UNFINISHED);
     const giveUp = (): void => void moments.drop(id); // the shards' part of the writing ends
@@ -185,20 +188,22 @@ export class Backups {
         await nextTurn();
       };
       const files = await Promise.allSettled([
-        writeBackupFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => ({
-          name: CATALOG_FILE,
-          ...sums,
-        })),
+        writeBackupFile(join(partial, CATALOG_FILE), catalog, pause).then((sums) => [
+          { name: CATALOG_FILE, ...sums },
+        ]),
         ...Array.from({ length: entry.shards }, async (_, shard) => {
           const name = shardFile(shard);
-          return { name, ...(await moments.write(shard, id, join(partial, name))) };
+          return [{ name, ...(await moments.write(shard, id, join(partial, name))) }];
         }),
+        analytics
+          .backup(join(partial, ANALYTICS_FILE), signal)
+          .then((sums) => (sums === null ? [] : [{ name: ANALYTICS_FILE, ...sums }])),
       ]);
       const failed = files.find((file) => file.status === "rejected");
       if (failed !== undefined) throw failed.reason;
       const manifest: BackupManifest = {
         ...entry,
-        files: files.flatMap((file) => (file.status === "fulfilled" ? [file.value] : [])),
+        files: files.flatMap((file) => (file.status === "fulfilled" ? file.value : [])),
       };
       fault("backup.after-files");
       await writeManifest(partial, manifest);

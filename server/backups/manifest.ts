@@ -2,6 +2,7 @@
 // without one is not a backup.
 //
 //   <id>/catalog.skb, shard-0.skb ... shard-<n-1>.skb      shards/storage/backup-file.ts
+//   <id>/analytics.skb                                     if something was ever logged
 //   <id>/manifest.json                                     what follows here, `checksum` over the rest
 import { createHash } from "node:crypto";
 import { open, readFile } from "node:fs/promises";
@@ -14,6 +15,7 @@ const FORMAT = "skein-snapshot";
 const VERSION = 1;
 export const MANIFEST_FILE = "manifest.json";
 export const CATALOG_FILE = "catalog.skb";
+export const ANALYTICS_FILE = "analytics.skb";
 
 export function shardFile(shard: number): string {
   return `shard-${shard}.skb`;
@@ -30,7 +32,7 @@ export interface BackupManifest {
   readonly shards: number;
   readonly indexes: number;
   readonly documents: number;
-  /** The catalog's, then the shards' by number. */
+  /** The catalog's, the shards' by number, then that of the query logs. */
   readonly files: readonly BackupFile[];
 }
 

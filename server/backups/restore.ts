@@ -13,6 +13,7 @@ import { DataDirLockedError, lockDataDir } from "../data-dir/data-lock.js";
 import { renameDurably, syncDirectory } from "../data-dir/durable-files.js";
 import { fault } from "../fault.js";
 import {
+  ANALYTICS_FILE,
   BackupError,
   type BackupManifest,
   CATALOG_FILE,
@@ -24,7 +25,7 @@ import {
 const NEW = "restore.new";
 const SWAP = "restore.swap";
 /** The catalog comes last: it is what makes a directory of data out of the rest. */
-const PARTS = ["shards", "catalog"];
+const PARTS = ["shards", "analytics", "catalog"];
 /** What an interrupted change of the number of shards may have left of the data that is replaced. */
 const LEFTOVERS = ["shards.new", "shards.old"];
 
@@ -55,6 +56,12 @@ export async function restoreBackup(
       report(`restoring shard ${shard + 1} of ${manifest.shards}`);
       await build(join(directory, shardFile(shard)), join(building, "shards", String(shard)));
       fault("restore.after-shard");
+    }
+    // Without logs in the backup those of other indexes must not stay, so an empty directory takes their place.
+    await mkdir(join(building, "analytics"));
+    if (manifest.files.some(({ name }) => name === ANALYTICS_FILE)) {
+      report("restoring the query logs");
+      await build(join(directory, ANALYTICS_FILE), join(building, "analytics"));
     }
     report("restoring the catalog");
     await build(join(directory, CATALOG_FILE), join(building, "catalog"));

@@ -4,6 +4,7 @@
 // What changes a log runs in turns, one after the other: applying rows, checkpoints, rollups, deletions. A turn changes the
 // state in memory only in one go, at its end. So a reader that plans without a pause sees one state. The blocks of its plan may be
 // gone when it comes to them (BlockGoneError); then it plans again.
+import { type BackupFileSums, writeBackupFile } from "../../../shards/storage/backup-file.js";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import { LevelStore } from "../../../shards/storage/level-store.js";
 import type { Store } from "../../../shards/storage/store.js";
@@ -131,6 +132,17 @@ export class QueryLog {
   /** Runs the work between turns. It must change the state of the log in one go, and nothing when it throws. */
   change<T>(log: number, work: (state: LogState) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => work(await this.#load(log)));
+  }
+
+  /** Writes all logs as of now to a new file. `pause` is awaited now and then; if it throws, the writing ends with its error. */
+  async backup(path: string, pause: () => Promise<void>): Promise<BackupFileSums> {
+    await this.#turn;
+    const view = this.store.view();
+    try {
+      return await writeBackupFile(path, view, pause);
+    } finally {
+      await view.close();
+    }
   }
 
   async close(): Promise<void> {

@@ -187,6 +187,30 @@ describe("snapshots", () => {
     expectStatus(await copy.post("/v1/indexes/shop/documents/batch", { documents: batch(3) }), 200);
     expect((await copy.query("shop", { q: "*", per_page: 0 })).json.found).toBe(3 * BATCH);
   });
+
+  test("bring back what was searched, and nothing of what was searched later", async () => {
+    const searched = async (at: TestServer, index: string) =>
+      (await at.get(`/v1/indexes/${index}/analytics/queries`)).json.data as unknown;
+    await server.createIndex("logged", SCHEMA, batch(1));
+    expectStatus(await server.query("logged", { q: "thing round0" }), 200);
+    const { path } = await take(server);
+    const dataDir = fresh();
+    const later = new TestServer({ dataDir, shards: 3 });
+    restored.push(later);
+    expect((await skein(["restore", path, "--data-dir", dataDir])).code).toBe(0);
+    await later.launch();
+    const before = [{ query: "thing round0", count: 1, avg_results: BATCH, ctr: 0 }];
+    expect(await searched(later, "logged")).toEqual(before);
+    await later.createIndex("another", SCHEMA, batch(2));
+    for (const index of ["logged", "another"]) expectStatus(await later.query(index, { q: "later" }), 200);
+    expect(await searched(later, "another")).toHaveLength(1);
+    await later.stop();
+    expect((await skein(["restore", path, "--data-dir", dataDir, "--force"])).code).toBe(0);
+    await later.launch();
+    expect(await searched(later, "logged")).toEqual(before);
+    await later.createIndex("another", SCHEMA, batch(2)); // with the number that the first one had
+    expect(await searched(later, "another")).toEqual([]);
+  });
 });
 
 describe("snapshots in the hands of an operator", () => {
@@ -227,6 +251,7 @@ describe("snapshots in the hands of an operator", () => {
     await server.createIndex("kept", SCHEMA, batch(1));
     const copy = join(fresh(), "copy");
     const connection = ["--url", server.url, "--key", ADMIN_KEY];
+    expectStatus(await server.query("kept", { q: "thing" }), 200);
     const backup = await skein(["backup", "--to", copy, ...connection]);
     expect(backup, backup.err).toMatchObject({ code: 0, out: copy });
     expect((await skein(["backup", "--to", copy, ...connection])).err).toMatch(/is not empty/);
@@ -237,7 +262,7 @@ describe("snapshots in the hands of an operator", () => {
     const inUse = await skein(["restore", copy, "--data-dir", server.dataDir, "--force"]);
     expect(inUse).toMatchObject({ code: 2, err: expect.stringMatching(/is running on the data directory/) });
     expect((await skein(["restore", target, "--data-dir", target])).err).toMatch(/not a backup/);
-    for (const name of ["manifest.json", "catalog.skb", "shard-1.skb"]) {
+    for (const name of ["manifest.json", "catalog.skb", "shard-1.skb", "analytics.skb"]) {
       const bad = join(fresh(), "bad");
       cpSync(copy, bad, { recursive: true });
       const bytes = readFileSync(join(bad, name));

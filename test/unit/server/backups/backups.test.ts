@@ -30,7 +30,8 @@ beforeAll(async () => {
   cluster = await startCluster({ dataDir, shards: 2, durability: "os", ...parts });
   const { indexes, writes, moments } = cluster;
   const limits = DEFAULT_LIMITS;
-  backups = new Backups({ directory, catalog, indexes, writes, moments, jobs, limits, log });
+  const analytics = { backup: async () => null }; // nothing was ever logged
+  backups = new Backups({ directory, catalog, indexes, writes, moments, analytics, jobs, limits, log });
 });
 
 afterAll(async () => {
