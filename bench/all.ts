@@ -1,5 +1,5 @@
 // `npm run bench`: every measurement, one after the other, each as a process of its own so that none disturbs the
-// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients, feeds.
+// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients, feeds, analytics.
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";
@@ -35,6 +35,7 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
   if (data !== undefined) step("http.js", ["--workload", "catalogue", "--data", data, ...http]);
   step("scale.js", common);
   step("feeds.js", common);
+  step("analytics/main.js", common);
 }
 
 /** Goes on after a failure: the other figures are still worth having; the exit code tells. */

@@ -46,6 +46,7 @@ const PROGRAMS = [
   "shards/worker",
   "shards/offline/process",
   "bench/all",
+  "bench/analytics/main",
   "bench/feeds",
   "bench/generate",
   "bench/http",
