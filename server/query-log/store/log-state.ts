@@ -1,6 +1,7 @@
 // One log as it is now: its hours, its dictionaries and its open rows. Applies the rows of the journal: decides which search a
 // new one supersedes, and to which search an event belongs. Knows no clock and no thread: the same rows give the same state.
 import { hash } from "node:crypto";
+import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
 import {
   EVENT_TYPES,
@@ -11,6 +12,7 @@ import {
   SEARCH_MODES,
 } from "../rows/journal.js";
 import {
+  type BlockPlace,
   blockOfKey,
   countersKey,
   eventIdKey,
@@ -215,12 +217,24 @@ export class LogState {
     return [...found.values()].sort(compareSearches);
   }
 
-  /** The stored blocks that may have a search from `fromMs` to `toMs`. */
+  /** The stored blocks that may have a search from `fromMs` to `toMs`. What is damaged belongs to nobody, and logging goes on. */
   *#blocksBetween(fromMs: number, toMs: number): Generator<MarkedBlock> {
     for (let number = hourOf(fromMs); number <= hourOf(toMs); number++) {
       const hour = this.hours.get(number);
       if (hour === undefined || hour.untilMs < fromMs) continue;
-      for (const block of hour.searches) yield this.#blocks.searches({ log: this.log, hour: number, block });
+      for (const block of hour.searches) {
+        const found = this.#readable({ log: this.log, hour: number, block });
+        if (found !== null) yield found;
+      }
+    }
+  }
+
+  #readable(place: BlockPlace): MarkedBlock | null {
+    try {
+      return this.#blocks.searches(place);
+    } catch (error) {
+      if (error instanceof DamagedBytesError) return null;
+      throw error;
     }
   }
 

@@ -34,6 +34,8 @@ export class QueryLog {
   /** The least recently used first. */
   readonly #logs = new Map<number, LogState>();
   #turn: Promise<unknown> = Promise.resolve();
+  /** The last chunk on its way to the journal. */
+  #stored: Promise<unknown> = Promise.resolve();
   #nextJournal = 1;
   /** The journal up to this number is applied. */
   #applied = 0;
@@ -71,9 +73,9 @@ export class QueryLog {
 
   /** When this resolves, the rows are durable and reports know them. Throws StoreWriteError when they could not be stored. */
   async append(chunk: Uint8Array, nowMs: number): Promise<void> {
-    const number = this.#nextJournal++;
-    await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
-    await this.#inTurn(() => this.#apply(number, chunk));
+    const stored = this.#stored.then(() => this.#journal(chunk));
+    this.#stored = stored.catch(() => undefined);
+    await (await stored).applied;
     if (this.#openSinceMs === 0) this.#openSinceMs = nowMs;
     if (this.#openRows >= OPEN_ROWS_MAX) await this.checkpoint();
   }
@@ -146,8 +148,16 @@ export class QueryLog {
   }
 
   async close(): Promise<void> {
+    await this.#stored;
     await this.#turn;
     await this.store.close();
+  }
+
+  /** One chunk at a time, so that a chunk is applied after those with lower numbers. */
+  async #journal(chunk: Uint8Array): Promise<{ readonly applied: Promise<void> }> {
+    const number = this.#nextJournal++;
+    await this.store.batch([putJournal(number, chunk)], { sync: true, adds: true });
+    return { applied: this.#inTurn(() => this.#apply(number, chunk)) };
   }
 
   /** Rows that are damaged are left out. */
