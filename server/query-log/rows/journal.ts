@@ -104,7 +104,7 @@ export function encodeAnswered(
 
 /** Whole characters only. */
 function putText(bytes: Buffer, text: string, at: number, bytesMax: number): number {
-  const length = bytes.write(text, at + 2, bytesMax, "utf8");
+  const length = bytes.write(text, at + 2, Math.min(bytesMax, bytes.length - at - 2), "utf8");
   bytes.writeUInt16LE(length, at);
   return at + 2 + length;
 }
