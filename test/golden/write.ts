@@ -2,11 +2,16 @@
 // fixture that is there stays as it is, also when today's bytes differ: it stands for what earlier versions have stored.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { FIXTURES } from "./encode.js";
-import { writeFixture } from "./fixture-files.js";
+import { readFixture, writeFixture } from "./fixture-files.js";
+import { QUERY_LOG_FILE, QUERY_LOG_SAYS, queryLogFile, reportsOfFile } from "./query-log.js";
 
 const module = await loadEngine("release");
 const bench = module.workbench();
-for (const [file, encode] of Object.entries(FIXTURES)) {
-  const isNew = writeFixture(file, await encode(bench));
+for (const [file, encode] of Object.entries(FIXTURES)) write(file, await encode(bench));
+write(QUERY_LOG_FILE, await queryLogFile());
+write(QUERY_LOG_SAYS, Buffer.from(await reportsOfFile(readFixture(QUERY_LOG_FILE))));
+
+function write(file: string, bytes: Uint8Array): void {
+  const isNew = writeFixture(file, bytes);
   console.log(`${file}: ${isNew ? "written" : "there already, left as it is"}`);
 }
