@@ -56,7 +56,7 @@ export async function writeVisits(
     const atMs = fromMs + Math.floor(((untilMs - fromMs) * n) / searches);
     if (random.next() >= GOES_ON) person = random.next() < HAS_PERSON ? random.from(1, people) : NOBODY;
     const one = asked[zipf.draw(random)] as Asked;
-    const asker = { user: person * 8_191, session: NOBODY };
+    const asker = { user: hashOf(person), session: NOBODY };
     const id = ids.next(atMs);
     const took = tookStep(0.2 + random.next() ** 8 * 50);
     await add(() => chunk.addSearch(log, id, took, asker, one.answered), atMs);
@@ -77,6 +77,13 @@ export async function writeVisits(
   await queryLog.upkeep(untilMs + HOUR_MS);
   await queryLog.close();
   return rows;
+}
+
+/** 48 bits that look like those of a keyed hash, the same for the same person. */
+function hashOf(person: number): number {
+  if (person === NOBODY) return NOBODY;
+  const random = new Random(person);
+  return random.below(2 ** 24) * 2 ** 24 + random.below(2 ** 24) + 1;
 }
 
 /** One or two words of a document's title, and the same documents each time; some texts find nothing. */
