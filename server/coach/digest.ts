@@ -2,8 +2,10 @@
 // came several times, what was shown and clicked, and which searches people made after one that did not help them.
 import { EVENT_TYPES, NOBODY } from "../query-log/rows/journal.js";
 import { CLICKED, SUPERSEDED } from "../query-log/rows/marks.js";
+import type { SearchBlock } from "../query-log/rows/search-block.js";
 import { DAY_MS } from "../query-log/rows/time.js";
 import type { LogRows } from "../reports/stored-rows.js";
+import { NumberPairs } from "./number-pairs.js";
 import type { Shop } from "./shop.js";
 
 /** A search belongs to the one before it when the person makes it within this time. */
@@ -12,12 +14,13 @@ const FOLLOWS_MS_MAX = 5 * 60_000;
 const SEARCHES_MIN = 3;
 /** Hits of which it is known how often they were shown and clicked. */
 export const PLACES = 10;
+const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
 const CLICK = EVENT_TYPES.indexOf("click");
 
 /** How a document did in the searches for one text, by its place from 0 on. */
 export interface Exposure {
-  readonly shown: Float64Array;
-  readonly clicks: Float64Array;
+  readonly shown: number[];
+  readonly clicks: number[];
   /** Clicks in all places, deeper ones included. */
   clicksInAll: number;
 }
@@ -60,10 +63,24 @@ export interface LogDigest {
   readonly clickRate: readonly number[];
 }
 
+/** A person. */
 interface Visitor {
-  readonly at: number;
-  readonly text: number;
-  readonly clicked: boolean;
+  /** Among all visitors. */
+  readonly place: number;
+  /** Of the last search. */
+  at: number;
+  text: number;
+  clicked: boolean;
+}
+
+interface GatheredText extends TextDigest {
+  /** Among all texts. */
+  readonly place: number;
+}
+
+interface GatheredStep extends Step {
+  /** Among all steps. */
+  readonly place: number;
 }
 
 interface LoggedClick {
@@ -122,12 +139,15 @@ async function* days(shop: Shop, fromMs: number, toMs: number): AsyncGenerator<L
 class Gathering {
   readonly #counts: ReadonlyMap<number, number>;
   readonly #clicks: ReadonlyMap<number, readonly LoggedClick[]>;
-  readonly #texts = new Map<number, TextDigest>();
-  readonly #steps = new Map<string, Step>();
-  /** By person: the last search. */
+  readonly #texts = new Map<number, GatheredText>();
+  /** By the first text, then by the second. */
+  readonly #steps = new Map<number, Map<number, GatheredStep>>();
+  #stepCount = 0;
+  /** By person. */
   readonly #visitors = new Map<number, Visitor>();
-  /** "person text" and "person from to" that were counted. */
-  readonly #counted = new Set<string>();
+  /** Places of visitors and of texts, of visitors and of steps that were counted. */
+  readonly #searched = new NumberPairs();
+  readonly #stepped = new NumberPairs();
   readonly #shown = new Float64Array(PLACES);
   readonly #clickedAt = new Float64Array(PLACES);
   #searches = 0;
@@ -151,18 +171,17 @@ class Gathering {
         const at = block.at[row] as number;
         const person = (block.user[row] as number) || (block.session[row] as number);
         const text = this.#text(number);
+        const visitor = person === NOBODY ? null : this.#visitor(person);
         if (text !== null) {
           text.searches++;
           text.found = found;
           if (found === 0) text.noResults++;
           if (clicked) text.clicked++;
-          if (person === NOBODY || this.#isFirst(`${person} ${number}`)) text.people++;
-          const from = block.hitsFrom[row] as number;
-          const hits = block.hits.subarray(from, block.hitsFrom[row + 1] as number);
+          if (visitor === null || this.#searched.add(visitor.place, text.place)) text.people++;
           if (block.page[row] === 1)
-            this.#expose(text, hits, this.#clicksOf(at, block.counter[row] as number));
+            this.#expose(text, block, row, clicked ? this.#clicksOf(at, block.counter[row] as number) : []);
         }
-        if (person !== NOBODY) this.#visit(person, { at, text: number, clicked });
+        if (visitor !== null) this.#visit(visitor, at, number, clicked);
       }
     }
   }
@@ -174,18 +193,28 @@ class Gathering {
       clicked: this.#clicked,
       hasClicks: this.#clicked > 0,
       texts: this.#texts,
-      steps: [...this.#steps.values()],
+      steps: [...this.#steps.values()].flatMap((to) => [...to.values()]),
       clickRate: [...this.#shown].map((shown, place) =>
         shown === 0 ? 0 : (this.#clickedAt[place] as number) / shown,
       ),
     };
   }
 
-  #text(number: number): TextDigest | null {
+  #visitor(person: number): Visitor {
+    let visitor = this.#visitors.get(person);
+    if (visitor === undefined) {
+      visitor = { place: this.#visitors.size, at: Number.NEGATIVE_INFINITY, text: 0, clicked: false };
+      this.#visitors.set(person, visitor);
+    }
+    return visitor;
+  }
+
+  #text(number: number): GatheredText | null {
     const known = this.#texts.get(number);
     if (known !== undefined) return known;
     if ((this.#counts.get(number) ?? 0) < SEARCHES_MIN) return null;
-    const text: TextDigest = {
+    const text: GatheredText = {
+      place: this.#texts.size,
       number,
       text: "",
       searches: 0,
@@ -206,12 +235,16 @@ class Gathering {
   }
 
   /** Counts what the first page showed, and each clicked document once. */
-  #expose({ documents }: TextDigest, hits: Uint32Array, clicks: readonly LoggedClick[]): void {
-    for (let place = 0; place < hits.length; place++) {
-      const { shown } = exposureOf(documents, hits[place] as number);
-      shown[place] = (shown[place] as number) + 1;
-      this.#shown[place] = (this.#shown[place] as number) + 1;
+  #expose({ documents }: TextDigest, block: SearchBlock, row: number, clicks: readonly LoggedClick[]): void {
+    const from = block.hitsFrom[row] as number;
+    const to = block.hitsFrom[row + 1] as number;
+    for (let at = from; at < to; at++) {
+      const { shown } = exposureOf(documents, block.hits[at] as number);
+      shown[at - from] = (shown[at - from] as number) + 1;
+      this.#shown[at - from] = (this.#shown[at - from] as number) + 1;
     }
+    if (clicks.length === 0) return;
+    const hits = block.hits.subarray(from, to);
     for (const document of new Set(clicks.map((click) => click.document))) {
       const exposure = exposureOf(documents, document);
       exposure.clicksInAll++;
@@ -224,34 +257,42 @@ class Gathering {
   }
 
   /** A person's next search. */
-  #visit(person: number, search: Visitor): void {
-    const before = this.#visitors.get(person);
-    this.#visitors.set(person, search);
-    if (before === undefined || search.at - before.at > FOLLOWS_MS_MAX || before.clicked) return;
-    if (before.text === search.text) return;
-    if (search.clicked) {
-      const text = this.#texts.get(before.text);
-      if (text !== undefined) text.rescued++;
+  #visit(visitor: Visitor, at: number, text: number, clicked: boolean): void {
+    const before = { ...visitor };
+    visitor.at = at;
+    visitor.text = text;
+    visitor.clicked = clicked;
+    if (at - before.at > FOLLOWS_MS_MAX || before.clicked || before.text === text) return;
+    if (clicked) {
+      const first = this.#texts.get(before.text);
+      if (first !== undefined) first.rescued++;
     }
-    if (!this.#counts.has(search.text) || !this.#isFirst(`${person} ${before.text} ${search.text}`)) return;
-    const name = `${before.text} ${search.text}`;
-    const step = this.#steps.get(name) ?? { from: before.text, to: search.text, people: 0, helped: 0 };
+    if (!this.#counts.has(text)) return;
+    const step = this.#step(before.text, text);
+    if (!this.#stepped.add(visitor.place, step.place)) return;
     step.people++;
-    if (search.clicked) step.helped++;
-    this.#steps.set(name, step);
+    if (clicked) step.helped++;
   }
 
-  #isFirst(name: string): boolean {
-    if (this.#counted.has(name)) return false;
-    this.#counted.add(name);
-    return true;
+  #step(from: number, to: number): GatheredStep {
+    let steps = this.#steps.get(from);
+    if (steps === undefined) {
+      steps = new Map();
+      this.#steps.set(from, steps);
+    }
+    let step = steps.get(to);
+    if (step === undefined) {
+      step = { place: this.#stepCount++, from, to, people: 0, helped: 0 };
+      steps.set(to, step);
+    }
+    return step;
   }
 }
 
 function exposureOf(documents: Map<number, Exposure>, document: number): Exposure {
   let exposure = documents.get(document);
   if (exposure === undefined) {
-    exposure = { shown: new Float64Array(PLACES), clicks: new Float64Array(PLACES), clicksInAll: 0 };
+    exposure = { shown: [...NO_COUNTS], clicks: [...NO_COUNTS], clicksInAll: 0 };
     documents.set(document, exposure);
   }
   return exposure;

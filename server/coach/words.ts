@@ -46,7 +46,23 @@ const ERRORS_MAX = 2;
 /** One text may be the other with typing errors. */
 export function areSpellings(a: string, b: string): boolean {
   const errors = Math.min(ERRORS_MAX, Math.floor(Math.max(a.length, b.length) / LETTERS_PER_ERROR));
+  if (Math.abs(a.length - b.length) > errors) return false;
+  // An error puts in one letter and takes out one, at most.
+  if (bitsOf(lettersOf(a) ^ lettersOf(b)) > errors * 2) return false;
   return distance(a, b) <= errors;
+}
+
+/** The letters of a text as bits; several share one. */
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let i = 0; i < text.length; i++) letters |= 1 << text.charCodeAt(i);
+  return letters;
+}
+
+function bitsOf(letters: number): number {
+  let bits = 0;
+  for (let left = letters; left !== 0; left &= left - 1) bits++;
+  return bits;
 }
 
 /** Letters that are changed, put in, left out or exchanged with their neighbour (optimal string alignment). */

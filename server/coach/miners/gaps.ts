@@ -2,7 +2,7 @@
 // same in another form, or in another order, are one gap.
 import type { Advice } from "../../catalog/recommendation.js";
 import { confidenceOf, percent } from "../advice.js";
-import type { LogDigest, TextDigest } from "../digest.js";
+import type { LogDigest, Step, TextDigest } from "../digest.js";
 import type { Shop } from "../shop.js";
 import { shareAtLeast } from "../statistics.js";
 import { areSpellings, stemsOf, wordsIn } from "../words.js";
@@ -37,32 +37,44 @@ export async function catalogGaps(
   shop: Shop,
   explained: ReadonlySet<string>,
 ): Promise<Advice[]> {
+  const searched = new SearchedWords(digest);
+  const stepsFrom = stepsByStart(digest);
   const clickRate = digest.searches === 0 ? 0 : digest.clicked / digest.searches;
   const isGap = (group: Group): boolean =>
     isEmpty(group) || (digest.hasClicks && isUnclicked(group, clickRate));
   const groups = [...groupsOf(digest, shop.language).values()]
     .filter(({ searches, people }) => searches >= SEARCHES_MIN && people >= PEOPLE_MIN)
-    .filter((group) => isGap(group) && rescuedBySame(group, digest) / group.searches <= RESCUED_PART_MAX)
+    .filter((group) => isGap(group) && rescuedBySame(group, stepsFrom) / group.searches <= RESCUED_PART_MAX)
     .filter(({ texts }) => !texts.some(({ text }) => isAbout(text, explained)))
     .sort((a, b) => b.searches - a.searches)
     .slice(0, CHECKED_MAX);
   const advice: Advice[] = [];
   for (const group of groups) {
-    const confirmed = await confirm(group, digest, shop);
+    const confirmed = await confirm(group, searched, shop);
     if (confirmed !== null) advice.push(confirmed);
   }
   return advice;
 }
 
 /** Searches after which people were helped by one and the same other search, the most frequent one. */
-function rescuedBySame({ texts }: Group, { steps }: LogDigest): number {
+function rescuedBySame({ texts }: Group, stepsFrom: ReadonlyMap<number, readonly Step[]>): number {
   const own = new Set(texts.map(({ number }) => number));
   const helped = new Map<number, number>();
-  for (const step of steps)
-    if (own.has(step.from) && !own.has(step.to))
-      helped.set(step.to, (helped.get(step.to) ?? 0) + step.helped);
+  for (const number of own)
+    for (const step of stepsFrom.get(number) ?? [])
+      if (!own.has(step.to)) helped.set(step.to, (helped.get(step.to) ?? 0) + step.helped);
   const most = Math.max(0, ...helped.values());
   return most >= RESCUED_PEOPLE_MIN ? most : 0;
+}
+
+function stepsByStart({ steps }: LogDigest): Map<number, Step[]> {
+  const byStart = new Map<number, Step[]>();
+  for (const step of steps) {
+    const list = byStart.get(step.from);
+    if (list === undefined) byStart.set(step.from, [step]);
+    else list.push(step);
+  }
+  return byStart;
 }
 
 function isEmpty({ searches, noResults }: Group): boolean {
@@ -105,13 +117,13 @@ function groupsOf({ texts }: LogDigest, language: string | null): Map<string, Gr
 }
 
 /** Null when the index finds it by now, or knows how it is spelt. */
-async function confirm(group: Group, digest: LogDigest, shop: Shop): Promise<Advice | null> {
+async function confirm(group: Group, searched: SearchedWords, shop: Shop): Promise<Advice | null> {
   const { searches, people, texts, rescued } = group;
   const query = (texts[0] as TextDigest).text;
   const now = await shop.search({ q: query });
   const empty = isEmpty(group);
   if (empty && (now.found > 0 || now.corrections.length > 0)) return null;
-  const nearest = await nearestTerms(query, digest, shop);
+  const nearest = await nearestTerms(query, searched, shop);
   return {
     type: "catalog_gap",
     title: empty ? `Nothing is found for "${query}"` : `Nobody clicks what is shown for "${query}"`,
@@ -137,7 +149,7 @@ async function confirm(group: Group, digest: LogDigest, shop: Shop): Promise<Adv
 }
 
 /** Words of the query that the index has, how it would spell the others, and searched texts near them that have results. */
-async function nearestTerms(query: string, { texts }: LogDigest, shop: Shop): Promise<string[]> {
+async function nearestTerms(query: string, searched: SearchedWords, shop: Shop): Promise<string[]> {
   const nearest = new Set<string>();
   const missing: string[] = [];
   for (const word of wordsIn(query)) {
@@ -149,12 +161,38 @@ async function nearestTerms(query: string, { texts }: LogDigest, shop: Shop): Pr
     const { corrections } = await shop.search({ q: word });
     for (const correction of corrections) nearest.add(correction);
   }
-  const searched = [...texts.values()]
-    .filter(({ found }) => found > 0)
-    .sort((a, b) => b.searches - a.searches);
-  for (const { text } of searched) {
+  for (const text of searched.textsNear(missing)) {
     if (nearest.size >= NEAREST_MAX) break;
-    if (missing.some((word) => wordsIn(text).some((other) => areSpellings(word, other)))) nearest.add(text);
+    nearest.add(text);
   }
   return [...nearest].slice(0, NEAREST_MAX);
+}
+
+/** The words of the texts that find something. */
+class SearchedWords {
+  /** The most searched first. */
+  readonly #texts: readonly string[];
+  /** By word: places in `#texts`. */
+  readonly #places = new Map<string, number[]>();
+
+  constructor({ texts }: LogDigest) {
+    this.#texts = [...texts.values()]
+      .filter(({ found }) => found > 0)
+      .sort((a, b) => b.searches - a.searches)
+      .map(({ text }) => text);
+    for (const [place, text] of this.#texts.entries())
+      for (const word of wordsIn(text)) {
+        const places = this.#places.get(word);
+        if (places === undefined) this.#places.set(word, [place]);
+        else places.push(place);
+      }
+  }
+
+  /** Texts with another spelling of one of the words, the most searched first. */
+  textsNear(words: readonly string[]): string[] {
+    const places = [...this.#places].flatMap(([other, found]) =>
+      words.some((word) => areSpellings(word, other)) ? found : [],
+    );
+    return places.sort((a, b) => a - b).map((place) => this.#texts[place] as string);
+  }
 }

@@ -47,11 +47,25 @@ export async function topPerformers(digest: LogDigest, shop: Shop): Promise<Advi
 
 /** The middle click rate of the other texts that are searched about as often: within the same doubling. */
 function usualRates(texts: readonly TextDigest[]): (text: TextDigest) => number {
+  const rateOf = ({ clicked, searches }: TextDigest): number => clicked / searches;
   const doublingOf = ({ searches }: TextDigest): number => Math.floor(Math.log2(searches));
+  const sortedRates = (some: readonly TextDigest[]): Float64Array => Float64Array.from(some, rateOf).sort();
+  const all = sortedRates(texts);
+  const groups = new Map<number, TextDigest[]>();
+  for (const text of texts) {
+    const group = groups.get(doublingOf(text));
+    if (group === undefined) groups.set(doublingOf(text), [text]);
+    else group.push(text);
+  }
+  const rates = new Map([...groups].map(([doubling, group]) => [doubling, sortedRates(group)]));
   return (text) => {
-    const group = texts.filter((other) => doublingOf(other) === doublingOf(text));
-    const peers = (group.length > PEERS_MIN ? group : texts).filter((other) => other !== text);
-    const rates = peers.map(({ clicked, searches }) => clicked / searches).sort((a, b) => a - b);
-    return rates[rates.length >> 1] ?? 0;
+    const group = rates.get(doublingOf(text)) as Float64Array;
+    return middleWithout(group.length > PEERS_MIN ? group : all, rateOf(text));
   };
+}
+
+/** The middle of sorted values of which one is left out; 0 when none is left. */
+function middleWithout(sorted: Float64Array, value: number): number {
+  const middle = (sorted.length - 1) >> 1;
+  return sorted[sorted.indexOf(value) <= middle ? middle + 1 : middle] ?? 0;
 }
