@@ -15,6 +15,7 @@ const SEARCHES_MIN = 3;
 /** Hits of which it is known how often they were shown and clicked. */
 export const PLACES = 10;
 const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
+const NO_HITS = new Uint32Array(0);
 const CLICK = EVENT_TYPES.indexOf("click");
 
 /** How a document did in the searches for one text, by its place from 0 on. */
@@ -76,6 +77,8 @@ interface Visitor {
 interface GatheredText extends TextDigest {
   /** Among all texts. */
   readonly place: number;
+  /** The hits that were shown last, and how often in a row. Most searches for a text show the same. */
+  page: { readonly hits: Uint32Array; times: number };
 }
 
 interface GatheredStep extends Step {
@@ -187,6 +190,7 @@ class Gathering {
   }
 
   end(rows: number): LogDigest {
+    for (const text of this.#texts.values()) this.#countPage(text);
     return {
       rows,
       searches: this.#searches,
@@ -215,6 +219,7 @@ class Gathering {
     if ((this.#counts.get(number) ?? 0) < SEARCHES_MIN) return null;
     const text: GatheredText = {
       place: this.#texts.size,
+      page: { hits: NO_HITS, times: 0 },
       number,
       text: "",
       searches: 0,
@@ -235,16 +240,22 @@ class Gathering {
   }
 
   /** Counts what the first page showed, and each clicked document once. */
-  #expose({ documents }: TextDigest, block: SearchBlock, row: number, clicks: readonly LoggedClick[]): void {
-    const from = block.hitsFrom[row] as number;
-    const to = block.hitsFrom[row + 1] as number;
-    for (let at = from; at < to; at++) {
-      const { shown } = exposureOf(documents, block.hits[at] as number);
-      shown[at - from] = (shown[at - from] as number) + 1;
-      this.#shown[at - from] = (this.#shown[at - from] as number) + 1;
+  #expose(
+    text: GatheredText,
+    { hits: all, hitsFrom }: SearchBlock,
+    row: number,
+    clicks: readonly LoggedClick[],
+  ): void {
+    const from = hitsFrom[row] as number;
+    const to = hitsFrom[row + 1] as number;
+    if (!isAt(all, from, to, text.page.hits)) {
+      this.#countPage(text);
+      text.page = { hits: all.slice(from, to), times: 0 };
     }
+    text.page.times++;
     if (clicks.length === 0) return;
-    const hits = block.hits.subarray(from, to);
+    const { documents } = text;
+    const { hits } = text.page;
     for (const document of new Set(clicks.map((click) => click.document))) {
       const exposure = exposureOf(documents, document);
       exposure.clicksInAll++;
@@ -253,6 +264,15 @@ class Gathering {
       if (place < 0 || place >= PLACES) continue;
       exposure.clicks[place] = (exposure.clicks[place] as number) + 1;
       if (place < hits.length) this.#clickedAt[place] = (this.#clickedAt[place] as number) + 1;
+    }
+  }
+
+  /** Counts the hits that were shown last. */
+  #countPage({ documents, page: { hits, times } }: GatheredText): void {
+    for (const [place, document] of hits.entries()) {
+      const { shown } = exposureOf(documents, document);
+      shown[place] = (shown[place] as number) + times;
+      this.#shown[place] = (this.#shown[place] as number) + times;
     }
   }
 
@@ -287,6 +307,13 @@ class Gathering {
     }
     return step;
   }
+}
+
+/** The numbers from one place to before another are these. */
+function isAt(all: Uint32Array, from: number, to: number, numbers: Uint32Array): boolean {
+  if (to - from !== numbers.length) return false;
+  for (let i = 0; i < numbers.length; i++) if (all[from + i] !== numbers[i]) return false;
+  return true;
 }
 
 function exposureOf(documents: Map<number, Exposure>, document: number): Exposure {

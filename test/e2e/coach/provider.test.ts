@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { expectStatus, TestServer } from "../world/harness.js";
 
 const API_KEY = "model-key-1234";
-const TIMEOUT_MS = 3_000;
+const TIMEOUT_MS = 1_000;
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const DOCUMENTS = ["red shoe", "blue shoe"].map((title, i) => ({ id: `secret-${i}`, title }));
 
@@ -50,6 +50,7 @@ function startServer(timeoutMs: number): Promise<TestServer> {
     config: {
       ai: { coach: { provider: "endpoint", url, model: "small", api_key: API_KEY, timeout_ms: timeoutMs } },
       plans: [{ name: "default", coach_per_month: 3 }],
+      limits: { stopGraceMsMax: 500 },
     },
   });
 }
