@@ -11,6 +11,7 @@ export interface Visits {
   readonly log: number;
   readonly searches: number;
   readonly days: number;
+  /** At most: as many as the documents give. */
   readonly texts: number;
   readonly people: number;
   readonly untilMs: number;
@@ -18,7 +19,6 @@ export interface Visits {
 
 interface Asked {
   readonly answered: Uint8Array;
-  readonly text: string;
   readonly ids: readonly string[];
 }
 
@@ -86,22 +86,19 @@ function hashOf(person: number): number {
   return random.below(2 ** 24) * 2 ** 24 + random.below(2 ** 24) + 1;
 }
 
-/** One or two words of a document's title, and the same documents each time; some texts find nothing. */
+/** One to three words of a document's title, and the same documents each time; some texts find nothing. */
 function askedTexts(documents: readonly SampleDocument[], count: number, random: Random): Asked[] {
-  return Array.from({ length: count }, () => {
+  const asked = new Map<string, Asked>();
+  for (let tries = count * 5; tries > 0 && asked.size < count; tries--) {
     const words = String(random.pick(documents).title).toLowerCase().split(" ");
+    const some = [random.pick(words), random.pick(words), random.pick(words)].slice(0, random.from(1, 3));
     const found = random.next() < NOTHING_FOUND ? 0 : random.from(1, 400);
-    const some = [random.pick(words), random.pick(words)].slice(0, random.from(1, 2)).join(" ");
-    const text = found === 0 ? `${some}q${random.below(1e6)}` : some;
+    const text = `${some.join(" ")}${found === 0 ? `q${random.below(1e6)}` : ""}`;
+    if (asked.has(text)) continue;
     const ids = Array.from({ length: Math.min(HITS_MAX, found) }, () => String(random.pick(documents).id));
     const facts = { text, mode: "keyword", filtered: random.next() < 0.2, found, page: 1 } as const;
-    return {
-      text,
-      ids,
-      answered: encodeAnswered(
-        facts,
-        ids.map((id) => Buffer.from(id)),
-      ),
-    };
-  });
+    const bytes = ids.map((id) => Buffer.from(id));
+    asked.set(text, { ids, answered: encodeAnswered(facts, bytes) });
+  }
+  return [...asked.values()];
 }
