@@ -42,10 +42,10 @@ export class IndexShop {
     const index = queriedIndexes.of({ ...contents, rules: [...contents.rules, ...tried] });
     const facets = record.fields.filter(({ facet, type }) => facet && type.startsWith("string"));
     const body = {
-      q: exact && q.includes(" ") ? `"${q}"` : q,
+      q,
       per_page: HITS,
       fields: facets.map(({ name }) => name),
-      ...(exact ? { prefix: false, num_typos: 0 } : {}),
+      ...(exact ? { prefix: false, num_typos: 0, drop_tokens_threshold: 0 } : {}),
     };
     // No two questions are the same, so no answer is remembered.
     const question = {

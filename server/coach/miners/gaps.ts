@@ -188,10 +188,10 @@ class SearchedWords {
       }
   }
 
-  /** Texts with another spelling of one of the words, the most searched first. */
+  /** Texts with another spelling of one of the words, the most searched first. What has a word itself is found by its other words. */
   textsNear(words: readonly string[]): string[] {
     const places = [...this.#places].flatMap(([other, found]) =>
-      words.some((word) => areSpellings(word, other)) ? found : [],
+      words.some((word) => word !== other && areSpellings(word, other)) ? found : [],
     );
     return places.sort((a, b) => a - b).map((place) => this.#texts[place] as string);
   }

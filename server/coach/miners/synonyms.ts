@@ -62,6 +62,7 @@ function exchangesIn({ steps, texts }: LogDigest, language: string | null): Map<
       continue;
     const [was, is] = [before.join(" "), after.join(" ")];
     if (areSpellings(was, is) || areForms(before, after, language) || isWider(before, after)) continue;
+    if (isUnfinished(was) || is.startsWith(was) || isUnfinished(is)) continue;
     const name = nameOf(was, is);
     const exchange = exchanges.get(name) ?? { before: was, after: is, steps: [], helped: 0 };
     exchange.steps.push(step);
@@ -69,6 +70,11 @@ function exchangesIn({ steps, texts }: LogDigest, language: string | null): Map<
     exchanges.set(name, exchange);
   }
   return exchanges;
+}
+
+/** A single letter is what somebody began to type. */
+function isUnfinished(words: string): boolean {
+  return /^[a-z\d]$/.test(words);
 }
 
 /** One has all words of the other: the search got narrower or wider. */
