@@ -3,6 +3,7 @@ import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { feedTarget } from "./feed-target.js";
 import { filterTarget } from "./filter-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
+import { eventsTarget, queryLogTarget } from "./log-target.js";
 import { programTarget } from "./program-target.js";
 import { queryTarget } from "./query-target.js";
 import { segmentTarget } from "./segment-target.js";
@@ -17,5 +18,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   program: async () => programTarget(await loadEngine("checked")),
   segment: async () => segmentTarget(await loadEngine("checked")),
   feeds: async () => feedTarget(),
+  events: async () => eventsTarget(),
+  "query-log": async () => queryLogTarget(),
   tokens: async () => tokenTarget(await loadEngine("checked")),
 };

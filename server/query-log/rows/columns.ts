@@ -84,6 +84,18 @@ export class ColumnReader {
     }
   }
 
+  /** How many entries follow, each of at least one byte. Throws RangeError for more than there is room for. */
+  count(): number {
+    const count = this.next();
+    this.room(count);
+    return count;
+  }
+
+  /** Throws RangeError when so many entries do not fit into what follows. */
+  room(entries: number): void {
+    if (entries > this.#bytes.length - this.#at) throw cutShort();
+  }
+
   into<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(values: T): T {
     for (let i = 0; i < values.length; i++) values[i] = this.next();
     return values;

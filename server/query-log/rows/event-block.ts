@@ -48,7 +48,7 @@ export function encodeEventBlock(block: EventBlock): Uint8Array {
 
 export function decodeEventBlock(bytes: Uint8Array): EventBlock {
   const columns = new ColumnReader(inflateRawSync(bytes));
-  const rows = columns.next();
+  const rows = columns.count();
   const at = columns.risingInto(new Float64Array(rows));
   const type = columns.into(new Uint8Array(rows));
   const document = columns.into(new Uint32Array(rows));

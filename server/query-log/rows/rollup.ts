@@ -246,7 +246,7 @@ function putPeople(columns: ColumnWriter, people: ReadonlySet<Person>): void {
 
 /** Ascending. */
 export function readPeople(columns: ColumnReader): Float64Array {
-  return columns.risingInto(new Float64Array(columns.next()));
+  return columns.risingInto(new Float64Array(columns.count()));
 }
 
 function putTexts(columns: ColumnWriter, texts: ReadonlyMap<number, TextCounts>): void {

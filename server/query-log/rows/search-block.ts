@@ -58,7 +58,7 @@ export function encodeSearchBlock(block: SearchBlock): Uint8Array {
 
 export function decodeSearchBlock(bytes: Uint8Array): SearchBlock {
   const columns = new ColumnReader(inflateRawSync(bytes));
-  const rows = columns.next();
+  const rows = columns.count();
   const at = columns.risingInto(new Float64Array(rows));
   const frontEnd = numbered(columns, rows);
   const counter = columns.nearInto(new Uint32Array(rows));
@@ -73,6 +73,7 @@ export function decodeSearchBlock(bytes: Uint8Array): SearchBlock {
   const session = numbered(columns, rows);
   const hitsFrom = new Uint32Array(rows + 1);
   for (let row = 0; row < rows; row++) hitsFrom[row + 1] = (hitsFrom[row] as number) + columns.next();
+  columns.room(hitsFrom[rows] as number);
   const hits = columns.into(new Uint32Array(hitsFrom[rows] as number));
   return {
     rows,
@@ -103,7 +104,7 @@ export function putNumbered(columns: ColumnWriter, values: Float64Array): void {
 }
 
 export function numbered(columns: ColumnReader, rows: number): Float64Array {
-  const known = columns.into(new Float64Array(columns.next()));
+  const known = columns.into(new Float64Array(columns.count()));
   const values = new Float64Array(rows);
   for (let row = 0; row < rows; row++) values[row] = known[columns.next()] as number;
   return values;
@@ -119,6 +120,6 @@ function putTyped(columns: ColumnWriter, typed: readonly string[]): void {
 }
 
 function readTyped(columns: ColumnReader, rows: number): string[] {
-  const known = Array.from({ length: columns.next() }, () => columns.text());
+  const known = Array.from({ length: columns.count() }, () => columns.text());
   return Array.from({ length: rows }, () => known[columns.next()] as string);
 }
