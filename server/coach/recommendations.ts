@@ -4,7 +4,7 @@ import { type CatalogState, type Command, ownedBy } from "../catalog/state.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { DAY_MS } from "../query-log/rows/time.js";
-import { areForms, areSpellings, wordsIn } from "./words.js";
+import { areSameForm, areSpellings, type WordForm, wordForm, wordsIn } from "./words.js";
 
 /** A subject rests so long after somebody has decided about it, and a pending recommendation lives so long without renewal. */
 const REST_MS = 30 * DAY_MS;
@@ -28,16 +28,19 @@ export function saveAdvice(
   now: Date,
 ): SavedAdvice {
   const known = ownedBy(state, "recommendation", uid);
-  const rests = known.filter(
-    ({ status, updated_at }) => status !== "pending" && now.getTime() - Date.parse(updated_at) < REST_MS,
-  );
   const pending = known.filter(({ status }) => status === "pending");
+  const rests = new Subjects(language);
+  for (const one of known)
+    if (one.status !== "pending" && now.getTime() - Date.parse(one.updated_at) < REST_MS) rests.add(one);
+  const renewed = new Subjects<Recommendation>(language);
+  for (const one of pending) renewed.add(one);
+  const told = new Subjects(language);
   const saved: Recommendation[] = [];
   let nextId = state.nextRecommendationId;
   for (const one of advice) {
-    if (rests.some((other) => isAboutSame(one, other, language))) continue;
-    if (saved.some((other) => isAboutSame(one, other, language))) continue;
-    const before = pending.find((other) => isAboutSame(one, other, language));
+    if (rests.like(one) !== undefined || told.like(one) !== undefined) continue;
+    told.add(one);
+    const before = renewed.like(one);
     const { id, created_at } = before ?? { id: nextId++, created_at: now.toISOString() };
     saved.push({
       ...one,
@@ -103,11 +106,30 @@ export function recommendationView(
   return { ...shown, index: index.name };
 }
 
-/** The same kind of advice about the same term, also in another form or spelling. */
-function isAboutSame(a: Advice, b: Advice, language: string | null): boolean {
-  if (a.type !== b.type) return false;
-  const [one, other] = [termOf(a), termOf(b)];
-  return one === other || areSpellings(one, other) || areForms(wordsIn(one), wordsIn(other), language);
+/** What advice is about. */
+class Subjects<T extends Advice = Advice> {
+  readonly #language: string | null;
+  readonly #known: { readonly advice: T; readonly term: string; readonly form: WordForm }[] = [];
+
+  constructor(language: string | null) {
+    this.#language = language;
+  }
+
+  add(advice: T): void {
+    const term = termOf(advice);
+    this.#known.push({ advice, term, form: wordForm(wordsIn(term), this.#language) });
+  }
+
+  /** The same kind of advice about the same term, also in another form or spelling. */
+  like(advice: Advice): T | undefined {
+    const term = termOf(advice);
+    const form = wordForm(wordsIn(term), this.#language);
+    return this.#known.find(
+      (other) =>
+        other.advice.type === advice.type &&
+        (areSameForm(other.form, form) || areSpellings(other.term, term)),
+    )?.advice;
+  }
 }
 
 function termOf(advice: Advice): string {

@@ -33,10 +33,23 @@ export function stemsOf(words: readonly string[], language: string | null): stri
   return words.map((word) => stem(number, word));
 }
 
+/** What texts have alike that say the same in another form. */
+export interface WordForm {
+  readonly joined: string;
+  readonly stems: string;
+}
+
+export function wordForm(words: readonly string[], language: string | null): WordForm {
+  return { joined: words.join(""), stems: stemsOf(words, language).sort().join(" ") };
+}
+
 /** The texts say the same in another form: other endings, or the same words in another order or joined. */
+export function areSameForm(a: WordForm, b: WordForm): boolean {
+  return a.joined === b.joined || a.stems === b.stems;
+}
+
 export function areForms(a: readonly string[], b: readonly string[], language: string | null): boolean {
-  const formOf = (words: readonly string[]): string => stemsOf(words, language).sort().join(" ");
-  return a.join("") === b.join("") || formOf(a) === formOf(b);
+  return areSameForm(wordForm(a, language), wordForm(b, language));
 }
 
 /** Letters of a word of which one may be mistyped. */
