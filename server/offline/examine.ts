@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/offline.js";
 import { OtherVersionError } from "../../shards/storage/envelope.js";
+import { hasDatabase, levelDamage } from "../../shards/storage/level-reader/level-files.js";
 import { unfinishedRestore } from "../backups/restore.js";
 import { Catalog } from "../catalog/catalog.js";
 import type { CatalogState } from "../catalog/state.js";
@@ -28,6 +29,8 @@ export interface Findings {
   /** What is wrong with the catalog. When it cannot be read at all, nothing else was looked at. */
   readonly catalog: readonly string[];
   readonly shards: readonly ShardReport[];
+  /** What is wrong with the files of the query logs' database. Repair leaves it alone. */
+  readonly queryLogs: readonly string[];
   /** Sequence numbers that stand in two shards, one sentence each. */
   readonly across: readonly string[];
   /** The names of indexes by uid. */
@@ -46,7 +49,14 @@ export async function examine({ task, dataDir, index, dryRun }: Examination): Pr
   try {
     const { state, problems } = await readCatalog(dataDir);
     if (state === null)
-      return { unfinished: restore, catalog: problems, shards: [], across: [], names: new Map() };
+      return {
+        unfinished: restore,
+        catalog: problems,
+        shards: [],
+        queryLogs: [],
+        across: [],
+        names: new Map(),
+      };
     const move = await unfinishedMove(dataDir, state.shards ?? 0);
     const unfinished = [...restore, ...move, ...unfinishedCreations(state)];
     const records = [...state.indexes.values()];
@@ -56,10 +66,15 @@ export async function examine({ task, dataDir, index, dryRun }: Examination): Pr
     for (let shard = 0; shard < (state.shards ?? 0); shard++) {
       shards.push(await runShard({ task, dataDir, shard, dryRun, ...shardJob(state, records, wanted) }));
     }
-    return { unfinished, catalog: problems, shards, across: acrossShards(shards), names };
+    const queryLogs = wanted === null ? queryLogDamage(join(dataDir, "analytics")) : [];
+    return { unfinished, catalog: problems, shards, queryLogs, across: acrossShards(shards), names };
   } finally {
     await unlock();
   }
+}
+
+function queryLogDamage(location: string): string[] {
+  return hasDatabase(location) ? levelDamage(location, true) : [];
 }
 
 async function readCatalog(dataDir: string): Promise<{ state: CatalogState | null; problems: string[] }> {

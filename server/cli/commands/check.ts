@@ -78,10 +78,10 @@ async function examination(task: "check" | "repair", options: Options): Promise<
   }
 }
 
-function isDamaged({ catalog, shards, across }: Omit<Findings, "unfinished">): boolean {
+function isDamaged({ catalog, shards, queryLogs, across }: Omit<Findings, "unfinished">): boolean {
   const broken = ({ problems, indexes }: ShardReport): boolean =>
     problems.length > 0 || indexes.some((index) => index.problems.length > 0);
-  return catalog.length > 0 || across.length > 0 || shards.some(broken);
+  return catalog.length > 0 || queryLogs.length > 0 || across.length > 0 || shards.some(broken);
 }
 
 function print(findings: Findings, { json }: Options): void {
@@ -90,11 +90,13 @@ function print(findings: Findings, { json }: Options): void {
   );
 }
 
-function asJson({ unfinished, catalog, shards, across, names }: Findings) {
+function asJson(findings: Findings) {
+  const { unfinished, catalog, shards, queryLogs, across, names } = findings;
   return {
-    damaged: isDamaged({ catalog, shards, across, names }),
+    damaged: isDamaged(findings),
     unfinished,
     catalog,
+    query_logs: queryLogs,
     across_shards: across,
     shards: shards.map(({ shard, location, problems, filesRepaired, indexes }) => ({
       shard,
@@ -117,7 +119,8 @@ function asJson({ unfinished, catalog, shards, across, names }: Findings) {
   };
 }
 
-function asText({ unfinished, catalog, shards, across, names }: Findings): string[] {
+function asText(findings: Findings): string[] {
+  const { unfinished, catalog, shards, queryLogs, across, names } = findings;
   const lines = [
     ...unfinished.map((left) => `unfinished: ${left}`),
     ...catalog.map((found) => `catalog: ${found}; restore the catalog from a backup`),
@@ -128,8 +131,9 @@ function asText({ unfinished, catalog, shards, across, names }: Findings): strin
       lines.push(`shard ${shard}: LevelDB has put its files in order; what they had lost is gone`);
     for (const index of indexes) lines.push(...indexLines(index, shard, names.get(index.uid)));
   }
+  lines.push(...few(queryLogs.map((found) => `query logs: ${found}; move the directory analytics away`)));
   lines.push(...few(across));
-  if (!isDamaged({ catalog, shards, across, names })) lines.push("no damage found");
+  if (!isDamaged(findings)) lines.push("no damage found");
   return lines;
 }
 

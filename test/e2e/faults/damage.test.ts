@@ -186,6 +186,29 @@ describe("databases of a damaged data directory", () => {
     expect((await server.query("well", { q: "thing" })).json.found).toBe(40);
   });
 
+  test("that of the query logs: searches go on, reports are refused; check names it, and without it a new log begins", async () => {
+    const report = () => server.get("/v1/indexes/well/analytics/queries");
+    expectStatus(await server.query("well", { q: "before" }), 200);
+    expectStatus(await report(), 200);
+    await server.stop();
+    const folder = join(server.dataDir, "analytics");
+    const list = readdirSync(folder).find((name) => name.startsWith("MANIFEST"))!;
+    const bytes = readFileSync(join(folder, list));
+    bytes[20]! ^= 1;
+    writeFileSync(join(folder, list), bytes);
+    const found = skein("check");
+    expect([found.status, found.text]).toEqual([1, expect.stringMatching(/^query logs: .*MANIFEST/m)]);
+    await server.launch();
+    expectStatus(await server.query("well", { q: "while it is damaged" }), 200);
+    expect((await report()).json).toMatchObject({ code: "SK-AN-503" });
+    await server.stop();
+    renameSync(folder, `${folder}.damaged`);
+    expect(skein("check").status).toBe(0);
+    await server.launch();
+    expectStatus(await server.query("well", { q: "after" }), 200);
+    expect((await report()).json.data).toMatchObject([{ query: "after", count: 1 }]);
+  });
+
   test("no command works beside a server, and it says which one", () => {
     for (const command of ["check", "repair", "serve"]) {
       const refused = skein(command);
