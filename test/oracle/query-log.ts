@@ -16,6 +16,9 @@ const textOf = (typed: string): string =>
 const samePerson = (a: { user: number; session: number }, b: { user: number; session: number }): boolean =>
   a.user !== 0 && b.user !== 0 ? a.user === b.user : a.session !== 0 && a.session === b.session;
 
+const typist = ({ user, session }: { user: number; session: number }): string =>
+  user === 0 ? `session ${session}` : `user ${user}`;
+
 const isBefore = (a: JournalSearch, b: JournalSearch): boolean => {
   const order = (row: JournalSearch) => [row.id.atMs, row.id.frontEnd, row.id.counter];
   const [one, other] = [order(a), order(b)];
@@ -25,7 +28,8 @@ const isBefore = (a: JournalSearch, b: JournalSearch): boolean => {
 
 export class QueryLogTwin {
   readonly #searches: JournalSearch[] = [];
-  readonly #events: JournalEvent[] = [];
+  /** With the search that each belongs to: one that was answered before the event came. */
+  readonly #events: (JournalEvent & { readonly owner: JournalSearch | undefined })[] = [];
 
   addSearch(search: JournalSearch): void {
     this.#searches.push(search);
@@ -34,7 +38,7 @@ export class QueryLogTwin {
 
   addEvent(event: JournalEvent): void {
     const known = this.#events.some(({ log, eventId }) => log === event.log && eventId === event.eventId);
-    if (event.eventId === "" || !known) this.#events.push(event);
+    if (event.eventId === "" || !known) this.#events.push({ ...event, owner: this.#ownerOf(event) });
   }
 
   queries(log: number, window: TwinWindow, limit: number): object[] {
@@ -141,10 +145,11 @@ export class QueryLogTwin {
     return [...texts];
   }
 
-  /** The next search of the same person, if it goes on typing within five seconds. */
+  /** The next search of the same user, or of the same session without a user, if it goes on typing within five seconds. */
   #successor(search: JournalSearch): JournalSearch | undefined {
+    if (search.user === 0 && search.session === 0) return undefined;
     const next = this.#searches.find(
-      (other) => other.log === search.log && samePerson(other, search) && isBefore(search, other),
+      (other) => other.log === search.log && typist(other) === typist(search) && isBefore(search, other),
     );
     if (next === undefined || next.id.atMs - search.id.atMs > 5_000) return undefined;
     const [longer, shorter] = [textOf(next.text), textOf(search.text)];
@@ -155,7 +160,7 @@ export class QueryLogTwin {
   #has(search: JournalSearch, type: string): boolean {
     return this.#events.some((event) => {
       if (event.type !== type || event.log !== search.log) return false;
-      let owner = this.#ownerOf(event);
+      let { owner } = event;
       for (let next = owner; next !== undefined; next = this.#successor(next)) owner = next;
       return owner === search;
     });

@@ -1,12 +1,10 @@
 // The rows of a log that are in the journal and not yet in a block. They are in memory, found by their id and by who made
 // them. A checkpoint makes blocks of them.
 import type { EventBlock } from "./event-block.js";
-import { NOBODY, type Person } from "./journal.js";
+import type { Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
-
-/** Searches come when they are answered, so one that took long comes after later ones: at most by this. */
-const DISORDER_MS_MAX = 60_000;
+import { compareSearches, Trails } from "./trails.js";
 
 /** See SearchBlock. */
 export interface OpenSearch {
@@ -47,8 +45,8 @@ export interface OpenEvent {
 export class OpenRows {
   readonly searches: OpenSearch[] = [];
   readonly events: OpenEvent[] = [];
+  readonly trails = new Trails<OpenSearch>(compareSearches);
   readonly #byCounter = new Map<number, OpenSearch[]>();
-  readonly #byPerson = new Map<Person, OpenSearch[]>();
 
   get size(): number {
     return this.searches.length + this.events.length;
@@ -57,27 +55,11 @@ export class OpenRows {
   addSearch(search: OpenSearch): void {
     this.searches.push(search);
     add(this.#byCounter, search.counter, search);
-    if (search.user !== NOBODY) add(this.#byPerson, search.user, search);
-    if (search.session !== NOBODY) add(this.#byPerson, search.session, search);
+    this.trails.add(search, search);
   }
 
   byId(atMs: number, counter: number, frontEnd: number): OpenSearch | undefined {
     return this.#byCounter.get(counter)?.find((search) => search.at === atMs && search.frontEnd === frontEnd);
-  }
-
-  /**
-   * The searches of a user and of a session that came with or after those of `fromMs`, and maybe some from before. In no
-   * order; a search that has both is there twice.
-   */
-  *of(user: Person, session: Person, fromMs: number): Generator<OpenSearch> {
-    for (const person of [user, session]) {
-      const list = person === NOBODY ? undefined : this.#byPerson.get(person);
-      for (let i = (list?.length ?? 0) - 1; i >= 0; i--) {
-        const search = (list as OpenSearch[])[i] as OpenSearch;
-        if (search.at < fromMs - DISORDER_MS_MAX) break;
-        yield search;
-      }
-    }
   }
 }
 

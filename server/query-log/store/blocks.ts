@@ -9,10 +9,11 @@ import {
 } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
 import { decodeEventBlock, EVENT_BLOCK_VERSION, type EventBlock } from "../rows/event-block.js";
-import { NOBODY, type Person } from "../rows/journal.js";
+import type { Person } from "../rows/journal.js";
 import { type BlockPlace, blockKey, type LogKeyKind, LogKind } from "../rows/keys.js";
 import { decodeMarks, MARKS_VERSION } from "../rows/marks.js";
 import { decodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "../rows/search-block.js";
+import { Trails } from "../rows/trails.js";
 
 /** Rows of the blocks that are kept in memory. */
 const ROWS_MAX = 200_000;
@@ -26,7 +27,7 @@ export class MarkedBlock {
   readonly place: BlockPlace;
   readonly searches: SearchBlock;
   readonly marks: Uint8Array;
-  #rowsOf: Map<Person, number[]> | null = null;
+  #trails: Trails<number> | null = null;
 
   constructor(place: BlockPlace, searches: SearchBlock, marks: Uint8Array) {
     this.place = place;
@@ -34,10 +35,10 @@ export class MarkedBlock {
     this.marks = marks;
   }
 
-  /** Ascending. */
-  rowsOf(person: Person): readonly number[] {
-    this.#rowsOf ??= this.#personRows();
-    return this.#rowsOf.get(person) ?? [];
+  /** The rows that people made. */
+  get trails(): Trails<number> {
+    this.#trails ??= this.#trailsOfRows();
+    return this.#trails;
   }
 
   /** The row of a query's id, -1 when the block does not have it. */
@@ -54,18 +55,12 @@ export class MarkedBlock {
     return -1;
   }
 
-  #personRows(): Map<Person, number[]> {
+  #trailsOfRows(): Trails<number> {
     const { rows, user, session } = this.searches;
-    const lists = new Map<Person, number[]>();
-    for (let row = 0; row < rows; row++) {
-      for (const person of new Set([user[row] as number, session[row] as number])) {
-        if (person === NOBODY) continue;
-        const list = lists.get(person);
-        if (list === undefined) lists.set(person, [row]);
-        else list.push(row);
-      }
-    }
-    return lists;
+    const trails = new Trails<number>((a, b) => a - b);
+    for (let row = 0; row < rows; row++)
+      trails.add({ user: user[row] as Person, session: session[row] as Person }, row);
+    return trails;
   }
 }
 

@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
 import {
+  type Asker,
   EVENT_TYPES,
   type JournalEvent,
   type JournalSearch,
@@ -27,6 +28,7 @@ import type { QueryId } from "../rows/query-ids.js";
 import { type Counters, openCounters } from "../rows/records.js";
 import { continues, normalisedText } from "../rows/text-form.js";
 import { ATTRIBUTION_MS, dayOf, HOUR_MS, hourOf, TYPING_MS } from "../rows/time.js";
+import { compareSearches, type SearchPlace } from "../rows/trails.js";
 import type { Blocks, MarkedBlock } from "./blocks.js";
 import { Dictionary } from "./dictionary.js";
 
@@ -45,15 +47,16 @@ export interface Hour {
 }
 
 /** A search, wherever it stands. */
-interface LoggedSearch {
-  readonly at: number;
-  readonly counter: number;
-  readonly frontEnd: number;
+interface LoggedSearch extends SearchPlace, Asker {
   readonly text: number;
   readonly words: string;
-  readonly user: Person;
-  readonly session: Person;
   marks: number;
+}
+
+/** Searches in their order. */
+interface Trail {
+  readonly length: number;
+  at(i: number): LoggedSearch | undefined;
 }
 
 export class LogState {
@@ -154,12 +157,11 @@ export class LogState {
     }
   }
 
-  /** The search before this one, by the same person, was a beginning of it; or this one is a beginning of the one after it. */
+  /** The person's search before this one was a beginning of it; or this one is a beginning of the one after it. */
   #supersede(search: OpenSearch): void {
-    const near = this.#searchesOf(search, search.at - TYPING_MS, search.at + TYPING_MS);
-    const place = near.findIndex((other) => compareSearches(other, search) === 0);
-    const before = near[place - 1];
-    const after = near[place + 1];
+    const fromMs = search.at - TYPING_MS;
+    const before = lastBefore(this.#ownTrails(search, fromMs, search.at), search, fromMs);
+    const after = this.#after(search);
     if (before !== undefined) supersedeWith(before, search);
     if (after !== undefined) supersedeWith(search, after);
   }
@@ -168,8 +170,7 @@ export class LogState {
   #last(search: LoggedSearch): LoggedSearch {
     let last = search;
     while ((last.marks & SUPERSEDED) !== 0) {
-      const later = this.#searchesOf(last, last.at, last.at + TYPING_MS);
-      const next = later[later.findIndex((other) => compareSearches(other, last) === 0) + 1];
+      const next = this.#after(last);
       if (next === undefined) break;
       last = next;
     }
@@ -191,30 +192,42 @@ export class LogState {
     if (event.query === "" || (event.user === NOBODY && event.session === NOBODY)) return undefined;
     const text = this.texts.find(normalisedText(event.query));
     if (text === 0) return undefined;
-    return this.#searchesOf(event, event.atMs - ATTRIBUTION_MS, event.atMs).findLast(
-      (search) => search.text === text,
-    );
+    const fromMs = event.atMs - ATTRIBUTION_MS;
+    const end = { at: event.atMs, frontEnd: Number.POSITIVE_INFINITY, counter: 0 };
+    return lastBefore(this.#relatedTrails(event, fromMs, event.atMs), end, fromMs, text);
   }
 
-  /** What the person searched from `fromMs` to `toMs`, both included, ordered by time. */
-  #searchesOf(
-    person: { readonly user: Person; readonly session: Person },
-    fromMs: number,
-    toMs: number,
-  ): LoggedSearch[] {
-    const found = new Map<string, LoggedSearch>();
-    const take = (search: LoggedSearch): void => {
-      if (search.at >= fromMs && search.at <= toMs && isSamePerson(search, person))
-        found.set(`${search.at}/${search.frontEnd}/${search.counter}`, search);
-    };
-    for (const search of this.open.of(person.user, person.session, fromMs)) take(search);
-    for (const block of this.#blocksBetween(fromMs, toMs)) {
-      for (const name of [person.user, person.session]) {
-        if (name === NOBODY) continue;
-        for (const row of block.rowsOf(name)) take(new StoredSearch(this, block, row, this.#blocks));
-      }
+  /** The person's next search, while they may still be typing. */
+  #after(search: LoggedSearch): LoggedSearch | undefined {
+    const toMs = search.at + TYPING_MS;
+    let first: LoggedSearch | undefined;
+    for (const trail of this.#ownTrails(search, search.at, toMs)) {
+      let place = countBefore(trail, search);
+      let next = trail.at(place);
+      if (next !== undefined && compareSearches(next, search) === 0) next = trail.at(++place);
+      if (next === undefined || next.at > toMs) continue;
+      if (first === undefined || compareSearches(next, first) < 0) first = next;
     }
-    return [...found.values()].sort(compareSearches);
+    return first;
+  }
+
+  /** What one typed, at least from `fromMs` to `toMs`: see Trails. */
+  *#ownTrails(asker: Asker, fromMs: number, toMs: number): Generator<Trail> {
+    yield this.open.trails.own(asker);
+    for (const block of this.#blocksBetween(fromMs, toMs))
+      yield this.#storedTrail(block, block.trails.own(asker));
+  }
+
+  *#relatedTrails(asker: Asker, fromMs: number, toMs: number): Generator<Trail> {
+    yield* this.open.trails.related(asker);
+    for (const block of this.#blocksBetween(fromMs, toMs))
+      for (const rows of block.trails.related(asker)) yield this.#storedTrail(block, rows);
+  }
+
+  #storedTrail(block: MarkedBlock, rows: readonly number[]): Trail {
+    const at = (i: number): LoggedSearch | undefined =>
+      i < rows.length ? new StoredSearch(this, block, rows[i] as number, this.#blocks) : undefined;
+    return { length: rows.length, at };
   }
 
   /** The stored blocks that may have a search from `fromMs` to `toMs`. What is damaged belongs to nobody, and logging goes on. */
@@ -312,16 +325,33 @@ function supersedeWith(before: LoggedSearch, after: LoggedSearch): void {
   after.marks |= before.marks & (CLICKED | CONVERTED);
 }
 
-/** By time, then by id. */
-function compareSearches(a: LoggedSearch, b: LoggedSearch): number {
-  return a.at - b.at || a.frontEnd - b.frontEnd || a.counter - b.counter;
+/** The last search before a place, from `fromMs` on, for that text if one is given. */
+function lastBefore(
+  trails: Iterable<Trail>,
+  place: SearchPlace,
+  fromMs: number,
+  text?: number,
+): LoggedSearch | undefined {
+  let last: LoggedSearch | undefined;
+  for (const trail of trails) {
+    for (let i = countBefore(trail, place) - 1; i >= 0; i--) {
+      const search = trail.at(i) as LoggedSearch;
+      if (search.at < fromMs || (last !== undefined && compareSearches(search, last) < 0)) break;
+      if (text !== undefined && search.text !== text) continue;
+      last = search;
+      break;
+    }
+  }
+  return last;
 }
 
-/** The same user; or the same session, where one of them does not say who the user is. */
-function isSamePerson(
-  a: { readonly user: Person; readonly session: Person },
-  b: { readonly user: Person; readonly session: Person },
-): boolean {
-  if (a.user !== NOBODY && b.user !== NOBODY) return a.user === b.user;
-  return a.session !== NOBODY && a.session === b.session;
+/** How many searches of a trail come before a place. */
+function countBefore(trail: Trail, place: SearchPlace): number {
+  let low = 0;
+  for (let high = trail.length; low < high; ) {
+    const middle = (low + high) >>> 1;
+    if (compareSearches(trail.at(middle) as LoggedSearch, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
