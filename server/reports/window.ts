@@ -110,7 +110,7 @@ function slicesOf(state: LogState, blocks: Blocks, { fromMs, toMs }: Window, rol
       slices.push({ kind: "rollup", of: LogKind.hourRollup, period: number });
       continue;
     }
-    for (const block of hour.searches) slices.push({ kind: "searches", hour: number, block });
+    for (const { block } of hour.searches) slices.push({ kind: "searches", hour: number, block });
     for (const block of hour.events) slices.push({ kind: "events", hour: number, block });
   }
   return slices;

@@ -9,7 +9,13 @@ import { SkeinError } from "../../server/errors.js";
 import { DEFAULT_LIMITS } from "../../server/limits.js";
 import { ColumnReader } from "../../server/query-log/rows/columns.js";
 import { decodeEventBlock, encodeEventBlock } from "../../server/query-log/rows/event-block.js";
-import { Chunk, encodeAnswered, type JournalEvent, readChunk } from "../../server/query-log/rows/journal.js";
+import {
+  Chunk,
+  decodeAnswered,
+  encodeAnswered,
+  type JournalEvent,
+  readChunk,
+} from "../../server/query-log/rows/journal.js";
 import { eventBlockOf, searchBlockOf } from "../../server/query-log/rows/open-rows.js";
 import { Rollup, readPeople } from "../../server/query-log/rows/rollup.js";
 import { decodeSearchBlock, encodeSearchBlock } from "../../server/query-log/rows/search-block.js";
@@ -113,6 +119,10 @@ async function checkCounted(events: readonly JournalEvent[]): Promise<void> {
   if (clicks + conversions !== expected) finding(`of ${expected} events ${clicks + conversions} are counted`);
 }
 
+function readAll(chunk: Uint8Array): void {
+  for (const { kind, row } of [...readChunk(chunk)]) if (kind === "search") decodeAnswered(row.answered);
+}
+
 const ROW = { at: NOW_MS, user: 2 ** 48 - 1, session: 0, text: 7 };
 const SEARCHES = encodeSearchBlock(
   searchBlockOf(
@@ -166,7 +176,7 @@ const ROLLUP = ((): Rollup => {
 const KINDS: readonly { readonly bytes: Uint8Array; read(bytes: Uint8Array): unknown }[] = [
   { bytes: inflateRawSync(SEARCHES), read: (bytes) => decodeSearchBlock(deflateRawSync(bytes)) },
   { bytes: inflateRawSync(EVENTS), read: (bytes) => decodeEventBlock(deflateRawSync(bytes)) },
-  { bytes: CHUNK, read: (bytes) => [...readChunk(bytes)] },
+  { bytes: CHUNK, read: readAll },
   { bytes: ROLLUP.part("people"), read: (bytes) => readPeople(new ColumnReader(bytes)) },
   ...(["totals", "texts", "documents"] as const).map((part) => ({
     bytes: ROLLUP.part(part),

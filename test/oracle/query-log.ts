@@ -1,9 +1,11 @@
 // The naive twin of the query log: keeps all searches and events in lists, and answers each report by going through them.
-import type { JournalEvent, JournalSearch } from "../../server/query-log/rows/journal.js";
+import type { Answered, JournalEvent, JournalSearch } from "../../server/query-log/rows/journal.js";
 import { stepMs } from "../../server/query-log/rows/took.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+export type TwinSearch = Omit<JournalSearch, "answered"> & Answered;
 
 export interface TwinWindow {
   readonly fromMs: number;
@@ -19,19 +21,19 @@ const samePerson = (a: { user: number; session: number }, b: { user: number; ses
 const typist = ({ user, session }: { user: number; session: number }): string =>
   user === 0 ? `session ${session}` : `user ${user}`;
 
-const isBefore = (a: JournalSearch, b: JournalSearch): boolean => {
-  const order = (row: JournalSearch) => [row.id.atMs, row.id.frontEnd, row.id.counter];
+const isBefore = (a: TwinSearch, b: TwinSearch): boolean => {
+  const order = (row: TwinSearch) => [row.id.atMs, row.id.frontEnd, row.id.counter];
   const [one, other] = [order(a), order(b)];
   const at = one.findIndex((value, i) => value !== other[i]);
   return at >= 0 && one[at]! < other[at]!;
 };
 
 export class QueryLogTwin {
-  readonly #searches: JournalSearch[] = [];
+  readonly #searches: TwinSearch[] = [];
   /** With the search that each belongs to: one that was answered before the event came. */
-  readonly #events: (JournalEvent & { readonly owner: JournalSearch | undefined })[] = [];
+  readonly #events: (JournalEvent & { readonly owner: TwinSearch | undefined })[] = [];
 
-  addSearch(search: JournalSearch): void {
+  addSearch(search: TwinSearch): void {
     this.#searches.push(search);
     this.#searches.sort((a, b) => (isBefore(a, b) ? -1 : 1));
   }
@@ -103,7 +105,7 @@ export class QueryLogTwin {
   }
 
   #series(
-    searches: readonly JournalSearch[],
+    searches: readonly TwinSearch[],
     events: readonly JournalEvent[],
     { fromMs, toMs }: TwinWindow,
     stepMs: number,
@@ -126,7 +128,7 @@ export class QueryLogTwin {
     return this.#events.filter((event) => event.log === log && event.atMs >= fromMs && event.atMs < toMs);
   }
 
-  #counted(log: number, { fromMs, toMs }: TwinWindow): JournalSearch[] {
+  #counted(log: number, { fromMs, toMs }: TwinWindow): TwinSearch[] {
     return this.#searches.filter(
       (search) =>
         search.log === log &&
@@ -136,8 +138,8 @@ export class QueryLogTwin {
     );
   }
 
-  #byText(searches: readonly JournalSearch[]): [string, JournalSearch[]][] {
-    const texts = new Map<string, JournalSearch[]>();
+  #byText(searches: readonly TwinSearch[]): [string, TwinSearch[]][] {
+    const texts = new Map<string, TwinSearch[]>();
     for (const search of searches) {
       const text = textOf(search.text);
       texts.set(text, [...(texts.get(text) ?? []), search]);
@@ -146,7 +148,7 @@ export class QueryLogTwin {
   }
 
   /** The next search of the same user, or of the same session without a user, if it goes on typing within five seconds. */
-  #successor(search: JournalSearch): JournalSearch | undefined {
+  #successor(search: TwinSearch): TwinSearch | undefined {
     if (search.user === 0 && search.session === 0) return undefined;
     const next = this.#searches.find(
       (other) => other.log === search.log && typist(other) === typist(search) && isBefore(search, other),
@@ -157,7 +159,7 @@ export class QueryLogTwin {
   }
 
   /** Whether an event of the type belongs to the search or to one that it supersedes. */
-  #has(search: JournalSearch, type: string): boolean {
+  #has(search: TwinSearch, type: string): boolean {
     return this.#events.some((event) => {
       if (event.type !== type || event.log !== search.log) return false;
       let { owner } = event;
@@ -166,7 +168,7 @@ export class QueryLogTwin {
     });
   }
 
-  #ownerOf({ log, search: id, query, atMs, user, session }: JournalEvent): JournalSearch | undefined {
+  #ownerOf({ log, search: id, query, atMs, user, session }: JournalEvent): TwinSearch | undefined {
     if (id !== null) {
       return this.#searches.find(
         (search) =>

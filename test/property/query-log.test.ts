@@ -2,17 +2,12 @@
 // hours and days, with checkpoints, rollups, crashes and windows of any minute between them. SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  Chunk,
-  encodeAnswered,
-  type JournalEvent,
-  type JournalSearch,
-} from "../../server/query-log/rows/journal.js";
+import { Chunk, encodeAnswered, type JournalEvent } from "../../server/query-log/rows/journal.js";
 import { QueryLog } from "../../server/query-log/store/query-log.js";
 import { reportOf } from "../../server/reports/report.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { effort } from "../effort.js";
-import { QueryLogTwin, type TwinWindow } from "../oracle/query-log.js";
+import { QueryLogTwin, type TwinSearch, type TwinWindow } from "../oracle/query-log.js";
 
 const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 const STORIES = effort(300, 10_000);
@@ -136,7 +131,7 @@ class Story {
   readonly twin = new QueryLogTwin();
   readonly #disk = new CrashDisk();
   readonly #chunk = new Chunk(CHUNK_BYTES);
-  readonly #made: JournalSearch[] = [];
+  readonly #made: TwinSearch[] = [];
   #log!: QueryLog;
   nowMs = START_MS;
   #counter = 0;
@@ -164,7 +159,7 @@ class Story {
     frontEnd,
     early,
   }: Extract<Step, { does: "search" }>): Promise<void> {
-    const row: JournalSearch = {
+    const row: TwinSearch = {
       log,
       id: { atMs: this.nowMs - early, counter: ++this.#counter, frontEnd: FRONT_ENDS[frontEnd]! },
       took,

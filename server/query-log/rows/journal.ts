@@ -40,11 +40,13 @@ export interface Answered {
   readonly documents: readonly string[];
 }
 
-export interface JournalSearch extends Asker, Answered {
+export interface JournalSearch extends Asker {
   readonly log: number;
   readonly id: QueryId;
   /** See took.ts. */
   readonly took: number;
+  /** What encodeAnswered wrote, each byte a character (Latin-1): the same for the same answer. */
+  readonly answered: string;
 }
 
 export interface JournalEvent extends Asker {
@@ -75,6 +77,9 @@ const EVENT = 2;
 const QUERY_ID_BYTES = 8 + 3 + 6;
 const SEARCH_HEAD_BYTES = 1 + 4 + QUERY_ID_BYTES + 2 + 6 + 6;
 const EVENT_BYTES = 1 + 4 + 8 + 1 + 6 + 6 + QUERY_ID_BYTES + 4 + 8 + 3 * 2;
+
+const FOUND_AND_PAGE_BYTES = 4 + 4;
+const CUT_SHORT = "a chunk of the query log is cut short";
 
 const FILTERED = 1;
 const MODE_SHIFT = 1;
@@ -184,6 +189,11 @@ export function* readChunk(chunk: Uint8Array): Generator<Row> {
   }
 }
 
+/** See JournalSearch. Throws RangeError for what encodeAnswered did not write. */
+export function decodeAnswered(answered: string): Answered {
+  return new RowReader(Buffer.from(answered, "latin1")).answered();
+}
+
 class RowReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -207,25 +217,23 @@ class RowReader {
     const took = this.whole(2);
     const user = this.whole(6);
     const session = this.whole(6);
+    const from = this.#at;
+    choice(SEARCH_MODES, this.whole(1) >> MODE_SHIFT);
+    this.#at += FOUND_AND_PAGE_BYTES;
+    this.#skipText();
+    for (let left = this.whole(1); left > 0; left--) this.#skipText();
+    if (this.#at > this.#bytes.length) throw new RangeError(CUT_SHORT);
+    return { log, id, took, user, session, answered: this.#bytes.toString("latin1", from, this.#at) };
+  }
+
+  answered(): Answered {
     const flags = this.whole(1);
     const found = this.whole(4);
     const page = this.whole(4);
     const text = this.#text();
     const documents = Array.from({ length: this.whole(1) }, () => this.#text());
     const mode = choice(SEARCH_MODES, flags >> MODE_SHIFT);
-    return {
-      log,
-      id,
-      took,
-      user,
-      session,
-      text,
-      mode,
-      filtered: (flags & FILTERED) !== 0,
-      found,
-      page,
-      documents,
-    };
+    return { text, mode, filtered: (flags & FILTERED) !== 0, found, page, documents };
   }
 
   event(): JournalEvent {
@@ -253,10 +261,15 @@ class RowReader {
     return this.#bytes.readDoubleLE(this.#at - 8);
   }
 
+  #skipText(): void {
+    const length = this.whole(2);
+    this.#at += length;
+  }
+
   #text(): string {
     const length = this.whole(2);
     this.#at += length;
-    if (this.#at > this.#bytes.length) throw new RangeError("a chunk of the query log is cut short");
+    if (this.#at > this.#bytes.length) throw new RangeError(CUT_SHORT);
     return this.#bytes.toString("utf8", this.#at - length, this.#at);
   }
 }

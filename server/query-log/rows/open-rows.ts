@@ -6,23 +6,26 @@ import type { SearchBlock } from "./search-block.js";
 import { hourOf } from "./time.js";
 import { compareSearches, Trails } from "./trails.js";
 
-/** See SearchBlock. */
-export interface OpenSearch {
-  readonly at: number;
-  readonly counter: number;
-  readonly frontEnd: number;
+/** What was asked and what was found, as rows have it. See SearchBlock. */
+export interface Asked {
   readonly text: number;
   readonly typed: string;
   /** The normalised text itself; not known of rows that come from a block. */
   readonly words: string;
   readonly found: number;
-  readonly took: number;
   readonly mode: number;
   readonly filtered: boolean;
   readonly page: number;
+  readonly hits: readonly number[];
+}
+
+export interface OpenSearch extends Asked {
+  readonly at: number;
+  readonly counter: number;
+  readonly frontEnd: number;
+  readonly took: number;
   readonly user: Person;
   readonly session: Person;
-  readonly hits: readonly number[];
   /** See marks.ts. */
   marks: number;
 }
@@ -45,8 +48,12 @@ export interface OpenEvent {
 export class OpenRows {
   readonly searches: OpenSearch[] = [];
   readonly events: OpenEvent[] = [];
+  /** By what the journal has of them. */
+  readonly asked = new Map<string, Asked>();
   readonly trails = new Trails<OpenSearch>(compareSearches);
-  readonly #byCounter = new Map<number, OpenSearch[]>();
+  readonly #byCounter = new Map<number, OpenSearch>();
+  /** Searches whose counter another front-end had before. */
+  readonly #others: OpenSearch[] = [];
 
   get size(): number {
     return this.searches.length + this.events.length;
@@ -54,12 +61,16 @@ export class OpenRows {
 
   addSearch(search: OpenSearch): void {
     this.searches.push(search);
-    add(this.#byCounter, search.counter, search);
+    if (this.#byCounter.has(search.counter)) this.#others.push(search);
+    else this.#byCounter.set(search.counter, search);
     this.trails.add(search, search);
   }
 
   byId(atMs: number, counter: number, frontEnd: number): OpenSearch | undefined {
-    return this.#byCounter.get(counter)?.find((search) => search.at === atMs && search.frontEnd === frontEnd);
+    const isIt = (search: OpenSearch): boolean =>
+      search.at === atMs && search.counter === counter && search.frontEnd === frontEnd;
+    const first = this.#byCounter.get(counter);
+    return first === undefined || isIt(first) ? first : this.#others.find(isIt);
   }
 }
 
@@ -84,24 +95,41 @@ export function byHour<
 
 export function searchBlockOf(rows: readonly OpenSearch[]): SearchBlock {
   const hitsFrom = new Uint32Array(rows.length + 1);
-  for (const [row, { hits }] of rows.entries()) hitsFrom[row + 1] = (hitsFrom[row] as number) + hits.length;
-  return {
+  for (let row = 0; row < rows.length; row++)
+    hitsFrom[row + 1] = (hitsFrom[row] as number) + (rows[row] as OpenSearch).hits.length;
+  const block = {
     rows: rows.length,
-    at: Float64Array.from(rows, ({ at }) => at),
-    counter: Uint32Array.from(rows, ({ counter }) => counter),
-    frontEnd: Float64Array.from(rows, ({ frontEnd }) => frontEnd),
-    text: Uint32Array.from(rows, ({ text }) => text),
+    at: new Float64Array(rows.length),
+    counter: new Uint32Array(rows.length),
+    frontEnd: new Float64Array(rows.length),
+    text: new Uint32Array(rows.length),
     typed: rows.map(({ typed }) => typed),
-    found: Uint32Array.from(rows, ({ found }) => found),
-    took: Uint16Array.from(rows, ({ took }) => took),
-    mode: Uint8Array.from(rows, ({ mode }) => mode),
-    filtered: Uint8Array.from(rows, ({ filtered }) => (filtered ? 1 : 0)),
-    page: Uint32Array.from(rows, ({ page }) => page),
-    user: Float64Array.from(rows, ({ user }) => user),
-    session: Float64Array.from(rows, ({ session }) => session),
+    found: new Uint32Array(rows.length),
+    took: new Uint16Array(rows.length),
+    mode: new Uint8Array(rows.length),
+    filtered: new Uint8Array(rows.length),
+    page: new Uint32Array(rows.length),
+    user: new Float64Array(rows.length),
+    session: new Float64Array(rows.length),
     hitsFrom,
-    hits: Uint32Array.from(rows.flatMap(({ hits }) => hits)),
+    hits: new Uint32Array(hitsFrom[rows.length] as number),
   };
+  for (let row = 0; row < rows.length; row++) {
+    const search = rows[row] as OpenSearch;
+    block.at[row] = search.at;
+    block.counter[row] = search.counter;
+    block.frontEnd[row] = search.frontEnd;
+    block.text[row] = search.text;
+    block.found[row] = search.found;
+    block.took[row] = search.took;
+    block.mode[row] = search.mode;
+    block.filtered[row] = search.filtered ? 1 : 0;
+    block.page[row] = search.page;
+    block.user[row] = search.user;
+    block.session[row] = search.session;
+    block.hits.set(search.hits, hitsFrom[row]);
+  }
+  return block;
 }
 
 export function eventBlockOf(rows: readonly OpenEvent[]): EventBlock {

@@ -48,8 +48,9 @@ export class Trails<T> {
       trails.set(person, [row]);
       return;
     }
-    let place = trail.length;
-    while (place > 0 && this.#compare(trail[place - 1] as T, row) > 0) place--;
-    trail.splice(place, 0, row);
+    let place = trail.push(row) - 1;
+    for (; place > 0 && this.#compare(trail[place - 1] as T, row) > 0; place--)
+      trail[place] = trail[place - 1] as T;
+    trail[place] = row;
   }
 }

@@ -8,8 +8,9 @@ import {
   unseal,
 } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
+import { AskedFilter } from "../rows/asked-filter.js";
 import { decodeEventBlock, EVENT_BLOCK_VERSION, type EventBlock } from "../rows/event-block.js";
-import type { Person } from "../rows/journal.js";
+import type { Asker, Person } from "../rows/journal.js";
 import { type BlockPlace, blockKey, type LogKeyKind, LogKind } from "../rows/keys.js";
 import { decodeMarks, MARKS_VERSION } from "../rows/marks.js";
 import { decodeSearchBlock, SEARCH_BLOCK_VERSION, type SearchBlock } from "../rows/search-block.js";
@@ -17,6 +18,8 @@ import { Trails } from "../rows/trails.js";
 
 /** Rows of the blocks that are kept in memory. */
 const ROWS_MAX = 200_000;
+/** Bytes of the filters that are kept in memory: those of some 5 million searches. */
+const FILTER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A block that a report has planned to read was merged into another one meanwhile. */
 export class BlockGoneError extends Error {
@@ -69,6 +72,9 @@ export class Blocks {
   /** The least recently used first. */
   readonly #known = new Map<string, MarkedBlock>();
   #rows = 0;
+  /** The least recently used first. */
+  readonly #filters = new Map<string, { readonly place: BlockPlace; readonly filter: AskedFilter }>();
+  #filterBytes = 0;
   /** Marks that no checkpoint has stored yet. */
   readonly #changed = new Map<string, MarkedBlock>();
 
@@ -80,15 +86,36 @@ export class Blocks {
   searches(place: BlockPlace): MarkedBlock {
     const name = nameOf(place);
     const known = this.#changed.get(name) ?? this.#known.get(name) ?? this.#read(place);
-    if (this.#known.delete(name)) this.#rows -= known.searches.rows;
-    this.#known.set(name, known);
-    this.#rows += known.searches.rows;
+    this.add(known);
+    return known;
+  }
+
+  /** A block that is stored now. */
+  add(block: MarkedBlock): void {
+    const name = nameOf(block.place);
+    if (this.#known.delete(name)) this.#rows -= block.searches.rows;
+    this.#known.set(name, block);
+    this.#rows += block.searches.rows;
     for (const [oldest, { searches }] of this.#known) {
       if (this.#rows <= ROWS_MAX || oldest === name) break;
       this.#known.delete(oldest);
       this.#rows -= searches.rows;
     }
-    return known;
+  }
+
+  /** False when neither the user nor the session searched for the text in the block. Throws as `searches`. */
+  mayHold(place: BlockPlace, asker: Asker, text: number): boolean {
+    const name = nameOf(place);
+    const filter = this.#filters.get(name)?.filter ?? new AskedFilter(this.searches(place).searches);
+    if (this.#filters.delete(name)) this.#filterBytes -= filter.bytes;
+    this.#filters.set(name, { place, filter });
+    this.#filterBytes += filter.bytes;
+    for (const [oldest, { filter: other }] of this.#filters) {
+      if (this.#filterBytes <= FILTER_BYTES_MAX || oldest === name) break;
+      this.#filters.delete(oldest);
+      this.#filterBytes -= other.bytes;
+    }
+    return filter.mayHold(asker, text);
   }
 
   /** Throws BlockGoneError, DamagedBytesError. */
@@ -112,10 +139,11 @@ export class Blocks {
 
   /** The blocks of a log, or of one of its hours, are not what they were. */
   forget(log: number, hour?: number): void {
-    for (const blocks of [this.#known, this.#changed])
+    for (const blocks of [this.#known, this.#changed, this.#filters])
       for (const [name, { place }] of blocks)
         if (place.log === log && (hour === undefined || place.hour === hour)) blocks.delete(name);
     this.#rows = [...this.#known.values()].reduce((sum, { searches }) => sum + searches.rows, 0);
+    this.#filterBytes = [...this.#filters.values()].reduce((sum, { filter }) => sum + filter.bytes, 0);
   }
 
   #read(place: BlockPlace): MarkedBlock {

@@ -6,15 +6,8 @@ import { LogKind } from "../rows/keys.js";
 import { byHour, eventBlockOf, OpenRows, searchBlockOf } from "../rows/open-rows.js";
 import { deleteRollup, putCounters, putEventId, putEvents, putMarks, putSearches } from "../rows/records.js";
 import { dayOfHour } from "../rows/time.js";
-import type { Blocks, MarkedBlock } from "./blocks.js";
+import { type Blocks, MarkedBlock } from "./blocks.js";
 import type { LogState } from "./log-state.js";
-
-interface NewBlock {
-  readonly place: BlockPlace;
-  readonly kind: "searches" | "events";
-  /** Its latest row. */
-  readonly untilMs: number;
-}
 
 /** What a checkpoint does to one log. */
 export interface LogCheckpoint {
@@ -29,26 +22,23 @@ export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | n
   const changed = blocks.changedOf(log);
   if (open.size === 0 && changed.length === 0) return null;
   const ops: StoreOp[] = [];
-  const made: NewBlock[] = [];
+  const searches: MarkedBlock[] = [];
+  const events: BlockPlace[] = [];
   let nextBlock = state.nextBlock;
   for (const [hour, rows] of byHour(open.searches)) {
-    const place = { log, hour, block: nextBlock++ };
-    ops.push(putSearches(place, searchBlockOf(rows)));
-    ops.push(
-      putMarks(
-        place,
-        Uint8Array.from(rows, ({ marks }) => marks),
-      ),
-    );
-    made.push({ place, kind: "searches", untilMs: rows.at(-1)!.at });
+    const marks = Uint8Array.from(rows, (row) => row.marks);
+    const block = new MarkedBlock({ log, hour, block: nextBlock++ }, searchBlockOf(rows), marks);
+    ops.push(putSearches(block.place, block.searches), putMarks(block.place, marks));
+    searches.push(block);
   }
   for (const [hour, rows] of byHour(open.events)) {
     const place = { log, hour, block: nextBlock++ };
     ops.push(putEvents(place, eventBlockOf(rows)));
-    made.push({ place, kind: "events", untilMs: 0 });
+    events.push(place);
   }
   for (const { place, marks } of changed) ops.push(putMarks(place, marks));
-  const hours = new Set([...made, ...changed].map(({ place }) => place.hour));
+  const places = [...[...searches, ...changed].map(({ place }) => place), ...events];
+  const hours = new Set(places.map(({ hour }) => hour));
   ops.push(...staleRollups(state, hours));
   ops.push(...state.texts.pendingOps(), ...state.documents.pendingOps());
   for (const [hash, day] of state.eventIds) ops.push(putEventId(log, hash, day));
@@ -59,20 +49,26 @@ export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | n
     state.eventIds = new Map();
     state.texts.stored();
     state.documents.stored();
-    addBlocks(state, made);
+    for (const block of searches) addSearches(state, blocks, block);
+    for (const place of events) addEvents(state, place);
     forgetRollups(state, hours);
     blocks.forgetChanges(changed);
   };
   return { ops, stored };
 }
 
-function addBlocks(state: LogState, made: readonly NewBlock[]): void {
-  for (const { place, kind, untilMs } of made) {
-    const hour = state.hour(place.hour);
-    hour[kind].push(place.block);
-    hour.changes++;
-    if (kind === "searches") hour.untilMs = Math.max(hour.untilMs, untilMs);
-  }
+function addSearches(state: LogState, blocks: Blocks, block: MarkedBlock): void {
+  const hour = state.hour(block.place.hour);
+  const { at } = block.searches;
+  hour.searches.push({ block: block.place.block, fromMs: at[0]!, untilMs: at.at(-1)! });
+  hour.changes++;
+  blocks.add(block);
+}
+
+function addEvents(state: LogState, { hour: number, block }: BlockPlace): void {
+  const hour = state.hour(number);
+  hour.events.push(block);
+  hour.changes++;
 }
 
 /** Deletes the rollups that follow from these hours. */

@@ -50,7 +50,7 @@ async function forgetInHour(
   const { log } = state;
   const ops: StoreOp[] = [];
   let rows = 0;
-  for (const block of known.searches) {
+  for (const { block } of known.searches) {
     const place = { log, hour, block };
     const { searches } = blocks.searches(place);
     const without = withoutPerson(searches, person);

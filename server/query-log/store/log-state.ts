@@ -5,11 +5,11 @@ import { DamagedBytesError } from "../../../shards/storage/envelope.js";
 import type { Store } from "../../../shards/storage/store.js";
 import {
   type Asker,
+  decodeAnswered,
   EVENT_TYPES,
   type JournalEvent,
   type JournalSearch,
   NOBODY,
-  type Person,
   SEARCH_MODES,
 } from "../rows/journal.js";
 import {
@@ -23,40 +23,41 @@ import {
   numberKey,
 } from "../rows/keys.js";
 import { CLICKED, CONVERTED, SUPERSEDED } from "../rows/marks.js";
-import { OpenRows, type OpenSearch } from "../rows/open-rows.js";
+import { type Asked, OpenRows, type OpenSearch } from "../rows/open-rows.js";
 import type { QueryId } from "../rows/query-ids.js";
 import { type Counters, openCounters } from "../rows/records.js";
 import { continues, normalisedText } from "../rows/text-form.js";
 import { ATTRIBUTION_MS, dayOf, HOUR_MS, hourOf, TYPING_MS } from "../rows/time.js";
-import { compareSearches, type SearchPlace } from "../rows/trails.js";
+import { compareSearches } from "../rows/trails.js";
 import type { Blocks, MarkedBlock } from "./blocks.js";
 import { Dictionary } from "./dictionary.js";
+import {
+  firstAfter,
+  type LoggedSearch,
+  lastBefore,
+  StoredSearch,
+  storedTrail,
+  type Trail,
+} from "./logged-search.js";
 
 const EVENT_ID_BYTES = 12;
 
+/** A block of searches and when these were: both times are included, and they are those of the hour until the block is read. */
+export interface StoredSearches {
+  readonly block: number;
+  fromMs: number;
+  untilMs: number;
+}
+
 /** What is stored of an hour. */
 export interface Hour {
+  /** By the numbers of the blocks, ascending. */
+  searches: StoredSearches[];
   /** Numbers of blocks, ascending. */
-  searches: number[];
   events: number[];
   rolledUp: boolean;
   /** Goes up when a block is added or a mark changes. */
   changes: number;
-  /** No search of its blocks was later. */
-  untilMs: number;
-}
-
-/** A search, wherever it stands. */
-interface LoggedSearch extends SearchPlace, Asker {
-  readonly text: number;
-  readonly words: string;
-  marks: number;
-}
-
-/** Searches in their order. */
-interface Trail {
-  readonly length: number;
-  at(i: number): LoggedSearch | undefined;
 }
 
 export class LogState {
@@ -96,33 +97,43 @@ export class LogState {
   hour(number: number): Hour {
     let hour = this.hours.get(number);
     if (hour === undefined) {
-      hour = { searches: [], events: [], rolledUp: false, changes: 0, untilMs: Number.NEGATIVE_INFINITY };
+      hour = { searches: [], events: [], rolledUp: false, changes: 0 };
       this.hours.set(number, hour);
     }
     return hour;
   }
 
-  addSearch(row: JournalSearch): void {
-    const words = normalisedText(row.text);
+  addSearch({ id, took, user, session, answered }: JournalSearch): void {
+    const { text, typed, words, found, mode, filtered, page, hits } = this.#asked(answered);
     const search: OpenSearch = {
-      at: row.id.atMs,
-      counter: row.id.counter,
-      frontEnd: row.id.frontEnd,
-      text: this.texts.numberOf(words),
-      typed: row.text === words ? "" : row.text,
+      at: id.atMs,
+      counter: id.counter,
+      frontEnd: id.frontEnd,
+      text,
+      typed,
       words,
-      found: row.found,
-      took: row.took,
-      mode: SEARCH_MODES.indexOf(row.mode),
-      filtered: row.filtered,
-      page: row.page,
-      user: row.user,
-      session: row.session,
-      hits: row.documents.map((id) => this.documents.numberOf(id)),
+      found,
+      took,
+      mode,
+      filtered,
+      page,
+      user,
+      session,
+      hits,
       marks: 0,
     };
     this.open.addSearch(search);
-    if (search.user !== NOBODY || search.session !== NOBODY) this.#supersede(search);
+    if (user !== NOBODY || session !== NOBODY) this.#supersede(search);
+  }
+
+  wordOf(text: number): string {
+    return this.texts.word(text);
+  }
+
+  /** Marks of searches in a block. */
+  marksChanged(block: MarkedBlock): void {
+    this.#blocks.changed(block);
+    this.hour(block.place.hour).changes++;
   }
 
   addEvent(row: JournalEvent): void {
@@ -151,17 +162,35 @@ export class LogState {
     else if (kind === LogKind.hourRollup) this.hour(number).rolledUp = true;
     else if (kind === LogKind.events) this.hour(number).events.push(blockOfKey(key));
     else if (kind === LogKind.searches) {
-      const hour = this.hour(number);
-      hour.searches.push(blockOfKey(key));
-      hour.untilMs = (number + 1) * HOUR_MS;
+      const [fromMs, untilMs] = [number * HOUR_MS, (number + 1) * HOUR_MS];
+      this.hour(number).searches.push({ block: blockOfKey(key), fromMs, untilMs });
     }
+  }
+
+  /** Most answers are given again and again. */
+  #asked(answered: string): Asked {
+    const known = this.open.asked.get(answered);
+    if (known !== undefined) return known;
+    const { text, mode, documents, ...rest } = decodeAnswered(answered);
+    const words = normalisedText(text);
+    const asked: Asked = {
+      ...rest,
+      text: this.texts.numberOf(words),
+      typed: text === words ? "" : text,
+      words,
+      mode: SEARCH_MODES.indexOf(mode),
+      hits: documents.map((id) => this.documents.numberOf(id)),
+    };
+    this.open.asked.set(answered, asked);
+    return asked;
   }
 
   /** The person's search before this one was a beginning of it; or this one is a beginning of the one after it. */
   #supersede(search: OpenSearch): void {
-    const fromMs = search.at - TYPING_MS;
-    const before = lastBefore(this.#ownTrails(search, fromMs, search.at), search, fromMs);
-    const after = this.#after(search);
+    const [fromMs, toMs] = [search.at - TYPING_MS, search.at + TYPING_MS];
+    const trails = this.#ownTrails(search, fromMs, toMs);
+    const before = lastBefore(trails, search, fromMs);
+    const after = firstAfter(trails, search, toMs);
     if (before !== undefined) supersedeWith(before, search);
     if (after !== undefined) supersedeWith(search, after);
   }
@@ -170,7 +199,8 @@ export class LogState {
   #last(search: LoggedSearch): LoggedSearch {
     let last = search;
     while ((last.marks & SUPERSEDED) !== 0) {
-      const next = this.#after(last);
+      const toMs = last.at + TYPING_MS;
+      const next = firstAfter(this.#ownTrails(last, last.at, toMs), last, toMs);
       if (next === undefined) break;
       last = next;
     }
@@ -180,71 +210,67 @@ export class LogState {
   #searchWith({ atMs, counter, frontEnd }: QueryId): LoggedSearch | undefined {
     const open = this.open.byId(atMs, counter, frontEnd);
     if (open !== undefined) return open;
-    for (const block of this.#blocksBetween(atMs, atMs)) {
-      const row = block.rowOf(atMs, counter, frontEnd);
-      if (row >= 0) return new StoredSearch(this, block, row, this.#blocks);
+    for (const stored of this.#storedBetween(atMs, atMs)) {
+      const block = this.#readable(stored);
+      const row = block?.rowOf(atMs, counter, frontEnd) ?? -1;
+      if (block !== null && row >= 0) return new StoredSearch(this, block, row);
     }
     return undefined;
   }
 
-  /** The last search for the event's text by the same person. */
+  /** The last search for the event's text by the same user or session. */
   #searchFor(event: JournalEvent): LoggedSearch | undefined {
     if (event.query === "" || (event.user === NOBODY && event.session === NOBODY)) return undefined;
     const text = this.texts.find(normalisedText(event.query));
     if (text === 0) return undefined;
     const fromMs = event.atMs - ATTRIBUTION_MS;
     const end = { at: event.atMs, frontEnd: Number.POSITIVE_INFINITY, counter: 0 };
-    return lastBefore(this.#relatedTrails(event, fromMs, event.atMs), end, fromMs, text);
-  }
-
-  /** The person's next search, while they may still be typing. */
-  #after(search: LoggedSearch): LoggedSearch | undefined {
-    const toMs = search.at + TYPING_MS;
-    let first: LoggedSearch | undefined;
-    for (const trail of this.#ownTrails(search, search.at, toMs)) {
-      let place = countBefore(trail, search);
-      let next = trail.at(place);
-      if (next !== undefined && compareSearches(next, search) === 0) next = trail.at(++place);
-      if (next === undefined || next.at > toMs) continue;
-      if (first === undefined || compareSearches(next, first) < 0) first = next;
+    let last = lastBefore(this.open.trails.related(event), end, fromMs, text);
+    for (const stored of this.#storedBetween(fromMs, event.atMs)) {
+      if (last !== undefined && stored.untilMs < last.at) continue;
+      const block = this.#readable(stored, (place) => this.#blocks.mayHold(place, event, text));
+      if (block === null) continue;
+      const found = lastBefore(this.#relatedTrails(block, event), end, last?.at ?? fromMs, text);
+      if (found !== undefined && (last === undefined || compareSearches(found, last) > 0)) last = found;
     }
-    return first;
+    return last;
   }
 
   /** What one typed, at least from `fromMs` to `toMs`: see Trails. */
-  *#ownTrails(asker: Asker, fromMs: number, toMs: number): Generator<Trail> {
-    yield this.open.trails.own(asker);
-    for (const block of this.#blocksBetween(fromMs, toMs))
-      yield this.#storedTrail(block, block.trails.own(asker));
+  #ownTrails(asker: Asker, fromMs: number, toMs: number): Trail[] {
+    const trails: Trail[] = [this.open.trails.own(asker)];
+    for (const stored of this.#storedBetween(fromMs, toMs)) {
+      const block = this.#readable(stored);
+      if (block !== null) trails.push(storedTrail(this, block, block.trails.own(asker)));
+    }
+    return trails;
   }
 
-  *#relatedTrails(asker: Asker, fromMs: number, toMs: number): Generator<Trail> {
-    yield* this.open.trails.related(asker);
-    for (const block of this.#blocksBetween(fromMs, toMs))
-      for (const rows of block.trails.related(asker)) yield this.#storedTrail(block, rows);
+  #relatedTrails(block: MarkedBlock, asker: Asker): Trail[] {
+    return block.trails.related(asker).map((rows) => storedTrail(this, block, rows));
   }
 
-  #storedTrail(block: MarkedBlock, rows: readonly number[]): Trail {
-    const at = (i: number): LoggedSearch | undefined =>
-      i < rows.length ? new StoredSearch(this, block, rows[i] as number, this.#blocks) : undefined;
-    return { length: rows.length, at };
-  }
-
-  /** The stored blocks that may have a search from `fromMs` to `toMs`. What is damaged belongs to nobody, and logging goes on. */
-  *#blocksBetween(fromMs: number, toMs: number): Generator<MarkedBlock> {
-    for (let number = hourOf(fromMs); number <= hourOf(toMs); number++) {
-      const hour = this.hours.get(number);
-      if (hour === undefined || hour.untilMs < fromMs) continue;
-      for (const block of hour.searches) {
-        const found = this.#readable({ log: this.log, hour: number, block });
-        if (found !== null) yield found;
+  /** The stored blocks that may have a search from `fromMs` to `toMs`, the newest first. */
+  *#storedBetween(fromMs: number, toMs: number): Generator<StoredSearches> {
+    for (let number = hourOf(toMs); number >= hourOf(fromMs); number--) {
+      const searches = this.hours.get(number)?.searches ?? [];
+      for (let i = searches.length - 1; i >= 0; i--) {
+        const stored = searches[i] as StoredSearches;
+        if (stored.fromMs <= toMs && stored.untilMs >= fromMs) yield stored;
       }
     }
   }
 
-  #readable(place: BlockPlace): MarkedBlock | null {
+  /** Null when it is not wanted or damaged. What is damaged belongs to nobody, and logging goes on. */
+  #readable(stored: StoredSearches, isWanted?: (place: BlockPlace) => boolean): MarkedBlock | null {
+    const place = { log: this.log, hour: hourOf(stored.fromMs), block: stored.block };
     try {
-      return this.#blocks.searches(place);
+      if (isWanted?.(place) === false) return null;
+      const block = this.#blocks.searches(place);
+      const { at } = block.searches;
+      stored.fromMs = at[0] ?? stored.fromMs;
+      stored.untilMs = at.at(-1) ?? stored.fromMs;
+      return block;
     } catch (error) {
       if (error instanceof DamagedBytesError) return null;
       throw error;
@@ -261,60 +287,6 @@ export class LogState {
   }
 }
 
-/** A search in a block. */
-class StoredSearch implements LoggedSearch {
-  readonly #state: LogState;
-  readonly #block: MarkedBlock;
-  readonly #row: number;
-  readonly #blocks: Blocks;
-
-  constructor(state: LogState, block: MarkedBlock, row: number, blocks: Blocks) {
-    this.#state = state;
-    this.#block = block;
-    this.#row = row;
-    this.#blocks = blocks;
-  }
-
-  get at(): number {
-    return this.#block.searches.at[this.#row] as number;
-  }
-
-  get counter(): number {
-    return this.#block.searches.counter[this.#row] as number;
-  }
-
-  get frontEnd(): number {
-    return this.#block.searches.frontEnd[this.#row] as number;
-  }
-
-  get text(): number {
-    return this.#block.searches.text[this.#row] as number;
-  }
-
-  get words(): string {
-    return this.#state.texts.word(this.text);
-  }
-
-  get user(): Person {
-    return this.#block.searches.user[this.#row] as number;
-  }
-
-  get session(): Person {
-    return this.#block.searches.session[this.#row] as number;
-  }
-
-  get marks(): number {
-    return this.#block.marks[this.#row] as number;
-  }
-
-  set marks(marks: number) {
-    if (marks === this.marks) return;
-    this.#block.marks[this.#row] = marks;
-    this.#blocks.changed(this.#block);
-    this.#state.hour(this.#block.place.hour).changes++;
-  }
-}
-
 /** Decides whether `after`, the person's next search, is counted instead of `before`. It then has what belonged to that. */
 function supersedeWith(before: LoggedSearch, after: LoggedSearch): void {
   if (!continues(after.words, before.words)) {
@@ -323,35 +295,4 @@ function supersedeWith(before: LoggedSearch, after: LoggedSearch): void {
   }
   before.marks |= SUPERSEDED;
   after.marks |= before.marks & (CLICKED | CONVERTED);
-}
-
-/** The last search before a place, from `fromMs` on, for that text if one is given. */
-function lastBefore(
-  trails: Iterable<Trail>,
-  place: SearchPlace,
-  fromMs: number,
-  text?: number,
-): LoggedSearch | undefined {
-  let last: LoggedSearch | undefined;
-  for (const trail of trails) {
-    for (let i = countBefore(trail, place) - 1; i >= 0; i--) {
-      const search = trail.at(i) as LoggedSearch;
-      if (search.at < fromMs || (last !== undefined && compareSearches(search, last) < 0)) break;
-      if (text !== undefined && search.text !== text) continue;
-      last = search;
-      break;
-    }
-  }
-  return last;
-}
-
-/** How many searches of a trail come before a place. */
-function countBefore(trail: Trail, place: SearchPlace): number {
-  let low = 0;
-  for (let high = trail.length; low < high; ) {
-    const middle = (low + high) >>> 1;
-    if (compareSearches(trail.at(middle) as LoggedSearch, place) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -65,7 +65,7 @@ export async function rollUpHour(state: LogState, blocks: Blocks, number: number
   const searches: MarkedBlock[] = [];
   const events: EventBlock[] = [];
   let rows = 0;
-  for (const block of hour.searches) {
+  for (const { block } of hour.searches) {
     const marked = blocks.searches({ log, hour: number, block });
     rollup.addSearches(marked.searches, marked.marks);
     rows += marked.searches.rows;
@@ -107,14 +107,15 @@ function mergedBlocks(
   const after = { searches: [...hour.searches], events: [...hour.events] };
   const place = (block: number): BlockPlace => ({ log, hour: number, block });
   if (after.searches.length > 1) {
-    for (const block of after.searches) ops.push(...deleteBlock(place(block), "searches"));
+    for (const { block } of after.searches) ops.push(...deleteBlock(place(block), "searches"));
     const rows = searches.flatMap((block) => searchesOf(block.searches, block.marks));
     const sorted = byHour(rows).get(number) ?? [];
-    after.searches = after.searches.slice(0, 1);
-    ops.push(putSearches(place(after.searches[0]!), searchBlockOf(sorted)));
+    const { block } = after.searches[0]!;
+    after.searches = [{ block, fromMs: sorted[0]!.at, untilMs: sorted.at(-1)!.at }];
+    ops.push(putSearches(place(block), searchBlockOf(sorted)));
     ops.push(
       putMarks(
-        place(after.searches[0]!),
+        place(block),
         Uint8Array.from(sorted, ({ marks }) => marks),
       ),
     );

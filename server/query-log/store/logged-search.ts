@@ -1,0 +1,129 @@
+// A search of a log, wherever it stands: among the open rows or in a block.
+import type { Asker, Person } from "../rows/journal.js";
+import { compareSearches, type SearchPlace } from "../rows/trails.js";
+import type { MarkedBlock } from "./blocks.js";
+
+export interface LoggedSearch extends SearchPlace, Asker {
+  /** A number of the dictionary. */
+  readonly text: number;
+  readonly words: string;
+  /** See marks.ts. */
+  marks: number;
+}
+
+/** Searches in their order. */
+export interface Trail {
+  readonly length: number;
+  at(i: number): LoggedSearch | undefined;
+}
+
+/** What searches in blocks need of their log. */
+interface BlocksOwner {
+  wordOf(text: number): string;
+  marksChanged(block: MarkedBlock): void;
+}
+
+/** A search in a block. */
+export class StoredSearch implements LoggedSearch {
+  readonly #owner: BlocksOwner;
+  readonly #block: MarkedBlock;
+  readonly #row: number;
+
+  constructor(owner: BlocksOwner, block: MarkedBlock, row: number) {
+    this.#owner = owner;
+    this.#block = block;
+    this.#row = row;
+  }
+
+  get at(): number {
+    return this.#block.searches.at[this.#row] as number;
+  }
+
+  get counter(): number {
+    return this.#block.searches.counter[this.#row] as number;
+  }
+
+  get frontEnd(): number {
+    return this.#block.searches.frontEnd[this.#row] as number;
+  }
+
+  get text(): number {
+    return this.#block.searches.text[this.#row] as number;
+  }
+
+  get words(): string {
+    return this.#owner.wordOf(this.text);
+  }
+
+  get user(): Person {
+    return this.#block.searches.user[this.#row] as number;
+  }
+
+  get session(): Person {
+    return this.#block.searches.session[this.#row] as number;
+  }
+
+  get marks(): number {
+    return this.#block.marks[this.#row] as number;
+  }
+
+  set marks(marks: number) {
+    if (marks === this.marks) return;
+    this.#block.marks[this.#row] = marks;
+    this.#owner.marksChanged(this.#block);
+  }
+}
+
+export function storedTrail(owner: BlocksOwner, block: MarkedBlock, rows: readonly number[]): Trail {
+  const at = (i: number): LoggedSearch | undefined =>
+    i < rows.length ? new StoredSearch(owner, block, rows[i] as number) : undefined;
+  return { length: rows.length, at };
+}
+
+/** The last search before a place, from `fromMs` on, for that text if one is given. */
+export function lastBefore(
+  trails: readonly Trail[],
+  place: SearchPlace,
+  fromMs: number,
+  text?: number,
+): LoggedSearch | undefined {
+  let last: LoggedSearch | undefined;
+  for (const trail of trails) {
+    for (let i = countBefore(trail, place) - 1; i >= 0; i--) {
+      const search = trail.at(i) as LoggedSearch;
+      if (search.at < fromMs || (last !== undefined && compareSearches(search, last) < 0)) break;
+      if (text !== undefined && search.text !== text) continue;
+      last = search;
+      break;
+    }
+  }
+  return last;
+}
+
+/** The first search after a place, until `toMs`. */
+export function firstAfter(
+  trails: readonly Trail[],
+  place: SearchPlace,
+  toMs: number,
+): LoggedSearch | undefined {
+  let first: LoggedSearch | undefined;
+  for (const trail of trails) {
+    let i = countBefore(trail, place);
+    let next = trail.at(i);
+    if (next !== undefined && compareSearches(next, place) === 0) next = trail.at(++i);
+    if (next === undefined || next.at > toMs) continue;
+    if (first === undefined || compareSearches(next, first) < 0) first = next;
+  }
+  return first;
+}
+
+/** How many searches of a trail come before a place. */
+function countBefore(trail: Trail, place: SearchPlace): number {
+  let low = 0;
+  for (let high = trail.length; low < high; ) {
+    const middle = (low + high) >>> 1;
+    if (compareSearches(trail.at(middle) as LoggedSearch, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
