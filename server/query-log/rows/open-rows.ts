@@ -48,8 +48,6 @@ export interface OpenEvent {
 export class OpenRows {
   readonly searches: OpenSearch[] = [];
   readonly events: OpenEvent[] = [];
-  /** By what the journal has of them. */
-  readonly asked = new Map<string, Asked>();
   readonly trails = new Trails<OpenSearch>(compareSearches);
   readonly #byCounter = new Map<number, OpenSearch>();
   /** Searches whose counter another front-end had before. */

@@ -41,6 +41,8 @@ import {
 } from "./logged-search.js";
 
 const EVENT_ID_BYTES = 12;
+/** Answers whose numbers are remembered; one takes some 500 bytes. */
+const ANSWERS_MAX = 8_192;
 
 /** A block of searches and when these were: both times are included, and they are those of the hour until the block is read. */
 export interface StoredSearches {
@@ -72,6 +74,8 @@ export class LogState {
   nextBlock: number;
   readonly #store: Store;
   readonly #blocks: Blocks;
+  /** By what the journal has of them. */
+  readonly #answers = new Map<string, Asked>();
 
   private constructor(log: number, store: Store, blocks: Blocks, counters: Counters) {
     this.log = log;
@@ -169,7 +173,7 @@ export class LogState {
 
   /** Most answers are given again and again. */
   #asked(answered: string): Asked {
-    const known = this.open.asked.get(answered);
+    const known = this.#answers.get(answered);
     if (known !== undefined) return known;
     const { text, mode, documents, ...rest } = decodeAnswered(answered);
     const words = normalisedText(text);
@@ -181,7 +185,8 @@ export class LogState {
       mode: SEARCH_MODES.indexOf(mode),
       hits: documents.map((id) => this.documents.numberOf(id)),
     };
-    this.open.asked.set(answered, asked);
+    if (this.#answers.size >= ANSWERS_MAX) this.#answers.clear();
+    this.#answers.set(answered, asked);
     return asked;
   }
 
