@@ -247,7 +247,9 @@ function count(n: number): string {
 }
 
 function report(lines: readonly string[], options: Options): void {
-  const card = machineCard(`npm run bench:analytics -- ${process.argv.slice(2).join(" ")}`.trim());
+  const card = machineCard(
+    ["npm run bench:analytics --", ...process.argv.slice(2)].join(" ").replace(/ --$/, ""),
+  );
   const text = [
     "# Analytics",
     "",
