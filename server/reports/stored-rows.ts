@@ -1,12 +1,12 @@
 // Rows for a thread that looks at them itself: whole blocks as they are, parts of blocks and open rows as blocks of their own.
 import type { EventBlock } from "../query-log/rows/event-block.js";
 import {
-  byHour,
   eventBlockOf,
   eventsOf,
   type OpenEvent,
   type OpenSearch,
   searchBlockOf,
+  searchesByHour,
   searchesOf,
 } from "../query-log/rows/open-rows.js";
 import type { SearchBlock } from "../query-log/rows/search-block.js";
@@ -49,7 +49,7 @@ export class BlockCollector implements WindowReader {
   }
 
   rows(): LogRows {
-    const hours = [...byHour(this.#openSearches)].sort(([a], [b]) => a - b);
+    const hours = [...searchesByHour(this.#openSearches)].sort(([a], [b]) => a - b);
     for (const [, rows] of hours) this.#addSearches(rows);
     if (this.#openEvents.length > 0) this.#events.push(eventBlockOf(this.#openEvents));
     return { searches: this.#searches, events: this.#events };

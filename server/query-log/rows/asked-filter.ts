@@ -1,6 +1,6 @@
 // Whether a person may have searched for a text in a block of searches, without reading the block: a Bloom filter over pairs of
-// both (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher, 2006). It errs by at most one in a thousand, and never
-// by missing a pair.
+// both (Bloom, 1970), probed with two hashes (Kirsch and Mitzenmacher, 2006). It takes about one other pair in
+// a thousand for one that it has, and never misses one.
 import { type Asker, NOBODY, type Person } from "./journal.js";
 import type { SearchBlock } from "./search-block.js";
 

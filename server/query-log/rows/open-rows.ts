@@ -49,9 +49,7 @@ export class OpenRows {
   readonly searches: OpenSearch[] = [];
   readonly events: OpenEvent[] = [];
   readonly trails = new Trails<OpenSearch>(compareSearches);
-  readonly #byCounter = new Map<number, OpenSearch>();
-  /** Searches whose counter another front-end had before. */
-  readonly #others: OpenSearch[] = [];
+  readonly #byCounter = new Map<number, OpenSearch[]>();
 
   get size(): number {
     return this.searches.length + this.events.length;
@@ -59,16 +57,12 @@ export class OpenRows {
 
   addSearch(search: OpenSearch): void {
     this.searches.push(search);
-    if (this.#byCounter.has(search.counter)) this.#others.push(search);
-    else this.#byCounter.set(search.counter, search);
+    add(this.#byCounter, search.counter, search);
     this.trails.add(search, search);
   }
 
   byId(atMs: number, counter: number, frontEnd: number): OpenSearch | undefined {
-    const isIt = (search: OpenSearch): boolean =>
-      search.at === atMs && search.counter === counter && search.frontEnd === frontEnd;
-    const first = this.#byCounter.get(counter);
-    return first === undefined || isIt(first) ? first : this.#others.find(isIt);
+    return this.#byCounter.get(counter)?.find((search) => search.at === atMs && search.frontEnd === frontEnd);
   }
 }
 
@@ -78,17 +72,23 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** The rows by their hour, each hour's by time and then by id. */
-export function byHour<
-  T extends { readonly at: number; readonly counter?: number; readonly frontEnd?: number },
->(rows: readonly T[]): Map<number, T[]> {
+/** The rows by their hour, those of an hour in the order of `compare`. */
+function byHour<T extends { readonly at: number }>(
+  rows: readonly T[],
+  compare: (a: T, b: T) => number,
+): Map<number, T[]> {
   const hours = new Map<number, T[]>();
   for (const row of rows) add(hours, hourOf(row.at), row);
-  for (const list of hours.values())
-    list.sort(
-      (a, b) => a.at - b.at || (a.frontEnd ?? 0) - (b.frontEnd ?? 0) || (a.counter ?? 0) - (b.counter ?? 0),
-    );
+  for (const list of hours.values()) list.sort(compare);
   return hours;
+}
+
+export function searchesByHour(searches: readonly OpenSearch[]): Map<number, OpenSearch[]> {
+  return byHour(searches, compareSearches);
+}
+
+export function eventsByHour(events: readonly OpenEvent[]): Map<number, OpenEvent[]> {
+  return byHour(events, (a, b) => a.at - b.at);
 }
 
 export function searchBlockOf(rows: readonly OpenSearch[]): SearchBlock {

@@ -3,7 +3,7 @@
 import type { StoreOp } from "../../../shards/storage/store.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind } from "../rows/keys.js";
-import { byHour, eventBlockOf, OpenRows, searchBlockOf } from "../rows/open-rows.js";
+import { eventBlockOf, eventsByHour, OpenRows, searchBlockOf, searchesByHour } from "../rows/open-rows.js";
 import { deleteRollup, putCounters, putEventId, putEvents, putMarks, putSearches } from "../rows/records.js";
 import { dayOfHour } from "../rows/time.js";
 import { type Blocks, MarkedBlock } from "./blocks.js";
@@ -25,13 +25,13 @@ export function checkpointOf(state: LogState, blocks: Blocks): LogCheckpoint | n
   const searches: MarkedBlock[] = [];
   const events: BlockPlace[] = [];
   let nextBlock = state.nextBlock;
-  for (const [hour, rows] of byHour(open.searches)) {
+  for (const [hour, rows] of searchesByHour(open.searches)) {
     const marks = Uint8Array.from(rows, (row) => row.marks);
     const block = new MarkedBlock({ log, hour, block: nextBlock++ }, searchBlockOf(rows), marks);
     ops.push(putSearches(block.place, block.searches), putMarks(block.place, marks));
     searches.push(block);
   }
-  for (const [hour, rows] of byHour(open.events)) {
+  for (const [hour, rows] of eventsByHour(open.events)) {
     const place = { log, hour, block: nextBlock++ };
     ops.push(putEvents(place, eventBlockOf(rows)));
     events.push(place);

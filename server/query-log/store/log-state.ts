@@ -108,6 +108,7 @@ export class LogState {
   }
 
   addSearch({ id, took, user, session, answered }: JournalSearch): void {
+    // Named one by one: V8 makes such objects many times faster than those that spread another one.
     const { text, typed, words, found, mode, filtered, page, hits } = this.#asked(answered);
     const search: OpenSearch = {
       at: id.atMs,
@@ -128,10 +129,6 @@ export class LogState {
     };
     this.open.addSearch(search);
     if (user !== NOBODY || session !== NOBODY) this.#supersede(search);
-  }
-
-  wordOf(text: number): string {
-    return this.texts.word(text);
   }
 
   /** Marks of searches in a block. */

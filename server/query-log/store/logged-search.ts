@@ -19,7 +19,7 @@ export interface Trail {
 
 /** What searches in blocks need of their log. */
 interface BlocksOwner {
-  wordOf(text: number): string;
+  readonly texts: { word(text: number): string };
   marksChanged(block: MarkedBlock): void;
 }
 
@@ -52,7 +52,7 @@ export class StoredSearch implements LoggedSearch {
   }
 
   get words(): string {
-    return this.#owner.wordOf(this.text);
+    return this.#owner.texts.word(this.text);
   }
 
   get user(): Person {
@@ -108,9 +108,10 @@ export function firstAfter(
 ): LoggedSearch | undefined {
   let first: LoggedSearch | undefined;
   for (const trail of trails) {
-    let i = countBefore(trail, place);
-    let next = trail.at(i);
-    if (next !== undefined && compareSearches(next, place) === 0) next = trail.at(++i);
+    const before = countBefore(trail, place);
+    const found = trail.at(before);
+    const isIt = found !== undefined && compareSearches(found, place) === 0;
+    const next = isIt ? trail.at(before + 1) : found;
     if (next === undefined || next.at > toMs) continue;
     if (first === undefined || compareSearches(next, first) < 0) first = next;
   }

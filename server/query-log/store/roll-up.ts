@@ -5,10 +5,17 @@ import type { Store, StoreOp } from "../../../shards/storage/store.js";
 import type { EventBlock } from "../rows/event-block.js";
 import type { BlockPlace } from "../rows/keys.js";
 import { LogKind, rollupKey } from "../rows/keys.js";
-import { byHour, eventBlockOf, eventsOf, searchBlockOf, searchesOf } from "../rows/open-rows.js";
+import {
+  eventBlockOf,
+  eventsByHour,
+  eventsOf,
+  searchBlockOf,
+  searchesByHour,
+  searchesOf,
+} from "../rows/open-rows.js";
 import { deleteBlock, openRollup, putEvents, putMarks, putRollup, putSearches } from "../rows/records.js";
 import { ALL_PARTS, ROLLUP_PARTS, Rollup } from "../rows/rollup.js";
-import { dayOfHour, HOUR_MS, HOURS_PER_DAY } from "../rows/time.js";
+import { dayOfHour, HOUR_MS, HOURS_PER_DAY, hourOf } from "../rows/time.js";
 import type { Blocks, MarkedBlock } from "./blocks.js";
 import { changedHours } from "./checkpoint.js";
 import type { Hour, LogState } from "./log-state.js";
@@ -29,8 +36,8 @@ export interface RollUp {
 /** The hours of the log that are over and not added up. Those with open rows or new marks wait for a checkpoint. */
 export function hoursToRollUp(state: LogState, blocks: Blocks, nowMs: number): number[] {
   const waiting = new Set([
-    ...byHour(state.open.searches).keys(),
-    ...byHour(state.open.events).keys(),
+    ...state.open.searches.map(({ at }) => hourOf(at)),
+    ...state.open.events.map(({ at }) => hourOf(at)),
     ...changedHours(blocks.changedOf(state.log)),
   ]);
   return [...state.hours]
@@ -109,7 +116,7 @@ function mergedBlocks(
   if (after.searches.length > 1) {
     for (const { block } of after.searches) ops.push(...deleteBlock(place(block), "searches"));
     const rows = searches.flatMap((block) => searchesOf(block.searches, block.marks));
-    const sorted = byHour(rows).get(number) ?? [];
+    const sorted = searchesByHour(rows).get(number) ?? [];
     const { block } = after.searches[0]!;
     after.searches = [{ block, fromMs: sorted[0]!.at, untilMs: sorted.at(-1)!.at }];
     ops.push(putSearches(place(block), searchBlockOf(sorted)));
@@ -122,7 +129,7 @@ function mergedBlocks(
   }
   if (after.events.length > 1) {
     for (const block of after.events) ops.push(...deleteBlock(place(block), "events"));
-    const sorted = byHour(events.flatMap(eventsOf)).get(number) ?? [];
+    const sorted = eventsByHour(events.flatMap(eventsOf)).get(number) ?? [];
     after.events = after.events.slice(0, 1);
     ops.push(putEvents(place(after.events[0]!), eventBlockOf(sorted)));
   }
