@@ -45,7 +45,7 @@ const COACH_DAYS = 30;
 const PEOPLE = 1_000_000;
 const TEXTS = 200_000;
 const ROUNDS = 20;
-/** The code of the log's thread is compiled after some 100,000 searches. */
+/** V8 compiles the code of the log's thread meanwhile. */
 const WARM_UP_ROUNDS = 10;
 const REPEATS = 20;
 const CLIENTS = 4;
