@@ -5,8 +5,8 @@ import type { Catalog } from "../catalog/catalog.js";
 import type { RuleDraft } from "../catalog/rules.js";
 import { contentsOf } from "../catalog/state.js";
 import type { IndexRecord, RankingRule } from "../catalog/types.js";
+import type { QueriedIndexes } from "../matching/queried-index.js";
 import { QueryTrace } from "../metrics/query-trace.js";
-import type { QueriedIndexes } from "../search/queried-index.js";
 import { type Searching, search } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 

@@ -15,9 +15,9 @@ import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/program
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { ReadView } from "../cluster/read-view.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
+import type { Winner } from "../matching/merge.js";
 import type { IndexView } from "../schema/index-view.js";
 import type { QueryWord } from "../words/query-text.js";
-import type { Winner } from "./merge.js";
 
 export interface WordExplanation {
   readonly word: string;

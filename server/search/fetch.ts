@@ -2,8 +2,8 @@
 // bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../cluster/read-view.js";
+import type { Winner } from "../matching/merge.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
-import type { Winner } from "./merge.js";
 import type { Hit } from "./respond.js";
 import { documentBytes } from "./shown-documents.js";
 

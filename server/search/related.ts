@@ -3,10 +3,10 @@
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../cluster/read-view.js";
-import type { ExpandedWords } from "./expand.js";
-import { type Matched, matches } from "./match.js";
-import { mergeResults, type Winner } from "./merge.js";
-import { FEW_RESULTS, programOf, type QueryPlan } from "./plan.js";
+import type { ExpandedWords } from "../matching/expand.js";
+import { type Matched, matches } from "../matching/match.js";
+import { mergeResults, type Winner } from "../matching/merge.js";
+import { FEW_RESULTS, programOf, type QueryPlan } from "../matching/plan.js";
 
 const RELATED_MAX = 5;
 /** The most frequent words are left out until at most this many documents have one of the others. */

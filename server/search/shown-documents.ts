@@ -4,9 +4,9 @@ import type { SearchProgram } from "../../engine-wasm/host/programs/search-progr
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
 import type { PageWanted } from "../cluster/read-view.js";
+import type { QueryPlan } from "../matching/plan.js";
 import { highlightRequest } from "../request/highlight-request.js";
 import type { QueryRequest } from "../request/query-request.js";
-import type { QueryPlan } from "./plan.js";
 import { TIMES_WRITTEN } from "./respond.js";
 
 /** How many bytes documents with their highlights may have in a reply of so many bytes. A single document is always shown. */

@@ -9,10 +9,10 @@ import type {
 import type { FieldType } from "../../../server/field-types.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 import { createLogger } from "../../../server/log.js";
+import { type QueriedIndex, QueriedIndexes } from "../../../server/matching/queried-index.js";
 import { NOTHING_POPULAR } from "../../../server/popularity/popularity.js";
 import { IndexView } from "../../../server/schema/index-view.js";
 import type { TextAnalyser } from "../../../server/schema/text-analyser.js";
-import { type QueriedIndex, QueriedIndexes } from "../../../server/search/queried-index.js";
 
 export function field(
   name: string,

@@ -7,8 +7,8 @@ import { firedRulesOf } from "../../../../server/curate/fired-rules.js";
 import { Stretches } from "../../../../server/curate/stretches.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
+import { QueriedIndexes } from "../../../../server/matching/queried-index.js";
 import { NOTHING_POPULAR } from "../../../../server/popularity/popularity.js";
-import { QueriedIndexes } from "../../../../server/search/queried-index.js";
 import { analyser, makeRecord } from "../record.js";
 
 const NOW = "2030-01-01T00:00:00.000Z";

@@ -14,10 +14,10 @@ import type {
   SearchWord,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { planQuery } from "../../../../server/matching/plan.js";
 import { highlightRequest } from "../../../../server/request/highlight-request.js";
 import { readQueryRequest } from "../../../../server/request/query-request.js";
 import { IndexView } from "../../../../server/schema/index-view.js";
-import { planQuery } from "../../../../server/search/plan.js";
 import type { HighlightWord } from "../../../../shards/protocol/fetch.js";
 import { field, makeRecord, queried } from "../record.js";
 

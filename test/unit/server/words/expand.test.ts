@@ -4,7 +4,7 @@ import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../engine-
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult, TypoExpansion } from "../../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../../engine-wasm/host/programs/search-program.js";
-import type { QueryPlan } from "../../../../server/search/plan.js";
+import type { QueryPlan } from "../../../../server/matching/plan.js";
 import { inverseFrequency, searchWords } from "../../../../server/words/alternatives.js";
 import { limitTypos, rankTypos } from "../../../../server/words/ranked-typos.js";
 import { sumExpansions } from "../../../../server/words/sum-expansions.js";

@@ -6,9 +6,9 @@ import type {
   InfixExpansion,
   TypoExpansion,
 } from "../../../../engine-wasm/host/programs/expand-result.js";
+import { WordExpander } from "../../../../server/matching/expand.js";
+import type { QueryPlan } from "../../../../server/matching/plan.js";
 import { NOTHING_POPULAR, Popularity } from "../../../../server/popularity/popularity.js";
-import { WordExpander } from "../../../../server/search/expand.js";
-import type { QueryPlan } from "../../../../server/search/plan.js";
 import { type KnownWords, rankTypos } from "../../../../server/words/ranked-typos.js";
 import { analyser } from "../record.js";
 

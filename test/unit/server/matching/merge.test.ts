@@ -7,7 +7,7 @@ import type {
   SearchRow,
   SortValue,
 } from "../../../../engine-wasm/host/programs/search-result.js";
-import { compareRows, mergeResults } from "../../../../server/search/merge.js";
+import { compareRows, mergeResults } from "../../../../server/matching/merge.js";
 
 const KEYS: SortKey[] = [
   { by: "field", descending: true, slot: 1, type: 0 },

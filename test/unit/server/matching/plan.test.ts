@@ -1,8 +1,8 @@
 // From a request to the engine's program: words of the query text, typos allowed, sort keys, rows and facets.
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { planQuery, type QueryPlan } from "../../../../server/matching/plan.js";
 import { readQueryRequest } from "../../../../server/request/query-request.js";
-import { planQuery, type QueryPlan } from "../../../../server/search/plan.js";
 import { typosAllowed, typosAtLast } from "../../../../server/words/typo-rule.js";
 import { makeRecord, queried } from "../record.js";
 
