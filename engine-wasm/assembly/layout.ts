@@ -97,7 +97,7 @@ export const SNAP_ENTRY_BYTES = 12;
 export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries
 
 // --- Programs and results start with these.
-export const PROGRAM_VERSION = 3;
+export const PROGRAM_VERSION = 4;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
 
@@ -141,8 +141,16 @@ export const RULE_KEEP = 3;
 export const PLACE_STARTS = 1; // which bonus of place a row got; 0: none
 export const PLACE_WHOLE = 2;
 
-export const ROW_MATCHED = 1; // flags of a row in a result
+export const NEAR_NONE = 0; // what becomes of neighbours: there are none
+export const NEAR_ADDED = 1; // their points count into the relevance
+export const NEAR_FIRST = 2; // they come before all other rows
+
+export const NEIGHBOUR_MATCHES = 1; // flag of a neighbour: it is found without the words, too
+
+export const ROW_MATCHED = 1; // flags of a row in a result: its words match
 export const ROW_PINNED = 2;
+export const ROW_NEIGHBOUR = 4; // it is a neighbour with NEIGHBOUR_MATCHES
+export const ROW_HAS_WORD = 8; // and has at least one of the words
 
 export const OP_ALL = 0; // filter operations, postfix
 export const OP_AND = 1;

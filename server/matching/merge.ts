@@ -11,8 +11,10 @@ export interface Winner {
   readonly seq: number;
   readonly textMatch: number;
   readonly bonus: number;
-  /** The row matches the words. False for a row that is here only because it is pinned. */
+  /** These are as in `SearchRow`. */
   readonly matched: boolean;
+  readonly neighbour: boolean;
+  readonly hasWord: boolean;
   readonly pinned: boolean;
 }
 
@@ -64,8 +66,8 @@ function mergeRows(
     }
     if (best === undefined) break;
     next[bestShard] = (next[bestShard] as number) + 1;
-    const { seq, textMatch, bonus, matched, pinned } = best;
-    if (rank >= offset) winners.push({ shard: bestShard, seq, textMatch, bonus, matched, pinned });
+    const { keys: _, ...row } = best;
+    if (rank >= offset) winners.push({ shard: bestShard, ...row });
   }
   return winners;
 }

@@ -95,6 +95,7 @@ export function planQuery(
       bonuses: bonusesOf(text, view),
       rules: curation.rules,
       pins: curation.pins,
+      neighbours: null,
       sort: sortKeys(request, index, moves(curation)),
       facets: facetRequests(request, scale.shards),
     },

@@ -15,7 +15,7 @@ import {
 import { type Predicate, parseFilter } from "./filter.js";
 import { type Weighed, Weigher } from "./plan.js";
 import { bonusOf, finalKey } from "./rank.js";
-import { type Program, textMatch } from "./score.js";
+import { matchOf, type Program, type RowMatch } from "./score.js";
 import { compareBytes, makeRow, type Row } from "./segments/rows.js";
 import {
   type Analysis,
@@ -170,11 +170,11 @@ export class Oracle {
     const perPage = query.per_page ?? 10;
     const offset = ((query.page ?? 1) - 1) * perPage;
     return {
-      hits: found.slice(offset, offset + perPage).map(({ row, score, bonus }) => ({
+      hits: found.slice(offset, offset + perPage).map(({ row, match, bonus }) => ({
         id: row.document.id,
-        text_match: score ?? 0,
+        text_match: match?.text ?? 0,
         relevance_bonus: bonus,
-        match_type: score === null ? "pinned" : "keyword",
+        match_type: matchType(match),
       })),
       found: found.length,
       total_pages: perPage === 0 ? 0 : Math.ceil(found.length / perPage),
@@ -262,18 +262,18 @@ export class Oracle {
     const fields = { skus: this.settings.sku_fields, brand: this.settings.brand_field };
     let curated = false;
     const found = candidates.flatMap((row): Match[] => {
-      const score = textMatch(row, program);
+      const match = matchOf(row, program);
       const hidden = wishes.isHidden(row.document);
       const buried = wishes.isBuried(row.document);
       const pin = hidden || buried ? -1 : wishes.pins.indexOf(row.document.id);
-      if (hidden && score !== null) curated = true;
-      if (hidden || (score === null && pin < 0)) return [];
+      if (hidden && match !== null) curated = true;
+      if (hidden || (match === null && pin < 0)) return [];
       const boosts = wishes.boostOf(row.document);
       if (pin >= 0 || buried || boosts > 0) curated = true;
-      const bonus = bonusOf(row, text, program, fields, score);
-      const final = finalKey(score ?? 0, bonus, boosts, text.words.length === 0);
+      const bonus = bonusOf(row, text, program, fields, match?.text ?? null);
+      const final = finalKey(match?.text ?? 0, bonus, boosts, program);
       const place = pin >= 0 ? 2 + wishes.pins.length - pin : buried ? 0 : 1;
-      return [{ row, score, bonus, final, place }];
+      return [{ row, match, bonus, final, place }];
     });
     return { found, curated };
   }
@@ -348,8 +348,8 @@ export class Oracle {
 
 interface Match {
   row: Row;
-  /** Its text match; null for a pinned document that does not match. */
-  score: number | null;
+  /** Null for a pinned document that does not match. */
+  match: RowMatch | null;
   bonus: number;
   final: bigint;
   /** Larger first: pins in their order, others, buried ones. */
@@ -370,7 +370,13 @@ interface Search {
 }
 
 function fullMatches({ found }: Matched): number {
-  return found.filter(({ score }) => score !== null).length;
+  return found.filter(({ match }) => match !== null).length;
+}
+
+function matchType(match: RowMatch | null): string {
+  if (match === null) return "pinned";
+  if (!match.neighbour) return "keyword";
+  return match.hasWord ? "hybrid" : "semantic";
 }
 
 /** The query with the best spellings of its misspelt words. */

@@ -1,7 +1,7 @@
 // What orders documents beside their text match: bonuses, and the key that text match, bonus and boosts make
 // together. After docs/ranking.md, with the engine's order of float operations.
 
-import { type Program, positionsOf } from "./score.js";
+import { FIRST, type Program, positionsOf } from "./score.js";
 import type { Row } from "./segments/rows.js";
 import { brandTerm, skuTerm } from "./words/markers.js";
 import type { QueryText } from "./words/text.js";
@@ -26,7 +26,7 @@ export function bonusOf(
   fields: BonusFields,
   score: number | null,
 ): number {
-  if (text.words.length === 0) return 0;
+  if (text.words.length === 0 || (score !== null && score >= FIRST)) return 0;
   return (
     skuBonus(row, text, fields.skus) + brandBonus(row, text, fields.brand) + fieldBonus(row, program, score)
   );
@@ -68,14 +68,27 @@ function fieldBonus(row: Row, program: Program, score: number | null): number {
 }
 
 /** Larger is better. `boosts`: the sum of the weights of the row's boosts. */
-export function finalKey(score: number, bonus: number, boosts: number, browsing: boolean): bigint {
+export function finalKey(score: number, bonus: number, boosts: number, program: Program): bigint {
+  if (program.neighbours?.place !== "first") return keyOf(score, bonus, boosts, program);
+  if (score >= FIRST) return 2n ** 63n + boostedOf(score - FIRST, boosts);
+  const key = keyOf(score, bonus, boosts, program);
+  const relevance = key % 2n ** 57n;
+  return (key - relevance) / 2n + (relevance < 2n ** 56n ? relevance : 2n ** 56n - 1n);
+}
+
+function keyOf(score: number, bonus: number, boosts: number, program: Program): bigint {
+  const browsing = program.words.length === 0 && !program.neighbours;
   const full = score >= FULL;
   const q = full ? score % 2 ** 46 : score;
   const relevance = q + Math.min(bonus % BONUS_LINE, 2 ** 46 - 1) + (browsing ? POINT : 0);
-  const boosted = Math.min(Math.floor((relevance * (10 + boosts)) / 10), 2 ** 57);
   const state = full ? BigInt(Math.floor((score - FULL) / 2 ** 46)) : 0n; // 15 - typos, then the exact bit
-  let key = boosted === 2 ** 57 ? 2n ** 57n - 1n : BigInt(boosted);
+  let key = boostedOf(relevance, boosts);
   if (full) key += 2n ** 62n + (state / 2n) * 2n ** 58n;
   if (full && (state % 2n === 1n || boosts > 0)) key += 2n ** 57n;
   return bonus >= BONUS_LINE ? key + 2n ** 63n : key;
+}
+
+function boostedOf(relevance: number, boosts: number): bigint {
+  const boosted = Math.floor((relevance * (10 + boosts)) / 10);
+  return boosted >= 2 ** 57 ? 2n ** 57n - 1n : BigInt(boosted);
 }

@@ -35,32 +35,71 @@ export interface Program {
   words: Word[];
   phrases: string[][];
   excludes: string[][];
+  /** Documents that are near by their vectors. */
+  neighbours?: Neighbours | null;
+}
+
+export interface Neighbours {
+  place: "added" | "first";
+  rows: readonly { seq: number; points: number; matches: boolean }[];
+}
+
+/** Why a row matches, and how well. */
+export interface RowMatch {
+  text: number;
+  /** By its words, as the mode wants it. */
+  matched: boolean;
+  /** As a neighbour with `matches`. */
+  neighbour: boolean;
+  /** Such a neighbour has one of the words. */
+  hasWord: boolean;
 }
 
 export const K1 = 1;
 export const B = 0.6;
 export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
+/** The text matches of neighbours that come first begin here, above all others. */
+export const FIRST = 2 ** 52;
 
 /** The row's text match, or null when it does not match. */
 export function textMatch(row: Row, program: Program): number | null {
+  return matchOf(row, program)?.text ?? null;
+}
+
+/** Null when the row does not match. */
+export function matchOf(row: Row, program: Program): RowMatch | null {
   const names = program.fields.map((field) => field.name);
   if (!program.phrases.every((phrase) => hasPhrase(row, names, phrase))) return null;
   if (program.excludes.some((phrase) => hasPhrase(row, names, phrase))) return null;
-  if (program.words.length === 0) return 0;
+  const near = program.neighbours?.rows.find(({ seq }) => seq === row.seq);
+  const neighbour = near?.matches === true;
+  if (program.words.length === 0 && !program.neighbours)
+    return { text: 0, matched: true, neighbour: false, hasWord: false };
 
   const matches = program.words.map((word) => matchWord(row, program, word));
   const matched = matches.filter((match) => match !== null);
-  if (matched.length === 0 || (program.mode === "all" && matched.length < matches.length)) return null;
+  const full = matched.length > 0 && matched.length === matches.length;
+  const byWords = full || (program.mode === "any" && matched.length > 0);
+  if (!byWords && !neighbour) return null;
+  const why = { matched: byWords, neighbour, hasWord: neighbour && matched.length > 0 };
+  if (neighbour && program.neighbours?.place === "first")
+    return { text: FIRST + stepsOf(near.points), ...why };
 
   let relevance = 0;
   for (const match of matched) relevance += match.score;
   relevance += proximity(row, program);
-  const steps = Math.min(Math.floor(relevance * 2 ** 24), 2 ** 46 - 1);
-  if (matched.length < matches.length) return steps;
+  if (program.neighbours?.place === "added") relevance += near?.points ?? 0;
+  const steps = stepsOf(relevance);
+  if (!full) return { text: steps, ...why };
   const typos = matched.reduce((sum, match) => sum + match.typos, 0);
   const exact = matched.every((match) => match.exact);
-  return 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
+  const text = 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
+  return { text, ...why };
+}
+
+function stepsOf(relevance: number): number {
+  return Math.min(Math.floor(relevance * 2 ** 24), 2 ** 46 - 1);
 }
 
 interface WordMatch {

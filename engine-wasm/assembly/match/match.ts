@@ -45,6 +45,7 @@ import {
 import { Seg } from "../segment/segment";
 import { failed } from "../status";
 import { listAt, openLists } from "./alternative-lists";
+import { Neighbours } from "./neighbours";
 import { Sequences } from "./sequence";
 
 const POSTINGS_A_CHECK: u32 = 0x10000;
@@ -81,6 +82,7 @@ export class Matches {
   program: SearchProgram;
   ranking: RankProgram;
   rules: Rules;
+  neighbours: Neighbours;
   filters: Filters;
   phrase: PhraseReader;
   sequences: Sequences;
@@ -104,6 +106,7 @@ export class Matches {
   static make(
     program: SearchProgram,
     rules: Rules,
+    neighbours: Neighbours,
     filters: Filters,
     phrase: PhraseReader,
     tiered: bool,
@@ -112,6 +115,7 @@ export class Matches {
     made.program = program;
     made.ranking = program.ranking;
     made.rules = rules;
+    made.neighbours = neighbours;
     made.filters = filters;
     made.phrase = phrase;
     made.blockBuffer = scratch(BLOCK_BUFFER_BYTES);
@@ -129,6 +133,7 @@ export class Matches {
     const program = this.program;
     this.segment = matched;
     this.rows = Seg.rows(matched);
+    if (program.neighbours.given) this.neighbours.beginSegment(matched);
     if (program.wordCount > 0) this.openWords();
     const filtersLast = this.wordsAreRarer();
     const candidates: usize = filtersLast
@@ -138,9 +143,11 @@ export class Matches {
     if (live != 0) bitsAnd(bits, live, this.rows);
     this.rules.beginSegment(matched, summary, bits);
     if (program.wordCount > 0) this.matchWords(bits);
+    else if (!program.browses) this.keep(bits, bitsNone(this.rows));
     if (filtersLast)
       bitsAnd(bits, this.filters.rowsOf(matched, summary, program.mainFilter, bits), this.rows);
     if (program.phraseCount + program.excludeCount > 0) this.matchPhrases(bits);
+    if (program.neighbours.given) this.neighbours.settle(bits);
     if (this.ranking.ruleCount + this.ranking.pinCount > 0) this.rules.apply(bits);
     return bits;
   }
@@ -152,21 +159,16 @@ export class Matches {
     this.orderWords();
   }
 
-  /** Whether there is a filter, and so few rows have the words that it is cheaper to filter only those. */
+  /** Whether there is a filter, and so few rows have the words or are neighbours that it is cheaper to filter only those. */
   private wordsAreRarer(): bool {
     const program = this.program;
-    if (
-      program.wordCount == 0 ||
-      program.mainFilter.count == 0 ||
-      program.anySequence ||
-      this.ranking.pinCount > 0
-    )
+    if (program.browses || program.mainFilter.count == 0 || program.anySequence || this.ranking.pinCount > 0)
       return false;
-    let most: u32 = 0; // rows with the words
+    let most = this.neighbours.count; // rows with the words and neighbours
     for (let i: u32 = 0; i < program.wordCount; i++) {
       const cost = program.wordAt(this.orderAt(i)).cost;
-      if (!program.anyWord) return cost < this.rows / ROWS_A_WORD;
       most += cost;
+      if (!program.anyWord) break;
     }
     return most < this.rows / ROWS_A_WORD;
   }
@@ -215,6 +217,12 @@ export class Matches {
     return copy;
   }
 
+  /** Keeps those of `bits` that have what they need, and the neighbours that are found without it. Adds these to `having`. */
+  private keep(bits: usize, having: usize): void {
+    if (this.neighbours.matching != 0) bitsOr(having, this.neighbours.matching, this.rows);
+    bitsAnd(bits, having, this.rows);
+  }
+
   private matchAll(bits: usize): void {
     const program = this.program;
     const union = bitsNone(this.rows);
@@ -224,7 +232,7 @@ export class Matches {
       this.left = 0;
       if (this.leftCount == 0) return;
       this.addWord(program.wordAt(this.orderAt(i)), union, bits);
-      bitsAnd(bits, union, this.rows);
+      this.keep(bits, union);
     }
   }
 
@@ -239,7 +247,7 @@ export class Matches {
       bitsAnd(this.full, word.rows, this.rows);
       bitsOr(union, word.rows, this.rows);
     }
-    bitsAnd(bits, union, this.rows);
+    this.keep(bits, union);
   }
 
   /** Adds the rows of a word to `union`, tier by tier. */

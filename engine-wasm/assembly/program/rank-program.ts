@@ -67,6 +67,8 @@ export class RankProgram {
   isPlain: bool;
   /** No row has a boost, and no bonus but the one that lifts over everything comes near a typo's worth. */
   sumIsPlain: bool;
+  /** Some bonus lifts over everything. */
+  lifts: bool;
   /** Every row has class 1. */
   classIsPlain: bool;
   bonusTerms: usize;
@@ -130,6 +132,7 @@ export class RankProgram {
       if (i > 0 && this.bonusTermAt(i - 1).group > one.group) programBad();
       if (sameGroup && this.bonusTermAt(i - 1).bonus < one.bonus) programBad();
       if (!sameGroup) most += one.bonus;
+      if (one.bonus >= BONUS_LINE) this.lifts = true;
       if (!isSmall(one.bonus) && (one.bonus != BONUS_LINE || one.group != this.bonusTermAt(0).group))
         this.sumIsPlain = false;
       if (most >= BONUS_END) programBad();

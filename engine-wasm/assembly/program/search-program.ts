@@ -21,6 +21,7 @@ import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
 import { failed } from "../status";
 import { Filter, filterRead } from "./filter-program";
+import { NeighbourProgram } from "./neighbour-program";
 import { ProgramReader, programBad } from "./program";
 import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt } from "./program-terms";
 import { RankProgram } from "./rank-program";
@@ -113,6 +114,8 @@ const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
 const SORT_KEYS_MAX: u32 = 64;
+/** With more points a bonus could carry the sum of text match and bonus into the parts above the score. */
+const POINTS_SMALL: f64 = 1048576; // 2^20
 
 // Fewest bytes that one of them takes in a program.
 const SLOT_LEAST: usize = 19;
@@ -202,6 +205,9 @@ function readPhrases(reader: ProgramReader, count: u32): usize {
 export class SearchProgram {
   slots: Slots;
   ranking: RankProgram;
+  neighbours: NeighbourProgram;
+  /** There are neither words nor neighbours: every row that passes the rest matches, and nothing is scored. */
+  browses: bool;
   anyWord: bool; // one matching word is enough
   anySequence: bool; // some alternative is a sequence
   rowsWanted: u32;
@@ -285,7 +291,11 @@ export class SearchProgram {
     this.readSort(reader);
     this.readFacets(reader);
     this.ranking = RankProgram.read(reader);
+    this.neighbours = NeighbourProgram.read(reader);
     reader.mustEnd();
+    this.browses = this.wordCount == 0 && !this.neighbours.given;
+    const carries = this.neighbours.first ? this.ranking.lifts : this.neighbours.most > POINTS_SMALL;
+    if (carries) this.ranking.sumIsPlain = false;
   }
 
   private readSlots(reader: ProgramReader, lengthShare: f64): void {

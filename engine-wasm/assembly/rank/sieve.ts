@@ -67,9 +67,7 @@ export class Sieve {
 
   /** Whether all rows have the same value, so that the key decides nothing. */
   private isConstant(key: SortKey): bool {
-    return key.by == SORT_CLASS
-      ? this.ranking.classIsPlain
-      : this.program.wordCount == 0 && this.ranking.isPlain;
+    return key.by == SORT_CLASS ? this.ranking.classIsPlain : this.program.browses && this.ranking.isPlain;
   }
 
   /** True when the first key that decides anything is one that columns hold. */

@@ -73,17 +73,17 @@ export class SetVisitor {
     this.rangeFirst = first;
     this.scored = numbered;
     this.candidates.beginSegment(numbered, some, count);
-    const lifted = signals.rowsLifted();
-    if (lifted == 0 && matches.full == 0 && matches.best == 0 && matches.fewestTypos == 0) {
+    const apart = signals.rowsApart();
+    if (apart == 0 && matches.full == 0 && matches.best == 0 && matches.fewestTypos == 0) {
       this.visitFull(matching, signals.bestState, false);
       return;
     }
     const left = scratch(Bits.bytes(this.rows));
     const set = scratch(Bits.bytes(this.rows));
     bitsCopy(left, matching, this.rows);
-    if (lifted != 0) {
-      this.take(set, left, lifted, 0);
-      this.visitLifted(set);
+    if (apart != 0) {
+      this.take(set, left, apart, 0);
+      this.visitApart(set);
     }
     this.take(set, left, matches.full, matches.best);
     if (!this.visitFull(set, signals.bestState, this.anyBehind && matches.best != 0)) return;
@@ -110,8 +110,8 @@ export class SetVisitor {
     return signals.textMatch(score, state) + signals.bonusMost(state) >= this.top.leastSum();
   }
 
-  /** Visits the rows whose bonus lifts them over all others. They are few. */
-  private visitLifted(set: usize): void {
+  /** Visits the few rows that no bound tells anything about. */
+  private visitApart(set: usize): void {
     const scored = this.scored;
     for (let from = this.lastRange(); !failed(); from -= this.rangeRows) {
       const to = min(this.rows, from + this.rangeRows);

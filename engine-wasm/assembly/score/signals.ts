@@ -2,26 +2,29 @@
 // it can be worth, by which rows are left out unseen.
 //
 // Each signal is a class in a file of its own, with its value, its bounds and its explanation side by side: closeness.ts,
-// place-bonus.ts, term-bonus.ts; boosts, pins and burials, which rules make, are in rank/rules.ts. To add one: write such a
+// place-bonus.ts, term-bonus.ts, neighbour-points.ts; boosts, pins and burials, which rules make, are in rank/rules.ts. To add one: write such a
 // file, make it here, and count its value in `offer` and its bounds, never below a value that a row can get, in the methods
 // under "Bounds": those of the score for a signal within the text match, those of the bonus for one beside it, which also
 // clears `isPlain` and, when it is large, `sumIsPlain` (program/rank-program.ts). Whoever leaves rows out asks only these
 // methods; `boundsHold` compares each of them with what a row is worth.
 
-import { ROW_MATCHED, SORT_RELEVANCE } from "../layout";
-import { scratchZeroed } from "../memory/arena";
-import { Bits } from "../memory/bitset";
+import { ROW_HAS_WORD, ROW_MATCHED, ROW_NEIGHBOUR, SORT_RELEVANCE } from "../layout";
+import { Neighbours } from "../match/neighbours";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Bits, bitsCopy, bitsOr } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows } from "../memory/numbered";
 import { SearchProgram } from "../program/search-program";
 import { Rules } from "../rank/rules";
 import { TopK } from "../rank/topk";
+import { Seg } from "../segment/segment";
 import { failed } from "../status";
 import { Closeness } from "./closeness";
 import { NearLists } from "./near-lists";
+import { NeighbourPoints } from "./neighbour-points";
 import { PlaceBonus } from "./place-bonus";
-import { rowState, textMatchIn } from "./row-state";
+import { rowState, textMatchIn, wordsMatched } from "./row-state";
 import { WordScores } from "./score-words";
 import { TermBonus } from "./term-bonus";
 
@@ -30,27 +33,32 @@ import { TermBonus } from "./term-bonus";
 export class Signals {
   program: SearchProgram;
   rules: Rules;
+  neighbours: Neighbours;
   top: TopK;
   words: WordScores;
   near: NearLists;
   closeness: Closeness;
   place: PlaceBonus;
   term: TermBonus;
+  points: NeighbourPoints;
   leastTypos: u32; // of a row with all words
   bestState: u32; // the best state that a row can be in
   mostScore: f64; // the most that all words and closeness can score
+  rows: u32; // of the segment at hand
   lowerIsBetter: bool; // a sort key wants small text matches: no bound tells whether a row can enter
 
-  static make(program: SearchProgram, rules: Rules, top: TopK): Signals {
+  static make(program: SearchProgram, rules: Rules, neighbours: Neighbours, top: TopK): Signals {
     const made = changetype<Signals>(scratchZeroed(offsetof<Signals>()));
     made.program = program;
     made.rules = rules;
+    made.neighbours = neighbours;
     made.top = top;
     made.words = WordScores.make(program);
     made.near = NearLists.make(program);
     made.closeness = Closeness.make(program, made.near);
     made.place = PlaceBonus.make(program, made.near);
     made.term = TermBonus.make(program.ranking);
+    made.points = NeighbourPoints.make(program, neighbours);
     made.boundWords();
     for (let i: u32 = 0; i < program.sortCount; i++) {
       const key = program.sortKeyAt(i);
@@ -74,6 +82,7 @@ export class Signals {
 
   /** Begins with a new segment; the lists of the words must be open. */
   beginSegment(segment: usize): void {
+    this.rows = Seg.rows(segment);
     this.near.beginSegment();
     if (this.program.ranking.isPlain) return;
     this.place.beginSegment(segment);
@@ -96,9 +105,9 @@ export class Signals {
     return this.closeness.most;
   }
 
-  /** The text match of a row in the best state that scores the most. */
+  /** The most that the text match of any row can be, neighbour or not. */
   mostText(): f64 {
-    return this.textMatch(this.mostScore, this.bestState);
+    return this.points.textMost(this.mostScore, this.bestState);
   }
 
   /** The most that rows of such a state get as bonus, when none lifts over everything. */
@@ -111,9 +120,18 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.most(this.bestState);
   }
 
-  /** Rows that are lifted over everything, a bitset; 0 for none. */
-  rowsLifted(): usize {
-    return this.program.ranking.isPlain ? 0 : this.term.lifted;
+  /**
+   * Rows to which the other bounds of sums do not apply, a bitset; 0 for none. They are lifted over everything, or
+   * neighbours, and few.
+   */
+  rowsApart(): usize {
+    const lifted: usize = this.program.ranking.isPlain ? 0 : this.term.lifted;
+    const listed = this.neighbours.listed;
+    if (lifted == 0 || listed == 0) return lifted | listed;
+    const both = scratch(Bits.bytes(this.rows));
+    bitsCopy(both, lifted, this.rows);
+    bitsOr(both, listed, this.rows);
+    return both;
   }
 
   /** Whether `rowsWithBonus` knows the rows from..to in this state. */
@@ -193,8 +211,38 @@ export class Signals {
     return isLifted || text + bonus <= this.textMatch(this.mostScore, state) + this.bonusMost(state);
   }
 
+  /** ROW_* of a row of the result in this state. */
+  flagsOf(row: u32, state: u32): u32 {
+    const flags = this.rules.flagsOf(row);
+    if (!this.neighbours.matches(row)) return flags;
+    const program = this.program;
+    const words = wordsMatched(state);
+    const match = words > 0 && (program.anyWord || words == program.wordCount);
+    return ROW_NEIGHBOUR | (words > 0 ? ROW_HAS_WORD : 0) | (match ? flags : flags & ~ROW_MATCHED);
+  }
+
+  /** Like `offer`, for a neighbour. It may be a row without words or of a query without words, whose state is 0. */
+  offerNeighbour(row: u32, score: f64, state: u32): void {
+    const points = this.points;
+    const place = this.place;
+    let bonus: f64 = 0;
+    if (!points.areAll(row)) {
+      if (this.closeness.applies(state)) score += this.closeness.of(row);
+      bonus = this.term.of(row);
+      if (wordsMatched(state) > 0 && place.bound(row, state) > 0) bonus += place.of(row, state);
+    }
+    const text = points.textMatch(row, score, state);
+    if (CHECKED)
+      assert(
+        text <= this.mostText() && bonus <= this.rowBonusMost(row),
+        "no bound of a neighbour lies below its value",
+      );
+    this.top.offer(row, text, bonus, this.flagsOf(row, state));
+  }
+
   /** Offers all rows of a set that were scored with their states. */
   offerAll(set: Numbered): void {
+    if (this.neighbours.listed != 0) return this.offerWithNeighbours(set);
     const list = numberedRows(set);
     const scores = this.words.scores;
     const states = this.words.states;
@@ -203,7 +251,18 @@ export class Signals {
     }
   }
 
-  /** Offers a row of a query without words. */
+  private offerWithNeighbours(set: Numbered): void {
+    const list = numberedRows(set);
+    for (let i: usize = 0; i < <usize>set.count && !failed(); i++) {
+      const row = Mem.u32At(list + (i << 2));
+      const score = Mem.f64At(this.words.scores + (i << 3));
+      const state = Mem.u32At(this.words.states + (i << 2));
+      if (this.neighbours.has(row)) this.offerNeighbour(row, score, state);
+      else this.offer(row, score, state);
+    }
+  }
+
+  /** Offers a row of a query without words that is no neighbour. */
   offerWordless(row: u32): void {
     this.top.offer(row, 0, this.term.of(row), this.rules.flagsOf(row));
   }

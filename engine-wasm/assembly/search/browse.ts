@@ -17,9 +17,9 @@ export const OLDEST_FIRST: u32 = 2; // the same, ascending
 const STRIDE_FIRST: u32 = 512;
 const STRIDE_STEP: u32 = 8;
 
-/** Without words and wishes all rows have the same relevance and class, so such keys decide nothing. */
+/** Without words, neighbours and wishes all rows have the same relevance and class, so such keys decide nothing. */
 export function browseOrder(program: SearchProgram): u32 {
-  if (program.wordCount > 0 || !program.ranking.isPlain) return BY_KEYS;
+  if (!program.browses || !program.ranking.isPlain) return BY_KEYS;
   for (let i: u32 = 0; i < program.sortCount; i++) {
     const key = program.sortKeyAt(i);
     if (key.by == SORT_RELEVANCE || key.by == SORT_CLASS) continue;
@@ -62,5 +62,13 @@ function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
 export function browseRanked(signals: Signals, bits: usize, rows: u32): void {
   for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
     signals.offerWordless(row);
+  }
+}
+
+/** Offers the rows of a query that has neighbours but no words: these and the pinned ones. */
+export function browseNeighbours(signals: Signals, bits: usize, rows: u32): void {
+  for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
+    if (signals.neighbours.has(row)) signals.offerNeighbour(row, 0, 0);
+    else signals.offerWordless(row);
   }
 }

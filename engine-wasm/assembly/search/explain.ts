@@ -46,6 +46,7 @@ class WordPart {
 class RowParts {
   textMatch: f64;
   closeness: f64;
+  points: f64;
   placeBonus: f64;
   boosts: f64;
   rowClass: u64;
@@ -167,7 +168,7 @@ class Explainer {
     const program = this.program;
     const rules = this.run.rules;
     const signals = this.signals;
-    const parts = changetype<RowParts>(scratch(offsetof<RowParts>()));
+    const parts = changetype<RowParts>(scratchZeroed(offsetof<RowParts>()));
     parts.words = scratch(<usize>program.wordCount * WORD_PART_BYTES);
     let score: f64 = 0;
     let typos: u32 = 0;
@@ -182,26 +183,32 @@ class Explainer {
       if (word.exact == 0) exact = false;
       matched++;
     }
-    parts.flags = rules.flagsOf(row);
-    const words = (parts.flags & ROW_MATCHED) != 0 ? matched : 0;
+    const isFound = (rules.flagsOf(row) & ROW_MATCHED) != 0; // not only because it is pinned
+    const words = isFound ? matched : 0;
     const state = rowState(words, typos, exact);
+    const wordsCount = !signals.points.areAll(row);
     const closeness = signals.closeness;
-    parts.closeness = closeness.applies(state) ? closeness.sumOf(row) : 0;
+    parts.flags = signals.flagsOf(row, state);
+    parts.closeness = wordsCount && closeness.applies(state) ? closeness.sumOf(row) : 0;
     if (parts.closeness > 0) score += program.proximityWeight * parts.closeness;
-    parts.textMatch = words > 0 ? signals.textMatch(score, state) : 0;
-    parts.placeBonus = words > 0 && signals.place.bound(row, state) > 0 ? signals.place.of(row, state) : 0;
-    parts.place = signals.place.explain(parts.placeBonus);
+    parts.points = signals.points.of(row);
+    parts.textMatch = isFound ? signals.points.textMatch(row, score, state) : 0;
     parts.bonusTerms = scratch((<usize>program.ranking.bonusTermCount) << 2);
-    parts.bonusTermCount = signals.term.explain(row, parts.bonusTerms);
+    const bonus = wordsCount ? this.explainBonuses(parts, row, words > 0, state) : 0;
     parts.boosts = rules.boostsOf(row);
     parts.rowClass = rules.classOf(row);
-    parts.key = finalKey(
-      parts.textMatch,
-      this.signals.term.of(row) + parts.placeBonus,
-      parts.boosts,
-      program.wordCount == 0,
-    );
+    parts.key = finalKey(parts.textMatch, bonus, parts.boosts, this.run.sortKeys.scoring);
     return changetype<usize>(parts);
+  }
+
+  /** Returns the sum of the bonuses of a row. */
+  private explainBonuses(parts: RowParts, row: u32, hasWords: bool, state: u32): f64 {
+    const place = this.signals.place;
+    const term = this.signals.term;
+    parts.placeBonus = hasWords && place.bound(row, state) > 0 ? place.of(row, state) : 0;
+    parts.place = place.explain(parts.placeBonus);
+    parts.bonusTermCount = term.explain(row, parts.bonusTerms);
+    return term.of(row) + parts.placeBonus;
   }
 
   private explainWord(part: WordPart, number: u32, row: u32): void {
@@ -278,6 +285,7 @@ class Explainer {
     result.putF64(row.textMatch);
     for (let i: u32 = 0; i < this.program.wordCount; i++) writeWord(result, wordPartAt(row, i));
     result.putF64(row.closeness);
+    result.putF64(row.points);
     result.putU16(row.bonusTermCount);
     for (let i: usize = 0; i < <usize>row.bonusTermCount; i++)
       result.putU16(Mem.u32At(row.bonusTerms + (i << 2)));

@@ -4,6 +4,7 @@
 //
 //   Run -> program          what is asked (program/)
 //       -> rules            hides, burials, boosts and pins (rank/rules.ts)
+//       -> neighbours       which rows are near the query by their vectors (match/neighbours.ts)
 //       -> matches          which rows match (match/)
 //       -> sortKeys, top    how rows compare, and the best so far (rank/)
 //       -> sieve            which rows could still enter, 64 at a time (rank/sieve.ts)
@@ -13,6 +14,7 @@
 import { Filters } from "../filter/filter";
 import { PhraseReader } from "../filter/phrase";
 import { Matches } from "../match/match";
+import { Neighbours } from "../match/neighbours";
 import { scratchZeroed } from "../memory/arena";
 import { bitsCount } from "../memory/bitset";
 import { SearchProgram } from "../program/search-program";
@@ -65,9 +67,11 @@ export function beginQuery(snapshot: usize, at: usize, bytes: usize, explaining:
   run.rules = Rules.make(program.ranking, filters);
   run.sortKeys = SortKeys.make(snapshot, program, run.rules);
   run.top = TopK.make(program, run.sortKeys, run.browseOrder != BY_KEYS);
-  run.matches = Matches.make(program, run.rules, filters, phrase, run.top.bySum && !explaining);
+  const neighbours = Neighbours.make(program.neighbours);
+  const tiered = run.top.bySum && !explaining;
+  run.matches = Matches.make(program, run.rules, neighbours, filters, phrase, tiered);
   run.sieve = Sieve.make(program, run.top);
-  run.signals = Signals.make(program, run.rules, run.top);
+  run.signals = Signals.make(program, run.rules, neighbours, run.top);
   run.scorer = Scorer.make(run.matches, run.signals, run.sieve);
   return run;
 }

@@ -6,7 +6,7 @@ import { Result } from "../memory/result";
 import { KIND_STRING, numberOfKey } from "../rank/sort-keys";
 import { Snap } from "../segment/segment";
 import { failed, status, statusReset } from "../status";
-import { browse, browseRanked, OLDEST_FIRST } from "./browse";
+import { browse, browseNeighbours, browseRanked, OLDEST_FIRST } from "./browse";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
 import { beginQuery, beginSegment, Run } from "./run";
 
@@ -36,6 +36,7 @@ function visit(run: Run, entry: u32): u32 {
   }
   if (!run.ranks) return here.found;
   if (program.wordCount > 0) run.scorer.scoreRows(here.segment, here.bits, here.found);
+  else if (program.neighbours.given) browseNeighbours(run.signals, here.bits, here.rows);
   else if (!program.ranking.isPlain) browseRanked(run.signals, here.bits, here.rows);
   else browse(run.top, run.sieve, here.bits, here.rows, run.browseOrder);
   return here.found;

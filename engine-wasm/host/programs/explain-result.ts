@@ -1,5 +1,12 @@
 // The engine's answer to why rows have their places. Decoding needs the question, because the answer repeats nothing of it.
-import { PLACE_STARTS, PLACE_WHOLE, ROW_MATCHED, ROW_PINNED } from "../../assembly/layout.js";
+import {
+  PLACE_STARTS,
+  PLACE_WHOLE,
+  ROW_HAS_WORD,
+  ROW_MATCHED,
+  ROW_NEIGHBOUR,
+  ROW_PINNED,
+} from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
 import { ascendingSeqs } from "./explain-program.js";
 import { orderedTermBonuses, type SearchProgram, type TermBonus } from "./search-program.js";
@@ -25,13 +32,18 @@ export interface ExplainedWord {
 
 export interface ExplainedRow {
   readonly seq: number;
+  /** These are as in `SearchRow`. */
   readonly matched: boolean;
+  readonly neighbour: boolean;
+  readonly hasWord: boolean;
   readonly pinned: boolean;
   readonly textMatch: number;
-  /** In the order of the program's words. */
+  /** In the order of the program's words. They do not count when the row comes first as a neighbour. */
   readonly words: readonly ExplainedWord[];
   /** Before it is multiplied by the program's `proximityWeight`. */
   readonly closeness: number;
+  /** What counts of the points of a neighbour. */
+  readonly points: number;
   /** The terms that counted, one a group. */
   readonly termBonuses: readonly TermBonus[];
   /** A field begins with the words or consists of them. */
@@ -68,15 +80,19 @@ function decodeRow(
   const textMatch = reader.f64();
   const words = program.words.map(() => decodeWord(reader));
   const closeness = reader.f64();
+  const points = reader.f64();
   const termBonuses = Array.from({ length: reader.u16() }, () => bonuses[reader.u16()] as TermBonus);
   const place = reader.u8();
   return {
     seq,
     matched: (flags & ROW_MATCHED) !== 0,
+    neighbour: (flags & ROW_NEIGHBOUR) !== 0,
+    hasWord: (flags & ROW_HAS_WORD) !== 0,
     pinned: (flags & ROW_PINNED) !== 0,
     textMatch,
     words,
     closeness,
+    points,
     termBonuses,
     place: place === PLACE_WHOLE ? "whole" : place === PLACE_STARTS ? "starts" : null,
     placeBonus: reader.f64(),

@@ -42,6 +42,7 @@ import {
   TERM_WHOLE,
 } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
+import { encodeNeighbours, type Neighbours } from "./neighbours.js";
 
 /** Largest `k`: every matching row is returned. */
 export const ALL_ROWS = 0xffffffff;
@@ -176,7 +177,7 @@ export interface SearchProgram {
   readonly b: number;
   readonly proximityWeight: number;
   readonly slots: readonly QueriedField[];
-  /** Without words, every document that passes the rest matches with text match 0. */
+  /** Without words and neighbours, every document that passes the rest matches with text match 0. */
   readonly words: readonly SearchWord[];
   /** Each must occur in a queried slot, its terms at consecutive positions. */
   readonly phrases: readonly (readonly string[])[];
@@ -195,6 +196,8 @@ export interface SearchProgram {
    * the filter and must not be hidden.
    */
   readonly pins: readonly bigint[];
+  /** null: none. A list without rows is something else. */
+  readonly neighbours: Neighbours | null;
 }
 
 /** A program for all documents, newest first. Other programs are made from it by naming what differs. */
@@ -214,6 +217,7 @@ export const EVERY_DOCUMENT: SearchProgram = {
   bonuses: { whole: 0, starts: 0, terms: [] },
   rules: [],
   pins: [],
+  neighbours: null,
 };
 
 /** Throws a RangeError when a count or a string does not fit the program. */
@@ -251,6 +255,7 @@ export function encodeSearch(program: SearchProgram): Uint8Array {
   encodeRules(out, program.rules);
   out.u32(program.pins.length);
   for (const hash of program.pins) out.u64(hash);
+  encodeNeighbours(out, program.neighbours);
   return out.finish();
 }
 

@@ -1,7 +1,9 @@
 // The engine's answer to a search program: rows best first with their sort values, and facet counts.
 // Decoding needs the program, whose keys and facets name the types of the values.
 import {
+  ROW_HAS_WORD,
   ROW_MATCHED,
+  ROW_NEIGHBOUR,
   ROW_PINNED,
   TYPE_BOOL,
   TYPE_FLOAT,
@@ -27,8 +29,12 @@ export interface SearchRow {
   readonly textMatch: number;
   /** Integer, 0 <= bonus < 2^53. */
   readonly bonus: number;
-  /** The row matches the words. False for a row that is here only because it is pinned. */
+  /** The row matches by its words. False for a row that is here only because it is a neighbour or pinned. */
   readonly matched: boolean;
+  /** It is a neighbour with `matches`. */
+  readonly neighbour: boolean;
+  /** Such a neighbour has at least one of the words. Not told of other rows. */
+  readonly hasWord: boolean;
   readonly pinned: boolean;
   /** In the order of the program's sort keys. */
   readonly keys: readonly SortValue[];
@@ -46,7 +52,7 @@ export interface FacetCount {
 export interface SearchResult {
   /** How many documents of the shard were found. */
   readonly found: number;
-  /** How many of those do not match the words and were found only because they are pinned. */
+  /** How many of those do not match, by words or as neighbours, and were found only because they are pinned. */
   readonly pinnedOnly: number;
   readonly rows: readonly SearchRow[];
   /** In the order of the program's facets. */
@@ -92,6 +98,8 @@ export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): S
       textMatch,
       bonus,
       matched: (flags & ROW_MATCHED) !== 0,
+      neighbour: (flags & ROW_NEIGHBOUR) !== 0,
+      hasWord: (flags & ROW_HAS_WORD) !== 0,
       pinned: (flags & ROW_PINNED) !== 0,
       keys,
     };

@@ -1,6 +1,7 @@
 // Random search programs over the catalogue's fields: every kind of word, filter, order, facet and wish.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
 import {
   ALL_ROWS,
   EVERY_DOCUMENT,
@@ -150,5 +151,20 @@ function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
     pins: [
       ...new Set(Array.from({ length: pick(sizes) }, () => bench.hash(`d${pick([1, 2, 3, 4, 5, 17, 900])}`))),
     ],
+  };
+}
+
+/** Some of the first rows of a catalogue and sequence numbers that no row has. Small and large points, many of them equal. */
+export function randomNeighbours(pick: Pick): Neighbours {
+  const share = pick([[true], [true, false], [true, false, false, false, false], [false]]);
+  const all = Array.from({ length: 180 }, (_, i) => 1000 + 7 * i);
+  const seqs = [2 ** 53 - 1, 0, 1001, ...all].filter(() => pick(share));
+  return {
+    place: pick(["added", "added", "first"]),
+    rows: seqs.map((seq) => ({
+      seq,
+      points: pick([0, 1e-31, 0.5, 0.5, 1.25, 2 ** -24, 3, 100, 2 ** 21, 1e30]),
+      matches: pick([true, true, false]),
+    })),
   };
 }

@@ -12,7 +12,7 @@ import type {
   SearchRow,
   SortValue,
 } from "../../../../engine-wasm/host/programs/search-result.js";
-import { type Program, positionsOf, textMatch } from "../../../oracle/score.js";
+import { FIRST, matchOf, type Program, positionsOf } from "../../../oracle/score.js";
 import type { Row } from "../../../oracle/segments/rows.js";
 import { type Value, valuesOf } from "../../../oracle/segments/values.js";
 import { foldValue, hasInOrder } from "../../../oracle/words/analyse.js";
@@ -35,12 +35,12 @@ export function searchTwin(
   const applied = new Set<SearchRule>();
   const rated = rows.flatMap((row): Rated[] => {
     if (!passes(row, program.filter, hashOf)) return [];
-    const score = textMatch(row, scoring);
+    const match = matchOf(row, scoring);
     const [decider] = touching(row, ({ effect }) => effect !== "boost");
     const moved = decider !== undefined && decider.effect !== "keep";
     const pin = moved ? -1 : program.pins.indexOf(hashOf(row.document.id));
-    if (moved && score !== null) applied.add(decider);
-    if (decider?.effect === "hide" || (score === null && pin < 0)) return [];
+    if (moved && match !== null) applied.add(decider);
+    if (decider?.effect === "hide" || (match === null && pin < 0)) return [];
     const boosting = touching(row, ({ effect }) => effect === "boost");
     for (const rule of boosting) applied.add(rule);
     const rowClass = pin >= 0 ? 2 + program.pins.length - pin : moved ? 0 : 1;
@@ -48,9 +48,11 @@ export function searchTwin(
       {
         row,
         seq: row.seq,
-        textMatch: score ?? 0,
-        bonus: bonusOf(row, program, scoring, score ?? 0),
-        matched: score !== null,
+        textMatch: match?.text ?? 0,
+        bonus: bonusOf(row, program, scoring, match?.text ?? 0),
+        matched: match?.matched ?? false,
+        neighbour: match?.neighbour ?? false,
+        hasWord: match?.hasWord ?? false,
         pinned: pin >= 0,
         rowClass: BigInt(rowClass),
         boosts: boosting.reduce((sum, { weight }) => sum + weight, 0),
@@ -68,7 +70,7 @@ export function searchTwin(
     .sort((a, b) => compareRows(a.keys, b.keys, program.sort) || b.seq - a.seq);
   return {
     found: found.length,
-    pinnedOnly: found.filter(({ matched }) => !matched).length,
+    pinnedOnly: found.filter(({ matched, neighbour }) => !matched && !neighbour).length,
     rows: found.slice(0, program.k),
     facets: program.facets.map(({ slot, limit }) =>
       facetCounts(
@@ -89,6 +91,7 @@ function isFull(score: number): boolean {
 }
 
 function bonusOf(row: Row, program: SearchProgram, scoring: Program, score: number): number {
+  if (score >= FIRST) return 0;
   const { whole, starts, terms } = program.bonuses;
   const groups = new Map<number, number>();
   for (const { group, slot, term, bonus } of terms) {
@@ -107,13 +110,27 @@ function bonusOf(row: Row, program: SearchProgram, scoring: Program, score: numb
   return sum + Math.max(starts, isExact && isWhole ? whole : 0);
 }
 
+interface Sum {
+  textMatch: number;
+  bonus: number;
+}
+
 /** docs/FORMATS.md draws the number. */
-function finalKey(row: { textMatch: number; bonus: number }, boosts: number, program: SearchProgram): bigint {
+function finalKey(row: Sum, boosts: number, program: SearchProgram): bigint {
+  if (program.neighbours?.place !== "first") return keyOf(row, boosts, program);
+  if (row.textMatch >= FIRST)
+    return 2n ** 63n + keyOf({ textMatch: row.textMatch - FIRST, bonus: 0 }, boosts, program);
+  const key = keyOf(row, boosts, program).toString(2).padStart(64, "0");
+  const relevance = BigInt(`0b${key.slice(7)}`);
+  return BigInt(`0b0${key.slice(0, 7)}`) * 2n ** 56n + (relevance >= 2n ** 56n ? 2n ** 56n - 1n : relevance);
+}
+
+function keyOf(row: Sum, boosts: number, program: SearchProgram): bigint {
   const full = isFull(row.textMatch);
   const state = full ? BigInt(Math.floor((row.textMatch - 2 ** 51) / 2 ** 46)) : 0n;
   let relevance = full ? row.textMatch % 2 ** 46 : row.textMatch;
   relevance += Math.min(row.bonus % 2 ** 52, 2 ** 46 - 1);
-  if (program.words.length === 0) relevance += 2 ** 24;
+  if (program.words.length === 0 && program.neighbours === null) relevance += 2 ** 24;
   const boosted = Math.floor((relevance * (10 + boosts)) / 10);
   const least = boosted >= 2 ** 57 ? 2n ** 57n - 1n : BigInt(boosted);
   const exact = state % 2n === 1n || boosts > 0;
@@ -139,6 +156,7 @@ function toOracle(program: SearchProgram): Program {
     })),
     phrases: program.phrases.map((phrase) => [...phrase]),
     excludes: program.excludes.map((phrase) => [...phrase]),
+    neighbours: program.neighbours,
   };
 }
 

@@ -26,7 +26,7 @@ import {
   randomDocument,
   WORDS,
 } from "../segments/catalogue.js";
-import { randomFilter, randomProgram, randomWord } from "./random-program.js";
+import { randomFilter, randomNeighbours, randomProgram, randomWord } from "./random-program.js";
 import { searchTwin } from "./search-twin.js";
 
 const module = await loadEngine();
@@ -51,7 +51,12 @@ test("random programs on random catalogues", () => {
         documents.flatMap((_, i) => (deadShare > 0 && pick([...Array(deadShare).keys()]) === 0 ? [i] : [])),
       );
       const catalogue = makeCatalogue(module, bench, groupsOf(documents, cuts), (i) => dead.has(i));
-      for (let i = 0; i < 12; i++) check(catalogue, randomProgram(bench, pick));
+      const near = picker(seed + 1);
+      for (let i = 0; i < 12; i++) {
+        const program = randomProgram(bench, pick);
+        check(catalogue, program);
+        check(catalogue, { ...program, neighbours: randomNeighbours(near) });
+      }
     }),
     { numRuns: effort(25, 600), examples: [[7, [], 15]] },
   );

@@ -69,6 +69,7 @@ const SEARCH: SearchProgram = {
     },
   ],
   phrases: [],
+  neighbours: null,
   excludes: [["42", "red"]],
   filter: [
     { op: "intRange", slot: 4, low: -5n, high: 5n },

@@ -20,6 +20,8 @@ const row = (seq: number, ...keys: SortValue[]): SearchRow => ({
   textMatch: seq,
   bonus: 0,
   matched: true,
+  neighbour: false,
+  hasWord: false,
   pinned: false,
   keys,
 });

@@ -1,0 +1,71 @@
+// Which rows of the segment at hand the program lists as neighbours. Matching asks for those that are found without words
+// and settles which are in the result; scoring then asks for the points of a row.
+
+import { scratchZeroed } from "../memory/arena";
+import { Bits, bitsAnd, bitsNone } from "../memory/bitset";
+import { NeighbourProgram } from "../program/neighbour-program";
+import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
+import { Seg } from "../segment/segment";
+
+/** The neighbours among the rows of the segment at hand. In scratch. */
+@unmanaged
+export class Neighbours {
+  program: NeighbourProgram;
+  segment: usize;
+  rows: u32;
+  /** How many rows are listed. */
+  count: u32;
+  /** Bitset: rows that are listed, 0 = none. Once they are settled, only such as match. */
+  listed: usize;
+  /** The same: those of them with NEIGHBOUR_MATCHES. */
+  matching: usize;
+
+  static make(program: NeighbourProgram): Neighbours {
+    const made = changetype<Neighbours>(scratchZeroed(offsetof<Neighbours>()));
+    made.program = program;
+    return made;
+  }
+
+  /** Finds the neighbours among the rows of a segment, live or not. */
+  beginSegment(used: usize): void {
+    const program = this.program;
+    this.segment = used;
+    this.rows = Seg.rows(used);
+    this.count = 0;
+    this.listed = 0;
+    this.matching = 0;
+    for (let i: u32 = 0; i < program.count; i++) {
+      const row = rowOfSeq(used, program.at(i).seq);
+      if (row == NOT_FOUND) continue;
+      if (this.listed == 0) {
+        this.listed = bitsNone(this.rows);
+        this.matching = bitsNone(this.rows);
+      }
+      this.count++;
+      Bits.add(this.listed, row);
+      if (program.at(i).matches != 0) Bits.add(this.matching, row);
+    }
+  }
+
+  /** Leaves only neighbours among the rows that match, `bits`. */
+  settle(bits: usize): void {
+    if (this.listed == 0) return;
+    bitsAnd(this.listed, bits, this.rows);
+    bitsAnd(this.matching, bits, this.rows);
+  }
+
+  /** Whether the row is listed. */
+  has(row: u32): bool {
+    return this.listed != 0 && Bits.has(this.listed, row);
+  }
+
+  /** Whether the row is listed as one that is found without words. */
+  matches(row: u32): bool {
+    return this.matching != 0 && Bits.has(this.matching, row);
+  }
+
+  /** The points of a row that is listed. */
+  pointsOf(row: u32): f64 {
+    return this.program.withSeq(Seg.seq(this.segment, row)).points;
+  }
+}
