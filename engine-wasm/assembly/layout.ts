@@ -191,7 +191,6 @@ export const DOC_BAD_UTF8 = 11;
 
 export const JSON_DEPTH_MAX = 64;
 export const ID_BYTES_MAX = 512;
-export const EMBEDDING_SIZE = 512;
 
 // --- Documents that the build kernel refused, in its result.
 export const REFUSED_INDEX = 0; // u32, position in the input
@@ -269,3 +268,10 @@ export const CLASS_IGNORED = 3; // dropped inside a word, never splits
 export const CLASS_IDEOGRAPH = 4; // a token of its own
 export const CLASS_APOSTROPHE = 5; // dropped between two letters or digits, else a separator
 export const CLASS_VOICING = 6; // belongs to the ideograph (kana, Thai ...) before it; ignored elsewhere
+
+// --- Vectors (ON DISK): a record is f32 scale, i8[VECTOR_SIZE]. The vector is scale * numbers and has length 1; scale 0
+// and all numbers 0: no vector. All vectors are rotated (vector/rotation.ts).
+export const VECTOR_SIZE = 512; // numbers of a vector
+export const VECTOR_SCALE = 0; // f32, 1 / length of the numbers
+export const VECTOR_NUMBERS = 4; // i8[VECTOR_SIZE]
+export const VECTOR_BYTES = 516;

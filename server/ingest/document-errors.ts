@@ -12,9 +12,9 @@ import {
   DOC_OUT_OF_RANGE,
   DOC_TOO_DEEP,
   DOC_WRONG_TYPE,
-  EMBEDDING_SIZE,
   ID_BYTES_MAX,
   JSON_DEPTH_MAX,
+  VECTOR_SIZE,
 } from "../../engine-wasm/assembly/layout.js";
 import {
   DOC_BATCH_TOO_LARGE,
@@ -83,7 +83,7 @@ export function documentError(refusal: Refusal, view: IndexView, documentBytesMa
     case DOC_MISSING_FIELD:
       return answer(`${subject} is missing; expected ${expected} (the schema has optional: false)`);
     case DOC_BAD_EMBEDDING:
-      return answer(`field 'embedding' must be an array of ${EMBEDDING_SIZE} finite numbers`);
+      return answer(`field 'embedding' must be an array of ${VECTOR_SIZE} finite numbers`);
     case DOC_EXISTS:
       return answer("a document with this id exists already", "SK-DOC-409");
     case DOC_MISSING:

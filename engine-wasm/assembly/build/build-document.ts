@@ -12,7 +12,6 @@ import {
   DOC_OK,
   DOC_OUT_OF_RANGE,
   DOC_WRONG_TYPE,
-  EMBEDDING_SIZE,
   FLAG_REQUIRED,
   ID_BYTES_MAX,
   TYPE_BOOL,
@@ -23,6 +22,7 @@ import {
   TYPE_INT64,
   TYPE_STRING,
   TYPE_STRINGS,
+  VECTOR_SIZE,
 } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
@@ -126,10 +126,10 @@ export class DocumentCheck {
     while (elements.next()) {
       const finite =
         elements.kind == JSON_NUMBER && isFinite(this.decimal.readFloat64(elements.start, elements.end));
-      if (!finite || count == EMBEDDING_SIZE) return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, elements.start);
+      if (!finite || count == VECTOR_SIZE) return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, elements.start);
       count++;
     }
-    return count == EMBEDDING_SIZE || this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, start);
+    return count == VECTOR_SIZE || this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, start);
   }
 
   /** Parses a number into `number`. Returns DOC_OK, DOC_WRONG_TYPE (not whole) or DOC_OUT_OF_RANGE. */

@@ -44,6 +44,10 @@ export abstract class Mem {
     if (CHECKED) Mem.check(p, 8);
     return load<i64>(p);
   }
+  @inline static f32At(p: usize): f32 {
+    if (CHECKED) Mem.check(p, 4);
+    return load<f32>(p);
+  }
   @inline static f64At(p: usize): f64 {
     if (CHECKED) Mem.check(p, 8);
     return load<f64>(p);
@@ -67,6 +71,10 @@ export abstract class Mem {
   @inline static putU64(p: usize, x: u64): void {
     if (CHECKED) Mem.check(p, 8);
     store<u64>(p, x);
+  }
+  @inline static putF32(p: usize, x: f32): void {
+    if (CHECKED) Mem.check(p, 4);
+    store<f32>(p, x);
   }
   @inline static putF64(p: usize, x: f64): void {
     if (CHECKED) Mem.check(p, 8);
