@@ -4,6 +4,7 @@
 import type { Catalog } from "./catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "./catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
+import type { ModelServers } from "./catalog/model-servers.js";
 import { checkRuleFilter } from "./catalog/rules.js";
 import { type CatalogState, nameKey } from "./catalog/state.js";
 import { type IndexRecord, type IndexStatus, isMade } from "./catalog/types.js";
@@ -24,6 +25,8 @@ export interface LifecycleOptions {
   readonly indexes: OpenIndexes;
   readonly writes: Writes;
   readonly analyserOf: AnalyserOf;
+  /** For the settings of a tenant. */
+  readonly serversOf: (tenant: number) => ModelServers;
   readonly limits: Limits;
   readonly log: Logger;
 }
@@ -36,6 +39,7 @@ export class Lifecycle {
   readonly #indexes: OpenIndexes;
   readonly #writes: Writes;
   readonly #analyserOf: AnalyserOf;
+  readonly #serversOf: LifecycleOptions["serversOf"];
   readonly #limits: Limits;
   readonly #log: Logger;
   #begun = false;
@@ -43,12 +47,13 @@ export class Lifecycle {
   /** Requests that read or write documents, by the uid they began with. */
   readonly uses = new Uses();
 
-  constructor({ jobs, catalog, indexes, writes, analyserOf, limits, log }: LifecycleOptions) {
+  constructor({ jobs, catalog, indexes, writes, analyserOf, serversOf, limits, log }: LifecycleOptions) {
     this.#jobs = jobs;
     this.#catalog = catalog;
     this.#indexes = indexes;
     this.#writes = writes;
     this.#analyserOf = analyserOf;
+    this.#serversOf = serversOf;
     this.#limits = limits;
     this.#log = log;
   }
@@ -111,7 +116,7 @@ export class Lifecycle {
   }
 
   async #create(tenant: number, body: unknown, checkName: (name: string) => void): Promise<IndexRecord> {
-    const draft = readNewIndex(body, this.#limits);
+    const draft = readNewIndex(body, this.#limits, this.#serversOf(tenant));
     checkName(draft.name);
     if (this.#catalog.damage.indexes > 0) {
       throw new SkeinError(
@@ -176,7 +181,8 @@ export class Lifecycle {
 
   /** Throws SK-IX-400, SK-IX-404. */
   changeSettings(record: IndexRecord, body: unknown): Promise<IndexRecord> {
-    return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits));
+    const servers = this.#serversOf(record.tenant);
+    return this.#change(record.uid, (current) => readChangedSettings(current, body, this.#limits, servers));
   }
 
   /** When this resolves the record is gone for good and its data has been dropped, or will be soon. */

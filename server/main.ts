@@ -7,6 +7,7 @@ import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
 import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
+import { modelServers } from "./ai/api-keys.js";
 import { ChatEndpoint } from "./ai/chat-endpoint.js";
 import { Analytics } from "./analytics/analytics.js";
 import { AnalyticsPool } from "./analytics/analytics-pool.js";
@@ -15,6 +16,7 @@ import { People } from "./analytics/people.js";
 import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
+import type { ModelServers } from "./catalog/model-servers.js";
 import { isMade } from "./catalog/types.js";
 import { AnswerCache } from "./cluster/answer-cache.js";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
@@ -133,7 +135,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const usage = new Usage(catalog, jobs);
   undo.push(() => usage.store());
   undo.push(() => jobs.drain());
-  const lifecycle = new Lifecycle({ jobs, catalog, indexes, writes, analyserOf, limits, log });
+  const serversOf = (tenant: number): ModelServers => modelServers(secrets, config.ai, tenant);
+  const lifecycle = new Lifecycle({ jobs, catalog, indexes, writes, analyserOf, serversOf, limits, log });
   const unsent = new UnsentBytes(limits.unsentBytesMax);
   const documentQuotas = new DocumentQuotas(
     (tenant) => lifecycle.recordsOf(tenant),

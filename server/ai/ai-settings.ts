@@ -1,6 +1,17 @@
 // The member "ai" of the configuration file: which models help, and where they are.
 import { defaultsTo, object, optional } from "../input/object-reader.js";
-import { anything, checked, type InputRules, integer, oneOf, refuse, text } from "../input/readers.js";
+import {
+  anything,
+  checked,
+  flag,
+  type InputRules,
+  integer,
+  oneOf,
+  refuse,
+  text,
+  texts,
+} from "../input/readers.js";
+import type { AddressRules } from "../outbound/addresses.js";
 
 /** An OpenAI-compatible server. The operator has chosen it, so it may have any address. */
 export interface EndpointSettings {
@@ -12,12 +23,20 @@ export interface EndpointSettings {
   readonly msMax: number;
 }
 
-export interface AiSettings {
+/** The addresses are those that the servers of models may have which tenants name in settings. */
+export interface AiSettings extends AddressRules {
   /** Null: the coach words its recommendations itself. */
   readonly coach: EndpointSettings | null;
 }
 
-const AI = object({ coach: optional(anything()) }, { unknown: "refused" });
+const AI = object(
+  {
+    coach: optional(anything()),
+    allow_private: defaultsTo(false, flag()),
+    allow_hosts: defaultsTo([], texts(1_000, 255)),
+  },
+  { unknown: "refused" },
+);
 const PROVIDER = object(
   { provider: defaultsTo("miner", oneOf(["miner", "endpoint"])) },
   { unknown: "ignored" },
@@ -38,8 +57,12 @@ const ENDPOINT = object(
 
 /** Throws a SkeinError that names the member. */
 export function readAiSettings(value: unknown, path: string, rules: InputRules): AiSettings {
-  const { coach } = value === undefined ? AI.defaults : AI.read(value, path, rules);
-  return { coach: coach === undefined ? null : readProvider(coach, `${path}.coach`, rules) };
+  const ai = value === undefined ? AI.defaults : AI.read(value, path, rules);
+  return {
+    coach: ai.coach === undefined ? null : readProvider(ai.coach, `${path}.coach`, rules),
+    allowPrivate: ai.allow_private,
+    allowHosts: ai.allow_hosts,
+  };
 }
 
 function readProvider(value: unknown, path: string, rules: InputRules): EndpointSettings | null {

@@ -22,6 +22,7 @@ import {
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import { KINDS, type OwnedKind, type OwnedRecords, RECORD_KINDS, type RecordKind } from "./kinds.js";
+import { withAllSettings } from "./settings.js";
 import {
   apply,
   byIndex,
@@ -204,7 +205,9 @@ async function load(store: Store, damage: CatalogDamage): Promise<CatalogState> 
     ...meta,
     tenants: all<TenantRecord>("tenant"),
     keys: all<KeyRecord>("key"),
-    indexes: all<IndexRecord>("index"),
+    indexes: new Map(
+      Array.from(all<IndexRecord>("index"), ([uid, record]) => [uid, withAllSettings(record)]),
+    ),
     owned: eachOwned((kind) => byIndex(all<OwnedRecords[OwnedKind]>(kind).values())),
     toDrop: new Set(all("drop").keys()),
     usage: all<UsageRecord>("usage"),

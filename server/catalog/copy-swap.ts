@@ -109,9 +109,10 @@ function withCopiedSettings(source: IndexRecord, target: IndexRecord): IndexReco
     if (!(error instanceof SkeinError)) throw error;
     throw invalidIndex(`the settings of ${describe(source.name)} do not fit: ${error.message}`);
   }
-  return withSettings(target, source.settings);
+  return withSettings(target, source); // a sealed key opens for all indexes of its tenant
 }
 
-function namedFields({ searchable_attributes, sku_fields, brand_field }: IndexSettings): readonly string[] {
-  return [...(searchable_attributes ?? []), ...sku_fields, ...(brand_field === null ? [] : [brand_field])];
+function namedFields(settings: IndexSettings): readonly string[] {
+  const { searchable_attributes: searchable, sku_fields: skus, brand_field: brand, embedder } = settings;
+  return [...(searchable ?? []), ...skus, ...(brand === null ? [] : [brand]), ...(embedder.fields ?? [])];
 }

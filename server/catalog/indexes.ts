@@ -5,6 +5,7 @@ import { describe } from "../input/json-value.js";
 import { object, optional, required } from "../input/object-reader.js";
 import { type InputRules, refuse, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
+import type { ModelServers } from "./model-servers.js";
 import {
   checkDefaultSortingField,
   extensions,
@@ -17,8 +18,15 @@ import {
   SCHEMA,
   SCHEMA_CHANGE,
 } from "./schema.js";
-import { analysisDiffers, changedSettings, checkSettings, DEFAULT_SETTINGS, SETTINGS } from "./settings.js";
-import type { FieldDefinition, IndexRecord, IndexSettings } from "./types.js";
+import {
+  analysisDiffers,
+  changedSettings,
+  checkSettings,
+  SETTINGS,
+  type SettingsOf,
+  settingsOf,
+} from "./settings.js";
+import type { FieldDefinition, IndexRecord } from "./types.js";
 
 export const NEW_INDEX = object(
   { name: required(INDEX_NAME), schema: required(SCHEMA), settings: optional(SETTINGS) },
@@ -36,13 +44,12 @@ const STORED_MEMBERS = ["type", "facet", "index", "sort"] as const;
 export type IndexDraft = Omit<IndexRecord, "uid" | "id" | "tenant" | "createdAt">;
 
 /** Throws SK-IX-400. */
-export function readNewIndex(body: unknown, limits: Limits): IndexDraft {
+export function readNewIndex(body: unknown, limits: Limits, servers: ModelServers): IndexDraft {
   const rules = indexRules(limits);
-  const { name, schema, settings = DEFAULT_SETTINGS } = NEW_INDEX.read(body, "", rules);
+  const { name, schema, settings = SETTINGS.defaults } = NEW_INDEX.read(body, "", rules);
   const { fields: given, default_sorting_field: sorting, ...others } = schema;
   const fields = given.map((field, i) => fieldDefinition(field, `schema.fields[${i}]`, rules, i));
   refuseDuplicates(fields.map((field) => field.name));
-  checkSettings(settings, fields, "settings", rules);
   return {
     name,
     fields,
@@ -50,7 +57,7 @@ export function readNewIndex(body: unknown, limits: Limits): IndexDraft {
     schemaExtensions: extensions(others, "schema", limits),
     schemaVersion: 1,
     nextSlot: fields.length,
-    settings,
+    ...settingsOf(settings, null, fields, "settings", servers, rules),
   };
 }
 
@@ -84,14 +91,23 @@ export function readChangedIndex(
 }
 
 /** The record after a settings PATCH. */
-export function readChangedSettings(record: IndexRecord, body: unknown, limits: Limits): IndexRecord {
-  return withSettings(record, changedSettings(record.settings, body, record.fields, limits));
+export function readChangedSettings(
+  record: IndexRecord,
+  body: unknown,
+  limits: Limits,
+  servers: ModelServers,
+): IndexRecord {
+  return withSettings(record, changedSettings(record, body, record.fields, limits, servers));
 }
 
 /** The record with other settings, which must fit its schema. The schema version rises if documents must be analysed anew. */
-export function withSettings(record: IndexRecord, settings: IndexSettings): IndexRecord {
+export function withSettings(
+  { sealedKeys: _replaced, ...record }: IndexRecord,
+  { settings, sealedKeys }: SettingsOf,
+): IndexRecord {
   const stale = analysisDiffers(record.settings, settings);
-  return { ...record, settings, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
+  const keys = sealedKeys === undefined ? {} : { sealedKeys };
+  return { ...record, settings, ...keys, schemaVersion: record.schemaVersion + (stale ? 1 : 0) };
 }
 
 type FieldChange = Pick<IndexRecord, "fields" | "nextSlot" | "schemaVersion">;

@@ -17,8 +17,10 @@ import {
   type ValueReader,
 } from "../input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
+import { checkEmbedderFields, SEMANTIC_SETTINGS } from "./embedder-settings.js";
+import { type ModelServers, sealedKeys } from "./model-servers.js";
 import { indexRules, LANGUAGE } from "./schema.js";
-import type { FieldDefinition, IndexSettings } from "./types.js";
+import type { FieldDefinition, IndexRecord, IndexSettings } from "./types.js";
 
 /** Single characters, each once. */
 const CHARACTERS: ValueReader<readonly string[]> = once(
@@ -71,23 +73,52 @@ export const SETTINGS = object(
     symbols_to_index: defaultsTo([], CHARACTERS),
     drop_tokens_threshold: defaultsTo(1, integer(0, FIXED_LIMITS.dropTokensThresholdMax)),
     highlight: defaultsTo(HIGHLIGHT.defaults, HIGHLIGHT),
+    ...SEMANTIC_SETTINGS,
   },
   { unknown: "refused" },
 );
 
-export const DEFAULT_SETTINGS: IndexSettings = SETTINGS.defaults;
+export type GivenSettings = typeof SETTINGS.defaults;
+
+export const DEFAULT_SETTINGS: IndexSettings = withoutKeys(SETTINGS.defaults);
+
+/** The part of a record that settings make. */
+export type SettingsOf = Pick<IndexRecord, "settings" | "sealedKeys">;
 
 /** The settings after a change. Given members replace the old ones, null restores a default, others stay. Throws SK-IX-400. */
 export function changedSettings(
-  current: IndexSettings,
+  current: SettingsOf,
   body: unknown,
   fields: readonly FieldDefinition[],
   limits: Limits,
-): IndexSettings {
+  servers: ModelServers,
+): SettingsOf {
   const rules = indexRules(limits);
-  const settings = SETTINGS.read(body, "", rules, current);
-  checkSettings(settings, fields, "", rules);
-  return settings;
+  const given = SETTINGS.read(body, "", rules, current.settings);
+  return settingsOf(given, current, fields, "", servers, rules);
+}
+
+/** Settings as they were given, checked, with their keys apart. `before` is null for a new index. Throws SK-IX-400. */
+export function settingsOf(
+  given: GivenSettings,
+  before: SettingsOf | null,
+  fields: readonly FieldDefinition[],
+  path: string,
+  servers: ModelServers,
+  rules: InputRules,
+): SettingsOf {
+  const settings = withoutKeys(given);
+  checkSettings(settings, fields, path, rules);
+  return { settings, ...sealedKeys(given, before, servers, path, rules) };
+}
+
+/** A stored record with the settings that it was stored without. */
+export function withAllSettings(record: IndexRecord): IndexRecord {
+  return { ...record, settings: { ...DEFAULT_SETTINGS, ...record.settings } };
+}
+
+function withoutKeys(given: GivenSettings): IndexSettings {
+  return { ...given, embedder: { ...given.embedder, api_key: null } };
 }
 
 /** Whether documents must be analysed anew when settings `a` become `b`. */
@@ -111,7 +142,7 @@ export function checkSettings(
   rules: Pick<InputRules, "code">,
 ): void {
   const { searchable_attributes: searchable, weights, brand_field: brand } = settings;
-  const wrong = (name: keyof IndexSettings, why: string): never =>
+  const wrong = (name: keyof IndexSettings | "embedder.fields", why: string): never =>
     refuse(path === "" ? name : `${path}.${name}`, why, rules);
   const checkTextField = (setting: keyof IndexSettings, name: string): void => {
     const field = fields.find((candidate) => candidate.name === name);
@@ -130,6 +161,7 @@ export function checkSettings(
     wrong("weights", `has ${weights.length} entries but searchable_attributes has ${searchable.length}`);
   for (const name of settings.sku_fields) checkTextField("sku_fields", name);
   if (brand !== null) checkTextField("brand_field", brand);
+  checkEmbedderFields(settings.embedder, fields, (why) => wrong("embedder.fields", why));
   if (settings.min_len_2typo < settings.min_len_1typo)
     wrong("min_len_2typo", `must not be below min_len_1typo (${settings.min_len_1typo})`);
 }

@@ -27,6 +27,31 @@ export interface HighlightSettings {
   readonly escape_html: boolean;
 }
 
+export const EMBEDDER_SOURCES = ["auto", "documents", "endpoint", "pushed", "none"] as const;
+export type EmbedderSource = (typeof EMBEDDER_SOURCES)[number];
+
+/** Where the vectors of an index come from. */
+export interface EmbedderSettings {
+  readonly source: EmbedderSource;
+  /** Of an OpenAI-compatible server. Set when the source is "endpoint" and only then; so is the model. */
+  readonly url: string | null;
+  readonly model: string | null;
+  /** Never here: the record keeps it sealed. */
+  readonly api_key: null;
+  /** What is embedded of a document. Null means the searchable fields. */
+  readonly fields: readonly string[] | null;
+  readonly dimensions: number;
+}
+
+export interface SemanticSettings {
+  /** The mode "auto" is hybrid when fewer documents match all words. */
+  readonly auto_max_full_matches: number;
+  /** Of a hit without any of the query's words. */
+  readonly min_similarity: number;
+  /** How many nearest documents a query takes. */
+  readonly candidates: number;
+}
+
 export interface IndexSettings {
   /** Null means all string and string[] fields in schema order. */
   readonly searchable_attributes: readonly string[] | null;
@@ -46,7 +71,13 @@ export interface IndexSettings {
   readonly symbols_to_index: readonly string[];
   readonly drop_tokens_threshold: number;
   readonly highlight: HighlightSettings;
+  readonly embedder: EmbedderSettings;
+  readonly semantic: SemanticSettings;
 }
+
+/** The settings that name a server of a model (`url`), for which a key may have been given (`api_key`). */
+export const KEYED_SETTINGS = ["embedder"] as const satisfies readonly (keyof IndexSettings)[];
+export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
 
 export type IndexStatus = "active" | "rebuilding" | "error";
 
@@ -64,6 +95,8 @@ export interface IndexRecord {
   readonly schemaVersion: number;
   readonly nextSlot: number;
   readonly settings: IndexSettings;
+  /** The API keys that were given with settings, sealed with the key of the data directory for the tenant and the server. */
+  readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
   /** Number of the query log, when it is not the uid: a swap exchanges the logs of two indexes with their names. */
   readonly log?: number;
   /** ISO 8601 UTC. */

@@ -13,6 +13,7 @@ import { type IndexView, isSearchable, type ViewField, type WeightedField } from
 import { ASKER_MEMBERS } from "./asker.js";
 import { commaList, invalid, queryRules } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
+import { checkVectorFits, VECTOR } from "./query-vector.js";
 
 const MEMBERS = {
   q: required(text("queryTextBytesMax"), "The query text, or * to browse."),
@@ -22,6 +23,10 @@ const MEMBERS = {
   ),
   query_by_weights: optional(text(), "A weight for each field of query_by, comma-separated."),
   search_mode: optional(oneOf(["auto", "keyword", "semantic", "hybrid"])),
+  vector: optional(
+    VECTOR,
+    "The query's own vector; only where the setting embedder.source is pushed or endpoint.",
+  ),
   filters: optional(anyObject(), "Values by field; all must match, of an array any."),
   filter_by: optional(text(), "Filter expression; wins over filters."),
   facets: optional(texts(), "Fields to count values of."),
@@ -46,6 +51,8 @@ type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
+  /** The query's own vector, of length 1. Null when it has none. */
+  readonly vector: Float32Array | null;
   /** Lists documents instead of searching words. */
   readonly browse: boolean;
   /** Empty only for browsing an index without searchable fields. */
@@ -82,10 +89,12 @@ export function readQueryRequest(
   limits: Limits,
 ): QueryRequest {
   const given = QUERY.read(body, "", queryRules(limits));
-  const { q, fields: keepFields = null, exclude_fields: excluded = null } = given;
+  const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
+  if (vector !== null) checkVectorFits(record.settings);
   const browse = isBrowse(q);
   return {
     q,
+    vector,
     browse,
     fields: queryFields(given, view, limits, browse),
     filter: queryFilter(given, limits),

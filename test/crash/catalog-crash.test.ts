@@ -10,6 +10,7 @@ import type { IndexRecord, RankingRule, SynonymGroup } from "../../server/catalo
 import { armFault } from "../../server/fault.js";
 import { DEFAULT_LIMITS } from "../../server/limits.js";
 import { StoreWriteError } from "../../shards/storage/store.js";
+import { SERVERS } from "../unit/server/record.js";
 import { CrashDisk, CrashStore } from "./crash-store.js";
 
 const AT = "2030-01-01T00:00:00.000Z";
@@ -26,6 +27,7 @@ const create =
     const draft = readNewIndex(
       { name, schema: { fields: [{ name: "title", type: "string" }] } },
       DEFAULT_LIMITS,
+      SERVERS,
     );
     const ids = { uid: state.nextIndexUid, id: state.nextIndexId };
     return { type: "index.put", record: { ...draft, ...ids, tenant: TENANT, createdAt: AT } };
@@ -35,7 +37,7 @@ const change =
   (name: string, settings: object): Decide =>
   (state) => ({
     type: "index.put",
-    record: readChangedSettings(named(state, name), settings, DEFAULT_LIMITS),
+    record: readChangedSettings(named(state, name), settings, DEFAULT_LIMITS, SERVERS),
   });
 
 const rule =

@@ -12,6 +12,7 @@ import type { FieldType } from "../../server/field-types.js";
 import { DEFAULT_LIMITS } from "../../server/limits.js";
 import { itemMapper } from "../../server/mapping/map-item.js";
 import { suggestFor } from "../../server/mapping/suggest.js";
+import { SERVERS } from "../unit/server/record.js";
 import { finding, mutateBytes, mutateText, type Target } from "./target.js";
 
 const HEAD_BYTES = 8;
@@ -306,7 +307,7 @@ function checkType(value: unknown, type: FieldType): void {
 
 function checkSuggestion(items: readonly FeedItem[]): void {
   const { schema } = suggestFor(items.slice(0, SUGGESTED_FOR), null);
-  if (schema.fields.length > 0) readNewIndex({ name: "shop", schema }, DEFAULT_LIMITS);
+  if (schema.fields.length > 0) readNewIndex({ name: "shop", schema }, DEFAULT_LIMITS, SERVERS);
 }
 
 /**

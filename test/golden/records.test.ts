@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../server/backups/manifest.js";
 import { Catalog } from "../../server/catalog/catalog.js";
+import { DEFAULT_SETTINGS } from "../../server/catalog/settings.js";
 import { beginPlan } from "../../server/reshard/folders.js";
 import { decodeDeadDocuments } from "../../shards/segments/dead-documents.js";
 import { DeletedRows } from "../../shards/segments/deleted-rows.js";
@@ -149,6 +150,14 @@ describe("the catalog", () => {
     const earlier = readFixture(file);
     const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "meta" ? earlier : bytes)));
     expect(state).toMatchObject({ shards: 3, ...counters });
+  });
+
+  test("an index that was stored without embedder and semantic has their defaults", async () => {
+    const earlier = readFixture("catalog-index-before-vectors.hex");
+    const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "index/7" ? earlier : bytes)));
+    const { embedder, semantic } = DEFAULT_SETTINGS;
+    const { sealedKeys: _none, ...record } = V.INDEX;
+    expect(state.indexes.get(7)).toEqual({ ...record, settings: { ...record.settings, embedder, semantic } });
   });
 
   test.each(Object.values(CATALOG_KEYS))("%s of another version stops the start", async (key) => {

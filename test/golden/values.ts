@@ -133,7 +133,17 @@ export const INDEX: IndexRecord = {
     symbols_to_index: ["#"],
     drop_tokens_threshold: 1,
     highlight: { snippet_tokens: 30, start_tag: "<b>", end_tag: "</b>", escape_html: true },
+    embedder: {
+      source: "endpoint",
+      url: "https://models.example/v1",
+      model: "small",
+      api_key: null,
+      fields: ["title"],
+      dimensions: 512,
+    },
+    semantic: { auto_max_full_matches: 5, min_similarity: 0.25, candidates: 100 },
   },
+  sealedKeys: { embedder: Buffer.from("000102030405060708090a0b0c0d0e0f", "hex") },
   createdAt: TIME,
 };
 

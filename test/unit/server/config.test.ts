@@ -47,7 +47,7 @@ describe("values", () => {
         msMax: 3_600_000,
         concurrency: 2,
       },
-      ai: { coach: null },
+      ai: { coach: null, allowPrivate: false, allowHosts: [] },
       limits: DEFAULT_LIMITS,
     });
   });
@@ -91,6 +91,12 @@ describe("values", () => {
       msMax: 500,
     });
     expect(load({}, {}, { ai: { coach: { provider: "miner" } } }).ai.coach).toBeNull();
+    const allowed = { allow_private: true, allow_hosts: ["models.example"] };
+    expect(load({}, {}, { ai: allowed }).ai).toEqual({
+      coach: null,
+      allowPrivate: true,
+      allowHosts: ["models.example"],
+    });
   });
 
   test("one origin or several for CORS", () => {
@@ -118,6 +124,8 @@ describe("a wrong value names its option and what was expected", () => {
     [{}, {}, { limits: { nothing: 1 } }, /limits.nothing is unknown/],
     [{}, {}, { limits: { documentBytesMax: -1 } }, /limits.documentBytesMax must be an integer/],
     [{}, {}, { ai: { couch: {} } }, /ai.couch is unknown/],
+    [{}, {}, { ai: { allow_private: "yes" } }, /ai.allow_private must be true or false/],
+    [{}, {}, { ai: { allow_hosts: "localhost" } }, /ai.allow_hosts must be an array of strings/],
     [{}, {}, { ai: { coach: { provider: "magic" } } }, /ai.coach.provider must be one of/],
     [{}, {}, { ai: { coach: { provider: "endpoint", model: "m" } } }, /ai.coach must have url and model/],
     [

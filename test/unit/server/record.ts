@@ -1,4 +1,5 @@
 // An index record and an analyser for tests of parts that read them.
+import type { ModelServers } from "../../../server/catalog/model-servers.js";
 import { DEFAULT_SETTINGS } from "../../../server/catalog/settings.js";
 import type {
   FieldDefinition,
@@ -61,6 +62,12 @@ export function makeRecord(settings: Partial<IndexSettings> = {}, fields = FIELD
     createdAt: "2026-01-01T00:00:00.000Z",
   };
 }
+
+/** Servers of models as settings may name them: public ones. A key is "sealed" so that a test can read for whom. */
+export const SERVERS: ModelServers = {
+  addresses: { allowPrivate: false, allowHosts: [] },
+  seal: (apiKey, url) => Buffer.from(`${[...apiKey].reverse().join("")} for ${new URL(url).origin}`),
+};
 
 export const view = new IndexView(makeRecord());
 

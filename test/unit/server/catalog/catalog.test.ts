@@ -10,12 +10,13 @@ import type { IndexRecord, KeyRecord } from "../../../../server/catalog/types.js
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
 import { StoreLockedError } from "../../../../shards/storage/store.js";
+import { SERVERS } from "../record.js";
 
 const CREATED = "2030-01-01T00:00:00.000Z";
 
 function record(uid: number, name: string, tenant = 1): IndexRecord {
   const body = { name, schema: { fields: [{ name: "title", type: "string", "x-note": { a: [1] } }] } };
-  return { ...readNewIndex(body, DEFAULT_LIMITS), uid, id: uid, tenant, createdAt: CREATED };
+  return { ...readNewIndex(body, DEFAULT_LIMITS, SERVERS), uid, id: uid, tenant, createdAt: CREATED };
 }
 
 function key(id: number, tenant = 1): KeyRecord {

@@ -4,10 +4,11 @@ import { readChangedIndex, readChangedSettings, readNewIndex } from "../../../..
 import type { FieldDefinition, IndexRecord } from "../../../../server/catalog/types.js";
 import { indexView } from "../../../../server/catalog/view.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { SERVERS } from "../record.js";
 
 function make(body: unknown): IndexRecord {
   return {
-    ...readNewIndex(body, DEFAULT_LIMITS),
+    ...readNewIndex(body, DEFAULT_LIMITS, SERVERS),
     uid: 1,
     id: 1,
     tenant: 1,
@@ -194,7 +195,7 @@ describe("a change of the schema", () => {
     expect(() => change({ fields: [{ name: "price", drop: true }] }, true, sorted)).toThrow(
       /default_sorting_field names "price"/,
     );
-    const settings = readChangedSettings(make(BASE), { brand_field: "brand" }, DEFAULT_LIMITS);
+    const settings = readChangedSettings(make(BASE), { brand_field: "brand" }, DEFAULT_LIMITS, SERVERS);
     expect(() => change({ fields: [{ name: "brand", drop: true }] }, true, settings)).toThrow(
       /settings.brand_field names "brand"/,
     );
@@ -203,7 +204,7 @@ describe("a change of the schema", () => {
 
 describe("a change of the settings", () => {
   const change = (body: unknown, record = make(BASE)): IndexRecord =>
-    readChangedSettings(record, body, DEFAULT_LIMITS);
+    readChangedSettings(record, body, DEFAULT_LIMITS, SERVERS);
 
   test("replaces what is given, restores defaults for null, keeps the rest", () => {
     const first = change({ num_typos: 1, stop_words: ["the"], highlight: { start_tag: "<b>" } }).settings;

@@ -10,6 +10,7 @@ import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { itemMapper } from "../../../../server/mapping/map-item.js";
 import { suggestFor } from "../../../../server/mapping/suggest.js";
 import { DATA, isAbsent } from "../../../data-folder.js";
+import { SERVERS } from "../record.js";
 
 const FEEDS = join(DATA, "feeds");
 const absent = isAbsent(FEEDS, "mapping/real-feeds.test.ts");
@@ -33,7 +34,7 @@ describe.skipIf(absent)("a suggestion", () => {
   test.each(FILES)("for %s fits", async (name) => {
     const items = (await itemsOf(name, formatOf(name))).filter(({ value }) => value !== null);
     const { fieldMap, schema, fieldsSeen } = suggestFor(items, null);
-    const { fields } = readNewIndex({ name: "shop", schema }, DEFAULT_LIMITS);
+    const { fields } = readNewIndex({ name: "shop", schema }, DEFAULT_LIMITS, SERVERS);
     const mapped = items.map(itemMapper({ fields, fieldMap, idField: null }));
     const wrong = mapped
       .flatMap(({ errors }) => errors)

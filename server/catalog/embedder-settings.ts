@@ -1,0 +1,127 @@
+// The settings of semantic search: where the vectors of an index come from, and how much they count. Reads the members and
+// checks that they fit each other and the schema. Knows nothing of how a vector is made.
+import { isTextType } from "../field-types.js";
+import { describe, isObject } from "../input/json-value.js";
+import { defaultsTo, object, type ValuesOf } from "../input/object-reader.js";
+import {
+  checked,
+  type InputRules,
+  integer,
+  list,
+  oneOf,
+  ratio,
+  refuse,
+  text,
+  type ValueReader,
+  wrongType,
+} from "../input/readers.js";
+import { FIXED_LIMITS } from "../limits.js";
+import { API_KEY } from "./model-servers.js";
+import { EMBEDDER_SOURCES, type FieldDefinition, type IndexSettings } from "./types.js";
+
+/** All vectors have as many numbers. */
+const DIMENSIONS: ValueReader<number> = {
+  takes: String(FIXED_LIMITS.vectorNumbers),
+  schema: { const: FIXED_LIMITS.vectorNumbers },
+  read: (value, path, rules) =>
+    value === FIXED_LIMITS.vectorNumbers ? value : wrongType(path, DIMENSIONS.takes, value, rules),
+};
+
+const MEMBERS = {
+  source: defaultsTo(
+    "auto",
+    oneOf(EMBEDDER_SOURCES),
+    "documents: learned from the index's own documents. endpoint: an OpenAI-compatible server. pushed: the documents' embedding.",
+  ),
+  url: defaultsTo(
+    null,
+    text("modelUrlBytesMax", "an http or https URL"),
+    "Only of an endpoint, which needs it.",
+  ),
+  model: defaultsTo(null, filled(text("modelNameBytesMax")), "Only of an endpoint, which needs it."),
+  api_key: API_KEY,
+  fields: defaultsTo(
+    null,
+    checked(list(text("fieldNameBytesMax"), "fieldsPerIndexMax", "an array of names of fields"), (fields) =>
+      fields.length === 0 ? "must name at least one field, or be null" : null,
+    ),
+    "string and string[] fields; null: the searchable ones.",
+  ),
+  dimensions: defaultsTo(FIXED_LIMITS.vectorNumbers, DIMENSIONS),
+};
+const EMBEDDER = object(MEMBERS, { unknown: "refused" });
+
+type GivenEmbedder = ValuesOf<typeof MEMBERS>;
+
+/** The reader of `embedder`. Where a change names another source than an endpoint, the endpoint's members go with it. */
+const EMBEDDER_CHANGE: ValueReader<GivenEmbedder> = {
+  ...EMBEDDER,
+  read(value, path, rules, present) {
+    const leaves = isObject(value) && value.source !== undefined && value.source !== "endpoint";
+    const before = leaves && present !== undefined ? { ...present, url: null, model: null } : present;
+    const embedder = EMBEDDER.read(value, path, rules, before);
+    checkMembers(embedder, path, rules);
+    return embedder;
+  },
+};
+
+const SEMANTIC = object(
+  {
+    auto_max_full_matches: defaultsTo(
+      10,
+      integer(0, FIXED_LIMITS.autoFullMatchesMax),
+      "search_mode auto is hybrid when fewer documents than this match all words.",
+    ),
+    min_similarity: defaultsTo(0.3, ratio(), "Of a hit that has none of the query's words."),
+    candidates: defaultsTo(
+      200,
+      integer(1, FIXED_LIMITS.semanticCandidatesMax),
+      "How many nearest documents a query takes.",
+    ),
+  },
+  { unknown: "refused" },
+);
+
+/** The members of the settings, by name. */
+export const SEMANTIC_SETTINGS = {
+  embedder: defaultsTo(EMBEDDER.defaults, EMBEDDER_CHANGE),
+  semantic: defaultsTo(SEMANTIC.defaults, SEMANTIC),
+};
+
+function checkMembers(
+  { source, url, model, api_key: key }: GivenEmbedder,
+  path: string,
+  rules: InputRules,
+): void {
+  const needed = source === "endpoint";
+  for (const [name, value] of Object.entries({ url, model, api_key: key })) {
+    if (!needed && value !== null)
+      refuse(`${path}.${name}`, `must be absent unless ${path}.source is endpoint`, rules);
+    if (needed && value === null && name !== "api_key")
+      refuse(`${path}.${name}`, `is missing; ${path}.source is endpoint`, rules);
+  }
+}
+
+/** Checks that the fields to embed can be embedded. `wrong` refuses. */
+export function checkEmbedderFields(
+  { source, fields: names }: IndexSettings["embedder"],
+  fields: readonly FieldDefinition[],
+  wrong: (why: string) => never,
+): void {
+  if (names === null) return;
+  for (const name of names) {
+    const field = fields.find((candidate) => candidate.name === name);
+    if (field === undefined) wrong(`names ${describe(name)}, which is not a field of the schema`);
+    else if (!isTextType(field.type))
+      wrong(`names ${describe(name)}, which is not a string or string[] field`);
+    // The index's own vectors are made of the words that the index has.
+    else if (!field.index && (source === "auto" || source === "documents"))
+      wrong(`names ${describe(name)}, which is not indexed, so nothing can be learned from it`);
+  }
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) wrong(`names ${describe(twice)} twice`);
+}
+
+function filled(reader: ValueReader<string>): ValueReader<string> {
+  return checked(reader, (value) => (value.trim() === "" ? "must not be empty" : null), { minLength: 1 });
+}

@@ -1,0 +1,112 @@
+// The settings of semantic search over HTTP: what is refused, and that the key of an endpoint never comes out again.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectStatus, TestServer } from "../world/harness.js";
+
+const KEY = "sk-never-shown-0123456789";
+const ENDPOINT = { source: "endpoint", url: "http://127.0.0.1:9/v1", model: "small" };
+const SCHEMA = { fields: [{ name: "title", type: "string" }] };
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ shards: 1, config: { ai: { allow_hosts: ["127.0.0.1"] } } });
+});
+afterAll(() => server.close());
+
+const settings = async (index: string) => (await server.get(`/v1/indexes/${index}/settings`)).json.data;
+const patch = (index: string, embedder: object) =>
+  server.patch(`/v1/indexes/${index}/settings`, { embedder });
+
+function everyFileOf(folder: string): Buffer {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))));
+}
+
+describe("the key of an endpoint", () => {
+  test("is in no reply, log or file, over restarts, copies, swaps and snapshots", async () => {
+    const replies: string[] = [];
+    const send = async (method: "post" | "patch" | "get", path: string, body?: unknown, status = 200) => {
+      const reply = method === "get" ? await server.get(path) : await server[method](path, body);
+      expectStatus(reply, status);
+      replies.push(JSON.stringify(reply.json));
+      return reply.json.data;
+    };
+    const shown = { ...ENDPOINT, api_key: null, fields: null, dimensions: 512 };
+    await send(
+      "post",
+      "/v1/indexes",
+      { name: "a", schema: SCHEMA, settings: { embedder: { ...ENDPOINT, api_key: KEY } } },
+      201,
+    );
+    await send("post", "/v1/indexes", { name: "b", schema: SCHEMA }, 201);
+    await send("post", "/v1/indexes/b/copy-settings-from", { source_index: "a", copy: ["settings"] });
+    expect(await settings("b")).toMatchObject({ embedder: shown });
+    await send("patch", "/v1/indexes/b/settings", { embedder: { model: "large", api_key: KEY } });
+    await send("post", "/v1/indexes/a/swap-with", { target_index: "b" });
+    expect(await send("get", "/v1/indexes/a/settings")).toMatchObject({
+      embedder: { ...shown, model: "large" },
+    });
+    await send("post", "/v1/indexes/a/query", { q: "x" });
+    expect(await send("patch", "/v1/indexes/a/settings", await settings("a"))).toMatchObject({
+      embedder: { ...shown, model: "large" },
+    });
+    // The key is still there: it would have to be given again for another server.
+    const moved = { url: "http://127.0.0.1:10/v1" };
+    const refused = (await patch("a", moved)).json;
+    expect(refused).toMatchObject({
+      code: "SK-IX-400",
+      error: expect.stringContaining("must be given again"),
+    });
+    await server.stop();
+    await server.launch();
+    expect(await send("get", "/v1/indexes/a/settings")).toMatchObject({
+      embedder: { ...shown, model: "large" },
+    });
+    expect((await patch("a", moved)).status).toBe(400);
+    expect((await patch("a", { ...moved, api_key: "sk key" })).json.error).not.toContain("sk key");
+    await send("post", "/v1/snapshots", {}, 202);
+    await send("get", "/openapi.json");
+    await server.stop();
+    expect(replies.join("\n")).not.toContain(KEY);
+    expect(JSON.stringify(server.log)).not.toContain(KEY);
+    expect(everyFileOf(server.dataDir).includes(KEY)).toBe(false);
+    await server.launch();
+  });
+});
+
+describe("settings of semantic search", () => {
+  test("are refused by name", async () => {
+    await server.createIndex("c", SCHEMA);
+    const cases: [object, string][] = [
+      [{ embedder: { source: "endpoint" } }, "embedder.url is missing"],
+      [{ embedder: { url: ENDPOINT.url } }, "embedder.url must be absent"],
+      [
+        { embedder: { ...ENDPOINT, url: "http://10.0.0.1/v1" } },
+        "embedder.url must lead to a public address",
+      ],
+      [{ embedder: { dimensions: 1_536 } }, "embedder.dimensions must be 512"],
+      [{ semantic: { candidates: 0 } }, "semantic.candidates must be an integer from 1 to 1000"],
+    ];
+    for (const [body, message] of cases) {
+      const { status, json } = await server.patch("/v1/indexes/c/settings", body);
+      expect([status, json.code, json.error]).toEqual([400, "SK-IX-400", expect.stringContaining(message)]);
+    }
+  });
+
+  test("decide whether a query may bring a vector, in a multi-search too", async () => {
+    await server.createIndex("d", SCHEMA, [{ id: "1", title: "red shoe" }]);
+    const vector = Array.from({ length: 512 }, (_, i) => Math.sin(i) / 3);
+    const refused = await server.query("d", { q: "red", vector });
+    expect([refused.status, refused.json.code]).toEqual([400, "SK-SE-400"]);
+    expectStatus(await patch("d", { source: "pushed" }), 200);
+    expect((await server.query("d", { q: "red", vector })).json.found).toBe(1);
+    const searches = Array.from({ length: 50 }, () => ({ index: "d", q: "red", vector }));
+    const reply = await server.post("/v1/multi-search", { searches });
+    expectStatus(reply, 200);
+    expect(reply.json.data).toMatchObject({ results: searches.map(() => ({ found: 1 })) });
+  });
+});
