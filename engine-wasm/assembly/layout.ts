@@ -275,3 +275,32 @@ export const VECTOR_SIZE = 512; // numbers of a vector
 export const VECTOR_SCALE = 0; // f32, 1 / length of the numbers
 export const VECTOR_NUMBERS = 4; // i8[VECTOR_SIZE]
 export const VECTOR_BYTES = 516;
+
+// --- Embedded model (ON DISK): a vector for each of an index's terms. Offsets are u32 from its first byte, 8-aligned.
+export const EMBEDDED_MAGIC = 0x4d454b53; // "SKEM"
+export const EMBEDDED_VERSION = 1;
+export const MODEL_MAGIC = 0;
+export const MODEL_VERSION = 4;
+export const MODEL_BYTES = 8; // length of the whole model
+export const MODEL_TERMS = 12;
+export const MODEL_SLOTS = 16; // entries in the slot table
+export const MODEL_DOCUMENTS = 20; // it was trained on
+export const MODEL_NUMBER = 24;
+export const MODEL_FLAGS = 28; // MODEL_ALIGNED
+export const MODEL_SLOT_TABLE = 32; // -> slot entries
+export const MODEL_TERM_OFFSETS = 36; // -> u32[terms + 1] into the term bytes
+export const MODEL_TERM_BYTES = 40; // -> terms as in a segment, UTF-8, sorted by bytes
+export const MODEL_FACTORS = 44; // -> f32[terms], what a term's numbers are multiplied by
+export const MODEL_VECTORS = 48; // -> i8[terms][VECTOR_SIZE]
+export const MODEL_HEADER_BYTES = 64;
+
+export const MODEL_ALIGNED = 1; // flag: its vectors can be compared with those of the model before
+
+export const MODEL_SLOT = 0; // u16, slot of a field; entries ascend by it
+export const MODEL_SLOT_STEMMED = 2; // u8, 1: stems count, and terms with a digit
+export const MODEL_SLOT_WEIGHT = 4; // f32, what an occurrence counts
+export const MODEL_SLOT_BYTES = 8;
+
+export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors are numbers from 0 to this
+export const MODEL_SLOTS_MAX = 256;
+export const DOCUMENT_TERMS_MAX = 64; // of a document's terms the heaviest so many count

@@ -45,6 +45,13 @@ export interface Kernels {
   explain(snapshot: Address, question: Address, bytes: number): Address;
   findIds(snapshot: Address, hashes: Address, bytes: number): Address;
   locate(snapshot: Address, seqs: Address, bytes: number): Address;
+  // vectors
+  checkModel(model: Address, bytes: number): number;
+  embedBegin(model: Address, segment: Address, bytes: number, skipped: number): Address;
+  embedStep(state: Address): number;
+  embedRecords(state: Address): Address;
+  embedEnd(state: Address): void;
+  queryVector(model: Address, terms: Address, bytes: number): Address;
 }
 
 type KernelName = keyof Kernels;
@@ -85,6 +92,12 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   explain: true,
   findIds: true,
   locate: true,
+  checkModel: true,
+  embedBegin: true,
+  embedStep: true,
+  embedRecords: true,
+  embedEnd: true,
+  queryVector: true,
 };
 
 /** The exports as kernels. Throws EngineError("mismatch") when one is missing. */

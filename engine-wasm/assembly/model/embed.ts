@@ -1,0 +1,213 @@
+// Embeds the rows of a segment: each row's heaviest terms of its posting lists, added up. In steps between which the instance
+// may do other things. The terms that the model knows are found first. Then, for one range of rows after the other, their
+// lists are read, so that each row of the range has its heaviest terms; then its rows are combined.
+//
+//   region: | Embedding | Features | known: {u32 term of the segment, u32 of the model} ... | f32 frequency by row of the range |
+//           | u32 rows with a frequency | heaviest terms by row of the range | logarithms | sums | records |
+
+import { MODEL_SLOTS, SEG_HEADER_BYTES, SEG_ROWS, SEG_TERMS, STATUS_DAMAGED, VECTOR_BYTES } from "../layout";
+import { release, reserve, scratchReset } from "../memory/arena";
+import { CHECKED } from "../memory/checked";
+import { Mem } from "../memory/mem";
+import { compareBytes } from "../memory/order";
+import { Cursor, cursorNextBlock, cursorSeek, TERMINATED } from "../segment/postings";
+import { failed, status, statusReset } from "../status";
+import { combine, putRecord, SUMS_BYTES } from "./combine";
+import { FEATURES_BYTES, Features } from "./features";
+import { HEAVIEST_BYTES, Heaviest } from "./heaviest";
+import { LOGARITHMS_BYTES, Logarithms } from "./logarithms";
+import { Model, modelLowerBound } from "./model";
+
+const RANGE_ROWS: u32 = 4096;
+const RECORDS_A_STEP: u32 = 64;
+const UNITS_A_STEP: i32 = 4000; // a unit is what takes about a tenth of a microsecond
+const UNITS_A_LIST: i32 = 2;
+const UNITS_A_TERM: i32 = 4;
+const KNOWN_BYTES: usize = 8;
+
+@unmanaged
+class Embedding {
+  model: usize;
+  segmentRows: u32;
+  known: usize;
+  knownCount: u32;
+  term: u32; // the segment's next term, or the next known one
+  place: u32; // where the model's terms are searched from
+  matched: u32; // 1 = all known terms are found
+  frequencies: usize;
+  touched: usize;
+  heaviest: usize;
+  logarithms: Logarithms;
+  sums: usize;
+  records: usize;
+  from: u32; // rows of the range
+  to: u32;
+  row: u32; // the next row to combine, `from` until all lists of the range are read
+  units: i32;
+
+  @inline get features(): Features {
+    return changetype<Features>(changetype<usize>(this) + EMBEDDING_BYTES);
+  }
+}
+
+const EMBEDDING_BYTES: usize = (offsetof<Embedding>() + 15) & ~15;
+
+/**
+ * Begins to embed a segment of which the parts that features.ts names lie at `segment`: `bytes` of them, without the
+ * `skipped` ones. Model and segment must stay where they are until the end. Returns the state, a region that `embedEnd` gives
+ * back; -STATUS_DAMAGED.
+ */
+export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u32): i32 {
+  statusReset();
+  if (bytes < <u32>SEG_HEADER_BYTES) return -STATUS_DAMAGED;
+  const rows = min(Mem.u32At(segment + SEG_ROWS), RANGE_ROWS);
+  const terms = min(min(Mem.u32At(segment + SEG_TERMS), bytes >> 2), Model.terms(model)); // a term takes 4 bytes of offset
+  const knownBytes = (<usize>terms * KNOWN_BYTES + 15) & ~15;
+  const rowBytes = (((<usize>rows) << 2) + 15) & ~15;
+  const heaviestBytes = (<usize>rows * HEAVIEST_BYTES + 15) & ~15;
+  const recordBytes = (<usize>(RECORDS_A_STEP * VECTOR_BYTES) + 15) & ~15;
+  const head = EMBEDDING_BYTES + ((FEATURES_BYTES + 15) & ~15);
+  const state = reserve(
+    head + knownBytes + 2 * rowBytes + heaviestBytes + LOGARITHMS_BYTES + SUMS_BYTES + recordBytes,
+  );
+  const e = changetype<Embedding>(state);
+  Mem.fill(state, 0, head);
+  e.model = model;
+  e.known = state + head;
+  e.frequencies = e.known + knownBytes;
+  e.touched = e.frequencies + rowBytes;
+  e.heaviest = e.touched + rowBytes;
+  e.logarithms = changetype<Logarithms>(e.heaviest + heaviestBytes);
+  e.sums = changetype<usize>(e.logarithms) + LOGARITHMS_BYTES;
+  e.records = e.sums + SUMS_BYTES;
+  e.logarithms.clear();
+  Mem.fill(e.frequencies, 0, rowBytes);
+  if (!e.features.open(segment, bytes, skipped, Model.slotTable(model), Mem.u32At(model + MODEL_SLOTS))) {
+    release(state);
+    return -status();
+  }
+  e.segmentRows = e.features.rows;
+  beginRange(e, 0);
+  return <i32>state;
+}
+
+/** Gives the state back, complete or not. */
+export function embedEnd(state: usize): void {
+  release(state);
+}
+
+/** Where the records lie that `embedStep` has made. */
+export function embedRecords(state: usize): usize {
+  return changetype<Embedding>(state).records;
+}
+
+/**
+ * Works for a fraction of a millisecond; ends all scratch. Returns how many records of further rows it has made, in the order
+ * of rows: often none. -STATUS_DAMAGED: then the embedding can only be ended. Must not be called when all rows have theirs.
+ */
+export function embedStep(state: usize): i32 {
+  const e = changetype<Embedding>(state);
+  if (CHECKED) assert(e.from < e.segmentRows, "an embedding goes on only while rows are left");
+  scratchReset(0);
+  statusReset();
+  e.units = UNITS_A_STEP;
+  if (e.matched == 0) matchTerms(e);
+  else if (e.term < e.knownCount) readLists(e);
+  else return combineRows(e);
+  return failed() ? -status() : 0;
+}
+
+function beginRange(e: Embedding, from: u32): void {
+  e.from = from;
+  e.to = min(e.segmentRows, from + RANGE_ROWS);
+  e.row = from;
+  if (e.matched != 0) e.term = 0;
+  const rows = e.to - from;
+  for (let i: usize = 0; i < <usize>rows; i++) Heaviest.clear(e.heaviest + i * HEAVIEST_BYTES);
+}
+
+/** Finds terms of the segment in the model. Both are in order, so each is looked for behind the one before. */
+function matchTerms(e: Embedding): void {
+  const f = e.features;
+  const model = e.model;
+  for (; e.units > 0 && e.term < f.terms && e.place < Model.terms(model); e.units -= UNITS_A_TERM) {
+    const term = e.term++;
+    if (!f.openTerm(term)) {
+      if (failed()) return;
+      continue;
+    }
+    const place = modelLowerBound(model, e.place, f.at, f.length);
+    e.place = place;
+    if (place == Model.terms(model)) break;
+    if (compareBytes(Model.termAt(model, place), Model.termLength(model, place), f.at, f.length) != 0)
+      continue;
+    const entry = e.known + <usize>e.knownCount * KNOWN_BYTES;
+    Mem.putU32(entry, term);
+    Mem.putU32(entry + 4, place);
+    e.knownCount++;
+    e.place = place + 1; // also when the terms of a damaged segment repeat, no term of the model is known twice
+  }
+  if (e.term < f.terms && e.place < Model.terms(model)) return;
+  e.matched = 1;
+  e.term = 0;
+}
+
+/** Gives the rows of the range the frequencies of known terms, one term after the other. */
+function readLists(e: Embedding): void {
+  const f = e.features;
+  while (e.units > 0 && e.term < e.knownCount) {
+    const entry = e.known + <usize>e.term * KNOWN_BYTES;
+    e.term++;
+    f.openTerm(Mem.u32At(entry));
+    e.units -= UNITS_A_LIST;
+    let touched: u32 = 0;
+    while (f.nextList()) touched = addList(e, f.cursor, f.weight, touched);
+    if (failed()) return;
+    offerAll(e, Mem.u32At(entry + 4), touched);
+    e.units -= <i32>touched;
+  }
+}
+
+/** Adds the frequencies of a list's rows in the range; `touched` rows have one already. Returns how many there are now. */
+function addList(e: Embedding, cursor: Cursor, weight: f32, touched: u32): u32 {
+  const from = e.from;
+  const to = e.to;
+  if (cursorSeek(cursor, from) == TERMINATED) return touched;
+  do {
+    for (let i = cursor.at; i < cursor.held; i++) {
+      const row = cursor.rowAt(i);
+      if (row >= to) return touched;
+      const place = e.frequencies + ((<usize>(row - from)) << 2);
+      const before = Mem.f32At(place);
+      Mem.putF32(place, before + weight * <f32>cursor.tfAt(i));
+      if (before != 0) continue;
+      Mem.putU32(e.touched + ((<usize>touched) << 2), row - from);
+      touched++;
+    }
+  } while (cursorNextBlock(cursor));
+  return touched;
+}
+
+/** Offers a term to all rows that have a frequency, and takes the frequencies back. */
+function offerAll(e: Embedding, term: u32, touched: u32): void {
+  const factor = Model.factor(e.model, term);
+  const logarithms = e.logarithms;
+  for (let i: usize = 0; i < <usize>touched; i++) {
+    const row = <usize>Mem.u32At(e.touched + (i << 2));
+    const place = e.frequencies + (row << 2);
+    Heaviest.offer(e.heaviest + row * HEAVIEST_BYTES, term, logarithms.onePlus(Mem.f32At(place)) * factor);
+    Mem.putF32(place, 0);
+  }
+}
+
+/** Makes the records of the next rows of the range. Behind its last the next range begins. */
+function combineRows(e: Embedding): i32 {
+  const count = min(e.to - e.row, RECORDS_A_STEP);
+  for (let i: usize = 0; i < <usize>count; i++) {
+    combine(e.model, e.heaviest + (<usize>(e.row - e.from) + i) * HEAVIEST_BYTES, e.sums);
+    putRecord(e.sums, e.records + i * VECTOR_BYTES);
+  }
+  e.row += count;
+  if (e.row == e.to) beginRange(e, e.to);
+  return <i32>count;
+}

@@ -1,0 +1,37 @@
+// The vector of a query: the sum of the vectors of its terms that a model knows.
+
+import { STATUS_BAD_PROGRAM, VECTOR_SIZE } from "../layout";
+import { scratch } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { Result } from "../memory/result";
+import { isModelNumber } from "./check-model";
+import { combine, normaliseSums, SUMS_BYTES } from "./combine";
+import { HEAVIEST_BYTES, Heaviest } from "./heaviest";
+import { findModelTerm, Model, UNKNOWN_TERM } from "./model";
+
+const TERM_HEAD: usize = 6;
+
+/**
+ * Input: terms {f32 weight, u16 bytes, UTF-8} one behind the other. Result: f32[VECTOR_SIZE] of length 1; nothing when the
+ * model knows none of the terms. -STATUS_BAD_PROGRAM when the input does not hold together.
+ */
+export function queryVector(model: usize, input: usize, bytes: usize): i32 {
+  const heaviest = scratch(HEAVIEST_BYTES);
+  const sums = scratch(SUMS_BYTES);
+  Heaviest.clear(heaviest);
+  const end = input + bytes;
+  for (let at = input; at < end; ) {
+    if (end - at < TERM_HEAD) return -STATUS_BAD_PROGRAM;
+    const weight = Mem.f32At(at);
+    const length = Mem.u16At(at + 4);
+    at += TERM_HEAD;
+    if (!isModelNumber(weight) || <usize>length > end - at) return -STATUS_BAD_PROGRAM;
+    const term = findModelTerm(model, at, length);
+    if (term != UNKNOWN_TERM) Heaviest.offer(heaviest, term, weight * Model.factor(model, term));
+    at += <usize>length;
+  }
+  combine(model, heaviest, sums);
+  const result = Result.open();
+  if (normaliseSums(sums)) result.putBytes(sums, VECTOR_SIZE * 4);
+  return <i32>result.close();
+}

@@ -1,0 +1,126 @@
+// Vectors of rows and of queries by an embedded model. An embedder has an instance of its own, which holds the model and, while
+// a segment is embedded, the parts of the segment that this needs. It knows bytes and terms; where vectors are kept is the caller's business.
+import {
+  MODEL_ALIGNED,
+  MODEL_DOCUMENTS,
+  MODEL_FLAGS,
+  MODEL_NUMBER,
+  MODEL_NUMBER_LIMIT,
+  MODEL_TERMS,
+  SEG_ROWS,
+  VECTOR_BYTES,
+  VECTOR_SIZE,
+} from "../../assembly/layout.js";
+import { statusError } from "../engine-error.js";
+import { featureParts } from "./feature-parts.js";
+import type { EngineInstance } from "./memory.js";
+
+export interface ModelInfo {
+  terms: number;
+  /** How many documents it was trained on. */
+  documents: number;
+  number: number;
+  bytes: number;
+  /** Whether its vectors can be compared with those of the model before. */
+  aligned: boolean;
+}
+
+/** A term of a dictionary (a stem with its marker) and how much it counts, from 0 to 1,000,000. */
+export interface QueryTerm {
+  term: string;
+  weight: number;
+}
+
+const COPIED_AT_ONCE = 1024 * 1024;
+const TERM_HEAD_BYTES = 6;
+
+export class Embedder {
+  readonly #instance: EngineInstance;
+  readonly #model: number;
+  readonly info: Readonly<ModelInfo>;
+
+  /** Copies the model into the instance. Throws EngineError("damaged") when its parts do not hold together. */
+  constructor(instance: EngineInstance, model: Uint8Array) {
+    this.#instance = instance;
+    this.#model = instance.region(model);
+    const status = instance.run((kernels) => kernels.checkModel(this.#model, model.length));
+    if (status !== 0) {
+      instance.release(this.#model);
+      throw statusError(-status);
+    }
+    const number = (at: number): number => instance.view().readUInt32LE(this.#model + at);
+    this.info = {
+      terms: number(MODEL_TERMS),
+      documents: number(MODEL_DOCUMENTS),
+      number: number(MODEL_NUMBER),
+      bytes: model.length,
+      aligned: (number(MODEL_FLAGS) & MODEL_ALIGNED) !== 0,
+    };
+  }
+
+  /**
+   * Embeds all rows of a segment, live or not. Returns their records (VECTOR_BYTES each) one behind the other; works for less
+   * than a millisecond between two yields. Several may be under way. Throws EngineError("damaged" | "memory").
+   */
+  *embed(segment: Uint8Array): Generator<void, Uint8Array<ArrayBuffer>> {
+    const { header, lists, bytes, skipped } = featureParts(segment);
+    const instance = this.#instance;
+    const region = instance.reserve(bytes);
+    let state = 0;
+    try {
+      instance.view().set(header, region);
+      for (let at = 0; at < lists.length; at += COPIED_AT_ONCE) {
+        instance.view().set(lists.subarray(at, at + COPIED_AT_ONCE), region + header.length + at);
+        yield;
+      }
+      state = instance.address(
+        instance.run((kernels) => kernels.embedBegin(this.#model, region, bytes, skipped)),
+      );
+      return yield* this.#records(state, instance.view().readUInt32LE(region + SEG_ROWS));
+    } finally {
+      if (instance.usable) {
+        if (state !== 0) instance.run((kernels) => kernels.embedEnd(state));
+        instance.release(region);
+      }
+    }
+  }
+
+  *#records(state: number, rows: number): Generator<void, Uint8Array<ArrayBuffer>> {
+    const instance = this.#instance;
+    const records = new Uint8Array(rows * VECTOR_BYTES);
+    const from = instance.run((kernels) => kernels.embedRecords(state)) >>> 0;
+    for (let at = 0; at < records.length; ) {
+      const made = instance.run((kernels) => kernels.embedStep(state));
+      if (made < 0) throw statusError(made);
+      records.set(instance.view().subarray(from, from + made * VECTOR_BYTES), at);
+      at += made * VECTOR_BYTES;
+      if (at < records.length) yield;
+    }
+    return records;
+  }
+
+  /** The vector, of length 1, of the terms that the model knows: the sum of theirs by weight. Null when it knows none. */
+  query(terms: readonly QueryTerm[]): Float32Array | null {
+    const bytes = terms.map(({ term }) => Buffer.from(term));
+    const input = Buffer.alloc(bytes.reduce((sum, term) => sum + TERM_HEAD_BYTES + term.length, 0));
+    let at = 0;
+    for (const [i, { weight }] of terms.entries()) {
+      if (!(weight >= 0 && weight <= MODEL_NUMBER_LIMIT))
+        throw new RangeError(
+          `the weight of a term must be a number from 0 to ${MODEL_NUMBER_LIMIT}, not ${weight}`,
+        );
+      at = input.writeFloatLE(weight, at);
+      at = input.writeUInt16LE(bytes[i]!.length, at);
+      at += bytes[i]!.copy(input, at);
+    }
+    const result = this.#instance.exchange(input, (kernels, p, length) =>
+      kernels.queryVector(this.#model, p, length),
+    );
+    return result.length === 0 ? null : new Float32Array(result.buffer, 0, VECTOR_SIZE);
+  }
+
+  /** How much of the linear memory was ever in use. It never shrinks: after a large segment a fresh embedder takes less. */
+  memoryBytes(): number {
+    return this.#instance.memoryBytes();
+  }
+}

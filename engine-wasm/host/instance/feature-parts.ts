@@ -1,0 +1,27 @@
+// The parts of a segment that embedding and training read: its header, and what comes from the posting lists on. Columns stay out.
+import { SEG_HEADER_BYTES, SEG_LISTS, STATUS_DAMAGED } from "../../assembly/layout.js";
+import { statusError } from "../engine-error.js";
+
+export interface FeatureParts {
+  header: Uint8Array;
+  lists: Uint8Array;
+  /** Of both parts. */
+  bytes: number;
+  /** Bytes of the segment between the two. */
+  skipped: number;
+}
+
+/** Views of the segment's bytes. Throws EngineError("damaged"); the kernels check the rest. */
+export function featureParts(segment: Uint8Array): FeatureParts {
+  if (segment.length < SEG_HEADER_BYTES) throw statusError(-STATUS_DAMAGED);
+  const view = new DataView(segment.buffer, segment.byteOffset, segment.byteLength);
+  const from = view.getUint32(SEG_LISTS, true);
+  if (from < SEG_HEADER_BYTES || from > segment.length) throw statusError(-STATUS_DAMAGED);
+  const skipped = from - SEG_HEADER_BYTES;
+  return {
+    header: segment.subarray(0, SEG_HEADER_BYTES),
+    lists: segment.subarray(from),
+    bytes: segment.length - skipped,
+    skipped,
+  };
+}
