@@ -5,8 +5,8 @@ import type { EngineModule } from "../../engine-wasm/host/instance/engine-module
 import type { Kernels } from "../../engine-wasm/host/instance/kernels.js";
 import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
-import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
-import { randomProgram } from "../unit/engine/search/random-program.js";
+import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import { randomNeighbours, randomProgram } from "../unit/engine/search/random-program.js";
 import { type Pick, TEXT_SLOTS, WORDS } from "../unit/engine/segments/catalogue.js";
 import { Canary } from "./canary.js";
 import { catalogueSegment, liveBits, snapshotBytes, someSeqs } from "./catalogue.js";
@@ -29,11 +29,15 @@ export function programTarget(module: EngineModule): Target {
       ]),
     );
   });
+  const searchProgram = (pick: Pick): SearchProgram => {
+    const program = randomProgram(bench, pick);
+    return pick([true, false]) ? program : { ...program, neighbours: randomNeighbours(pick) };
+  };
   const wholes = (random: Random, kernel: number): Uint8Array => {
     const pick: Pick = (list) => random.pick(list);
     switch (KERNELS[kernel]) {
       case "search":
-        return encodeSearch(randomProgram(bench, pick));
+        return encodeSearch(searchProgram(pick));
       case "expand":
         return encodeExpand({
           slots: TEXT_SLOTS.filter(() => random.below(3) > 0),
@@ -55,7 +59,7 @@ export function programTarget(module: EngineModule): Target {
           })),
         });
       case "explain":
-        return encodeExplain(randomProgram(bench, pick), someSeqs(random, ROWS[0] + ROWS[1]));
+        return encodeExplain(searchProgram(pick), someSeqs(random, ROWS[0] + ROWS[1]));
       default: {
         const numbers = Float64Array.from(someSeqs(random, ROWS[0] + ROWS[1]));
         return new Uint8Array(numbers.buffer);

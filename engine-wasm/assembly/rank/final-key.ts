@@ -33,11 +33,12 @@ export function finalKey(textMatch: f64, bonus: f64, boosts: f64, scoring: u32):
     const exact = (<u64>state & 1) != 0 || boosts > 0;
     key = FULL_BIT | ((<u64>state >> 1) << TYPO_SHIFT) | (exact ? EXACT_BIT : 0);
   }
+  let small = bonus;
   if (bonus >= BONUS_LINE) {
     key |= LINE_BIT;
-    bonus -= BONUS_LINE;
+    small -= BONUS_LINE;
   }
-  relevance += min(bonus, BONUS_MOST);
+  relevance += min(small, BONUS_MOST);
   if (scoring != SCORED_BY_WORDS) {
     if (scoring == NEIGHBOURS_FIRST) return keyBelowNeighbours(textMatch, bonus, boosts);
     relevance += WITHOUT_WORDS;

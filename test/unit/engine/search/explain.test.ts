@@ -25,7 +25,7 @@ import {
   picker,
   randomDocument,
 } from "../segments/catalogue.js";
-import { randomProgram } from "./random-program.js";
+import { randomNeighbours, randomProgram } from "./random-program.js";
 
 const module = await loadEngine();
 const bench = module.workbench();
@@ -40,16 +40,21 @@ function explain(
 
 /** The text match that the parts give. */
 function textMatchOf(row: ExplainedRow, program: SearchProgram): number {
+  if (row.neighbour && program.neighbours?.place === "first") return 2 ** 52 + stepsOf(row.points);
   const present = row.words.filter((word) => word.alternative >= 0);
-  if (!row.matched || present.length === 0) return 0;
+  if (!row.matched && !row.neighbour) return 0;
   let relevance = 0;
   for (const word of present) relevance += word.score;
   if (present.length > 1) relevance += program.proximityWeight * row.closeness;
-  const steps = Math.min(Math.floor(relevance * 2 ** 24), 2 ** 46 - 1);
-  if (present.length < row.words.length) return steps;
+  const steps = stepsOf(relevance + row.points);
+  if (present.length === 0 || present.length < row.words.length) return steps;
   const typos = present.reduce((sum, word) => sum + word.typos, 0);
   const exact = present.every((word) => word.exact);
   return 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
+}
+
+function stepsOf(relevance: number): number {
+  return Math.min(Math.floor(relevance * 2 ** 24), 2 ** 46 - 1);
 }
 
 function checkParts(word: ExplainedWord, row: Row, program: SearchProgram, i: number): void {
@@ -72,16 +77,30 @@ function checkParts(word: ExplainedWord, row: Row, program: SearchProgram, i: nu
 }
 
 test("explanations add up to the result", () => {
-  const seen = { starts: 0, whole: 0, sequences: 0, termBonuses: 0, pinnedOnly: 0, boosted: 0, buried: 0 };
+  const seen = {
+    starts: 0,
+    whole: 0,
+    sequences: 0,
+    termBonuses: 0,
+    pinnedOnly: 0,
+    boosted: 0,
+    buried: 0,
+    alone: 0,
+    withSomeWords: 0,
+    withAllWords: 0,
+    added: 0,
+  };
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 80 }), fc.integer(), (count, seed) => {
       const pick = picker(seed);
+      const near = picker(seed + 1);
       const documents = Array.from({ length: count }, (_, i) => randomDocument(i, pick));
       const catalogue = makeCatalogue(module, bench, groupsOf(documents, [30, 1]), (i) => i % 11 === 4);
       for (let i = 0; i < 10; i++) {
         const program: SearchProgram = {
           ...randomProgram(bench, pick),
           k: ALL_ROWS,
+          neighbours: near([null, randomNeighbours(near)]),
           sort: [
             { by: "class", descending: true },
             { by: "relevance", descending: true },
@@ -94,23 +113,27 @@ test("explanations add up to the result", () => {
         expect(explain(catalogue, program, absent)).toEqual(absent.map(() => null));
         for (const [at, one] of explain(catalogue, program, [...found]).entries()) {
           const row = rows[at]!;
-          const { textMatch, matched, pinned, rowClass, relevance } = one!;
-          expect({ textMatch, matched, pinned, keys: [rowClass, relevance] }).toEqual({
-            textMatch: row.textMatch,
-            matched: row.matched,
-            pinned: row.pinned,
-            keys: row.keys,
-          });
+          const { textMatch, matched, neighbour, hasWord, pinned, rowClass, relevance } = one!;
+          const keys = [rowClass, relevance];
+          const { seq, bonus, ...same } = row;
+          expect({ textMatch, matched, neighbour, hasWord, pinned, keys }).toEqual(same);
+          const listed = program.neighbours?.rows.find((listed) => listed.seq === seq);
+          const counts = (matched || neighbour) && (program.neighbours?.place === "added" || neighbour);
+          expect(one!.points).toBe(
+            counts && listed !== undefined && listed.points >= 1e-30 ? listed.points : 0,
+          );
           expect(textMatchOf(one!, program)).toBe(row.textMatch);
-          expect(one!.termBonuses.reduce((sum, { bonus }) => sum + bonus, one!.placeBonus)).toBe(row.bonus);
-          const document = catalogue.rows.find(({ seq }) => seq === row.seq)!;
+          expect(one!.termBonuses.reduce((sum, { bonus }) => sum + bonus, one!.placeBonus)).toBe(bonus);
+          const document = catalogue.rows.find((row) => row.seq === seq)!;
           for (const [w, word] of one!.words.entries()) {
             checkParts(word, document, program, w);
             if (program.words[w]!.alternatives[word.alternative]?.sequence === true) seen.sequences++;
           }
           if (one!.place !== null) seen[one!.place]++;
           seen.termBonuses += one!.termBonuses.length;
-          seen.pinnedOnly += matched ? 0 : 1;
+          seen.pinnedOnly += matched || neighbour ? 0 : 1;
+          if (neighbour) seen[matched ? "withAllWords" : hasWord ? "withSomeWords" : "alone"]++;
+          seen.added += !neighbour && one!.points > 0 ? 1 : 0;
           seen.boosted += one!.boosts > 0 ? 1 : 0;
           seen.buried += rowClass === 0n ? 1 : 0;
         }

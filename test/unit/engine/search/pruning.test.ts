@@ -4,6 +4,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
+import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
@@ -105,6 +106,23 @@ function program(pick: Pick): SearchProgram {
   };
 }
 
+/**
+ * `some` of the rows are near. Points decide between rows with the same words, or among all of them; sometimes they are too
+ * large for bonuses to be told from them.
+ */
+function neighbours({ rows }: Catalogue, some: number, pick: Pick): Neighbours {
+  const most = pick([2 ** -10, 1, 2 ** 10, 2 ** 19, 2 ** 22, 1e30]);
+  const seqs = new Set(Array.from({ length: Math.min(some, rows.length) }, () => pick(rows).seq));
+  return {
+    place: pick(["added", "added", "first"]),
+    rows: [...seqs].map((seq) => ({
+      seq,
+      points: most * pick([0, 1, 1, 0.5, 0.3]),
+      matches: pick([true, false]),
+    })),
+  };
+}
+
 function check(catalogue: Catalogue, searched: SearchProgram): void {
   const answer = catalogue.engine.search(catalogue.snapshot, encodeSearch(searched));
   const twin = searchTwin(catalogue.rows, searched, (id) => bench.hash(id));
@@ -123,7 +141,12 @@ test("no row that belongs among the best is left out", () => {
     fc.property(fc.integer({ min: 1, max: 600 }), sizes, fc.integer(), (count, cuts, seed) => {
       const pick = picker(seed);
       const made = catalogue(count, cuts, pick);
-      for (let i = 0; i < 12; i++) check(made, program(pick));
+      const near = picker(seed + 1);
+      for (let i = 0; i < 12; i++) {
+        const one = program(pick);
+        check(made, one);
+        check(made, { ...one, neighbours: neighbours(made, near([1, 5, 40, 600]), near) });
+      }
     }),
     { numRuns: effort(16, 400) },
   );
@@ -132,7 +155,12 @@ test("no row that belongs among the best is left out", () => {
 test("rows of several ranges", () => {
   const pick = picker(5);
   const made = catalogue(34_000, [33_500], pick);
-  for (let i = 0; i < effort(4, 8); i++) check(made, program(pick));
+  const near = picker(6);
+  for (let i = 0; i < effort(4, 8); i++) {
+    const one = program(pick);
+    check(made, one);
+    check(made, { ...one, neighbours: neighbours(made, 400, near) });
+  }
 });
 
 test("rows that can get a bonus of terms, but none of place, are not looked up by place", () => {
