@@ -17,3 +17,4 @@ export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./segment/l
 export { findIds, locate } from "./segment/lookup";
 export { analyse, fold, hash } from "./text/analyse";
 export { setOverrides, setUnicode } from "./text/unicode";
+export { train } from "./train/train";

@@ -304,3 +304,10 @@ export const MODEL_SLOT_BYTES = 8;
 export const MODEL_NUMBER_LIMIT = 1000000; // weights and factors are numbers from 0 to this
 export const MODEL_SLOTS_MAX = 256;
 export const DOCUMENT_TERMS_MAX = 64; // of a document's terms the heaviest so many count
+
+// --- Options of a training.
+export const TRAIN_NUMBER = 0; // u32, of the model
+export const TRAIN_TERMS_MAX = 4; // u32
+export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to, 0: none
+export const TRAIN_SLOTS = 12; // u32
+export const TRAIN_SLOTS_AT = 16; // slot entries as in a model

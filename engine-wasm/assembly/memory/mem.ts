@@ -15,6 +15,11 @@ export abstract class Mem {
     assert(p - FIRST <= Mem.end - FIRST - bytes, "an address lies inside what the arena has given out");
   }
 
+  /** So many bytes, up to the next multiple of 16. */
+  @inline static aligned(bytes: usize): usize {
+    return (bytes + 15) & ~15;
+  }
+
   static checkAll(p: usize, bytes: usize): void {
     const inside = p >= FIRST && p <= Mem.end && bytes <= Mem.end - p;
     assert(inside || bytes == 0, "addresses lie inside what the arena has given out");
@@ -51,6 +56,11 @@ export abstract class Mem {
   @inline static f64At(p: usize): f64 {
     if (CHECKED) Mem.check(p, 8);
     return load<f64>(p);
+  }
+  /** The f32 at p in all four lanes. */
+  @inline static splatAt(p: usize): v128 {
+    if (CHECKED) Mem.check(p, 4);
+    return v128.load32_splat(p);
   }
   @inline static v128At(p: usize): v128 {
     if (CHECKED) Mem.check(p, 16);

@@ -2,21 +2,21 @@
 // may do other things. The terms that the model knows are found first. Then, for one range of rows after the other, their
 // lists are read, so that each row of the range has its heaviest terms; then its rows are combined.
 //
-//   region: | Embedding | Features | known: {u32 term of the segment, u32 of the model} ... | f32 frequency by row of the range |
-//           | u32 rows with a frequency | heaviest terms by row of the range | logarithms | sums | records |
+//   region: | Embedding | Features | known: {u32 term of the segment, u32 of the model} ... | rows of a term |
+//           | heaviest terms by row of the range | logarithms | sums | records |
 
 import { MODEL_SLOTS, SEG_HEADER_BYTES, SEG_ROWS, SEG_TERMS, STATUS_DAMAGED, VECTOR_BYTES } from "../layout";
 import { release, reserve, scratchReset } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
-import { Cursor, cursorNextBlock, cursorSeek, TERMINATED } from "../segment/postings";
 import { failed, status, statusReset } from "../status";
 import { combine, putRecord, SUMS_BYTES } from "./combine";
 import { FEATURES_BYTES, Features } from "./features";
 import { HEAVIEST_BYTES, Heaviest } from "./heaviest";
 import { LOGARITHMS_BYTES, Logarithms } from "./logarithms";
 import { Model, modelLowerBound } from "./model";
+import { TermRows } from "./term-rows";
 
 const RANGE_ROWS: u32 = 4096;
 const RECORDS_A_STEP: u32 = 64;
@@ -34,8 +34,7 @@ class Embedding {
   term: u32; // the segment's next term, or the next known one
   place: u32; // where the model's terms are searched from
   matched: u32; // 1 = all known terms are found
-  frequencies: usize;
-  touched: usize;
+  termRows: TermRows;
   heaviest: usize;
   logarithms: Logarithms;
   sums: usize;
@@ -62,26 +61,23 @@ export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u3
   if (bytes < <u32>SEG_HEADER_BYTES) return -STATUS_DAMAGED;
   const rows = min(Mem.u32At(segment + SEG_ROWS), RANGE_ROWS);
   const terms = min(min(Mem.u32At(segment + SEG_TERMS), bytes >> 2), Model.terms(model)); // a term takes 4 bytes of offset
-  const knownBytes = (<usize>terms * KNOWN_BYTES + 15) & ~15;
-  const rowBytes = (((<usize>rows) << 2) + 15) & ~15;
-  const heaviestBytes = (<usize>rows * HEAVIEST_BYTES + 15) & ~15;
-  const recordBytes = (<usize>(RECORDS_A_STEP * VECTOR_BYTES) + 15) & ~15;
-  const head = EMBEDDING_BYTES + ((FEATURES_BYTES + 15) & ~15);
-  const state = reserve(
-    head + knownBytes + 2 * rowBytes + heaviestBytes + LOGARITHMS_BYTES + SUMS_BYTES + recordBytes,
-  );
+  const knownBytes = Mem.aligned(<usize>terms * KNOWN_BYTES);
+  const rowBytes = TermRows.bytes(rows);
+  const heaviestBytes = Mem.aligned(<usize>rows * HEAVIEST_BYTES);
+  const recordBytes: usize = RECORDS_A_STEP * VECTOR_BYTES;
+  const head = EMBEDDING_BYTES + Mem.aligned(FEATURES_BYTES);
+  const parts = knownBytes + rowBytes + heaviestBytes + LOGARITHMS_BYTES + SUMS_BYTES + recordBytes;
+  const state = reserve(head + parts);
   const e = changetype<Embedding>(state);
   Mem.fill(state, 0, head);
   e.model = model;
   e.known = state + head;
-  e.frequencies = e.known + knownBytes;
-  e.touched = e.frequencies + rowBytes;
-  e.heaviest = e.touched + rowBytes;
+  e.termRows = TermRows.make(e.known + knownBytes, rows);
+  e.heaviest = e.known + knownBytes + rowBytes;
   e.logarithms = changetype<Logarithms>(e.heaviest + heaviestBytes);
   e.sums = changetype<usize>(e.logarithms) + LOGARITHMS_BYTES;
   e.records = e.sums + SUMS_BYTES;
   e.logarithms.clear();
-  Mem.fill(e.frequencies, 0, rowBytes);
   if (!e.features.open(segment, bytes, skipped, Model.slotTable(model), Mem.u32At(model + MODEL_SLOTS))) {
     release(state);
     return -status();
@@ -152,51 +148,33 @@ function matchTerms(e: Embedding): void {
   e.term = 0;
 }
 
-/** Gives the rows of the range the frequencies of known terms, one term after the other. */
+/** Offers known terms to their rows in the range, one term after the other. */
 function readLists(e: Embedding): void {
   const f = e.features;
+  const rows = e.termRows;
+  rows.from = e.from;
+  rows.to = e.to;
   while (e.units > 0 && e.term < e.knownCount) {
     const entry = e.known + <usize>e.term * KNOWN_BYTES;
     e.term++;
     f.openTerm(Mem.u32At(entry));
-    e.units -= UNITS_A_LIST;
-    let touched: u32 = 0;
-    while (f.nextList()) touched = addList(e, f.cursor, f.weight, touched);
+    rows.read(f);
+    e.units -= UNITS_A_LIST + <i32>rows.count;
+    if (!failed()) offerAll(e, Mem.u32At(entry + 4));
+    rows.clear();
     if (failed()) return;
-    offerAll(e, Mem.u32At(entry + 4), touched);
-    e.units -= <i32>touched;
   }
 }
 
-/** Adds the frequencies of a list's rows in the range; `touched` rows have one already. Returns how many there are now. */
-function addList(e: Embedding, cursor: Cursor, weight: f32, touched: u32): u32 {
-  const from = e.from;
-  const to = e.to;
-  if (cursorSeek(cursor, from) == TERMINATED) return touched;
-  do {
-    for (let i = cursor.at; i < cursor.held; i++) {
-      const row = cursor.rowAt(i);
-      if (row >= to) return touched;
-      const place = e.frequencies + ((<usize>(row - from)) << 2);
-      const before = Mem.f32At(place);
-      Mem.putF32(place, before + weight * <f32>cursor.tfAt(i));
-      if (before != 0) continue;
-      Mem.putU32(e.touched + ((<usize>touched) << 2), row - from);
-      touched++;
-    }
-  } while (cursorNextBlock(cursor));
-  return touched;
-}
-
-/** Offers a term to all rows that have a frequency, and takes the frequencies back. */
-function offerAll(e: Embedding, term: u32, touched: u32): void {
+/** Offers a term to the rows that were read. */
+function offerAll(e: Embedding, term: u32): void {
   const factor = Model.factor(e.model, term);
+  const rows = e.termRows;
   const logarithms = e.logarithms;
-  for (let i: usize = 0; i < <usize>touched; i++) {
-    const row = <usize>Mem.u32At(e.touched + (i << 2));
-    const place = e.frequencies + (row << 2);
-    Heaviest.offer(e.heaviest + row * HEAVIEST_BYTES, term, logarithms.onePlus(Mem.f32At(place)) * factor);
-    Mem.putF32(place, 0);
+  for (let i: u32 = 0; i < rows.count; i++) {
+    const row = rows.row(i);
+    const coefficient = logarithms.onePlus(rows.frequency(row)) * factor;
+    Heaviest.offer(e.heaviest + <usize>row * HEAVIEST_BYTES, term, coefficient);
   }
 }
 

@@ -52,6 +52,7 @@ export interface Kernels {
   embedRecords(state: Address): Address;
   embedEnd(state: Address): void;
   queryVector(model: Address, terms: Address, bytes: number): Address;
+  train(segment: Address, bytes: number, skipped: number, options: Address): Address;
 }
 
 type KernelName = keyof Kernels;
@@ -98,6 +99,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   embedRecords: true,
   embedEnd: true,
   queryVector: true,
+  train: true,
 };
 
 /** The exports as kernels. Throws EngineError("mismatch") when one is missing. */

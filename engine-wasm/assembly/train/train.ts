@@ -1,0 +1,88 @@
+// Trains an embedded model on the documents of a segment. One call that may take many seconds, for an instance of its own.
+
+import {
+  MODEL_SLOTS_MAX,
+  STATUS_BAD_PROGRAM,
+  TRAIN_NUMBER,
+  TRAIN_PREVIOUS,
+  TRAIN_SLOTS,
+  TRAIN_SLOTS_AT,
+  TRAIN_TERMS_MAX,
+} from "../layout";
+import { release, reserve } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { slotsHold } from "../model/check-model";
+import { FEATURES_BYTES, Features } from "../model/features";
+import { TermRows } from "../model/term-rows";
+import { failed, status, statusReset } from "../status";
+import { align } from "./align";
+import { ModelWriter } from "./model-writer";
+import { NAMES_BYTES, Names } from "./names";
+import { SPARSE_BYTES, Sparse } from "./sparse";
+import { termVectors } from "./term-vectors";
+import { Chosen, chooseTerms } from "./vocabulary";
+
+/** What of a training outlives the segment. */
+@unmanaged
+class Training {
+  sparse: Sparse;
+  names: Names;
+  chosen: Chosen;
+  writer: ModelWriter;
+}
+
+/**
+ * Trains on the segment of which the parts that features.ts names lie in the region `segment`, which is given back: `bytes`
+ * of them, without the `skipped` ones. `options` is a region of TRAIN_*. Returns a region with the model, whose header tells its
+ * length. Same bytes in, same bytes out. -STATUS_BAD_PROGRAM; -STATUS_DAMAGED: the instance is of no more use then.
+ */
+export function train(segment: usize, bytes: u32, skipped: u32, options: usize): i32 {
+  statusReset();
+  const slots = Mem.u32At(options + TRAIN_SLOTS);
+  if (slots > <u32>MODEL_SLOTS_MAX || !slotsHold(options + TRAIN_SLOTS_AT, slots)) return -STATUS_BAD_PROGRAM;
+  const t = makeTraining();
+  t.writer.slotTable = options + TRAIN_SLOTS_AT;
+  t.writer.slots = slots;
+  readSegment(t, segment, bytes, skipped, Mem.u32At(options + TRAIN_TERMS_MAX));
+  if (failed()) return -status();
+  release(segment);
+  t.writer.number = Mem.u32At(options + TRAIN_NUMBER);
+  t.writer.documents = t.sparse.documents;
+  t.writer.vectors = t.sparse.terms == 0 ? 0 : termVectors(t.sparse);
+  t.sparse.drop();
+  const previous = <usize>Mem.u32At(options + TRAIN_PREVIOUS);
+  if (previous != 0) t.writer.isAligned = align(previous, t.writer.vectors, t.names, t.chosen);
+  return <i32>t.writer.write();
+}
+
+function makeTraining(): Training {
+  const sparse = Mem.aligned(offsetof<Training>());
+  const names = sparse + Mem.aligned(SPARSE_BYTES);
+  const chosen = names + Mem.aligned(NAMES_BYTES);
+  const writer = chosen + Mem.aligned(offsetof<Chosen>());
+  const region = reserve(writer + offsetof<ModelWriter>());
+  Mem.fill(region, 0, writer + offsetof<ModelWriter>());
+  const t = changetype<Training>(region);
+  t.sparse = changetype<Sparse>(region + sparse);
+  t.names = changetype<Names>(region + names);
+  t.chosen = changetype<Chosen>(region + chosen);
+  t.writer = changetype<ModelWriter>(region + writer);
+  t.writer.names = t.names;
+  t.writer.chosen = t.chosen;
+  return t;
+}
+
+/** The matrix of documents by terms and the names of its terms. Damage is noted in the status. */
+function readSegment(t: Training, segment: usize, bytes: u32, skipped: u32, termsMax: u32): void {
+  const features = changetype<Features>(reserve(FEATURES_BYTES));
+  if (!features.open(segment, bytes, skipped, t.writer.slotTable, t.writer.slots)) return;
+  const region = reserve(TermRows.bytes(features.rows));
+  const rows = TermRows.make(region, features.rows);
+  rows.to = features.rows;
+  chooseTerms(t.chosen, features, rows, termsMax);
+  if (failed()) return;
+  t.names.make(features, t.chosen);
+  t.sparse.make(features, rows, t.chosen);
+  release(region);
+  release(changetype<usize>(features));
+}
