@@ -118,6 +118,16 @@ const SERVER_LIMITS = {
   queryLogBytesMax: 4 * 1024 * 1024 * 1024,
   queryLogWaitingBytesMax: 16 * 1024 * 1024,
 
+  // endpoints that make vectors: how long a query waits for one and a request may take, what one request of documents has, the
+  // characters of a text that are sent, requests of documents at the same time, and the vectors of queries that are remembered
+  embeddingQueryMsMax: 300,
+  embeddingRequestMsMax: 60_000,
+  embeddingBatchTextsMax: 32,
+  embeddingBatchCharactersMax: 100_000,
+  embeddingTextCharactersMax: 8_000,
+  embeddingRequestsAtOnceMax: 4,
+  embeddingCacheBytesMax: 16 * 1024 * 1024,
+
   // metrics: the indexes with the most documents are listed by name, and a scrape waits so long for shards
   metricsIndexesMax: 100,
   metricsMsMax: 1_000,

@@ -9,6 +9,7 @@ import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
 import { modelServers } from "./ai/api-keys.js";
 import { ChatEndpoint } from "./ai/chat-endpoint.js";
+import { EmbeddingEndpoints } from "./ai/embedding-endpoints.js";
 import { Analytics } from "./analytics/analytics.js";
 import { AnalyticsPool } from "./analytics/analytics-pool.js";
 import { LogWriter } from "./analytics/log-writer.js";
@@ -119,6 +120,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const pool = new FeedPool(engine, config.feeds.concurrency + 1, log); // one more thread for previews
   undo.push(() => pool.stop());
   const secrets = new Secrets(dataDir);
+  const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses: config.ai, limits, recorder });
+  undo.push(async () => embeddings.close());
   const analyticsPool = new AnalyticsPool(join(dataDir, "analytics"), log);
   undo.push(() => analyticsPool.stop());
   const people = new People(secrets.keyFor("users of the query log"));
@@ -132,6 +135,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => logWriter.stop());
   const coachPool = new CoachPool(log);
   undo.push(() => coachPool.stop());
+  const wording = config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach);
+  undo.push(async () => wording?.close());
   const usage = new Usage(catalog, jobs);
   undo.push(() => usage.store());
   undo.push(() => jobs.drain());
@@ -197,6 +202,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     analyserOf,
     curation,
     lifecycle,
+    embeddings,
     doorkeeper: new Doorkeeper(adminKey.value),
     usage,
     throttle: new Throttle(limits.throttledAddressesMax),
@@ -218,7 +224,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
       usage,
       jobs,
       limits,
-      endpoint: config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach),
+      endpoint: wording,
     }),
     runs,
     previews: new Previews(pool, config.feeds, limits, jobs),

@@ -1,19 +1,14 @@
-// One question to a language model behind an OpenAI-compatible server (POST .../chat/completions), with an answer in JSON. Follows no
-// redirect and tries nothing twice. Knows nothing of what is asked.
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+// One question to a language model behind an OpenAI-compatible server (POST .../chat/completions), with an answer in JSON. Tries
+// nothing twice. Knows nothing of what is asked.
 import { isObject } from "../input/json-value.js";
 import type { JsonSchema } from "../input/readers.js";
 import { withDeadline } from "../jobs/deadline.js";
+import type { AddressRules } from "../outbound/addresses.js";
+import type { Network } from "../outbound/connector.js";
 import type { EndpointSettings } from "./ai-settings.js";
+import { ANY_ADDRESS, EndpointError, ModelServer, UnreachableError } from "./model-server.js";
 
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-const PATH = "/chat/completions";
-
-/** The model cannot be reached, is too slow, or did not answer as it was asked to. */
-export class EndpointError extends Error {
-  override readonly name = "EndpointError";
-}
 
 export interface ModelQuestion {
   readonly instructions: string;
@@ -26,13 +21,20 @@ export interface ModelQuestion {
 
 export class ChatEndpoint {
   readonly #settings: EndpointSettings;
-  readonly #url: URL;
+  readonly #server: ModelServer;
 
-  constructor(settings: EndpointSettings) {
+  /** `addresses`: those that the server may have; any when the operator has chosen it. */
+  constructor(settings: EndpointSettings, addresses: AddressRules = ANY_ADDRESS, network?: Network) {
     this.#settings = settings;
-    this.#url = new URL(settings.url);
-    if (!this.#url.pathname.endsWith(PATH))
-      this.#url.pathname = `${this.#url.pathname.replace(/\/$/, "")}${PATH}`;
+    const { url, apiKey } = settings;
+    this.#server = new ModelServer({
+      url,
+      path: "/chat/completions",
+      apiKey,
+      addresses,
+      answerBytesMax: ANSWER_BYTES_MAX,
+      ...(network === undefined ? {} : { network }),
+    });
   }
 
   /** One piece of work, however many questions it takes, that ends when the time is over. */
@@ -55,52 +57,20 @@ export class ChatEndpoint {
       response_format: { type: "json_schema", json_schema: { name: schemaName, strict: true, schema } },
     };
     try {
-      const reply = JSON.parse(await this.#post(JSON.stringify(body), signal)) as unknown;
-      return JSON.parse(contentOf(reply)) as unknown;
+      return JSON.parse(contentOf(await this.#server.post(body, signal))) as unknown;
     } catch (error) {
-      if (error instanceof EndpointError) throw error;
       if (signal.aborted) throw new EndpointError("the model took too long", { cause: error });
+      if (error instanceof UnreachableError)
+        throw new EndpointError("the model cannot be reached", { cause: error });
       if (error instanceof SyntaxError)
         throw new EndpointError("the model did not answer with JSON", { cause: error });
-      throw new EndpointError("the model cannot be reached", { cause: error });
+      throw error;
     }
   }
 
-  async #post(body: string, signal: AbortSignal): Promise<string> {
-    const { apiKey } = this.#settings;
-    const send = this.#url.protocol === "https:" ? httpsRequest : httpRequest;
-    const request = send(this.#url, {
-      method: "POST",
-      agent: false,
-      signal,
-      headers: {
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
-        accept: "application/json",
-        "user-agent": "Skein",
-        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-    });
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      request.once("response", resolve);
-      request.on("error", reject);
-    });
-    request.end(body);
-    const response = await answered;
-    try {
-      if (response.statusCode !== 200)
-        throw new EndpointError(`the model's server answered with the status ${response.statusCode}`);
-      const pieces: Buffer[] = [];
-      let bytes = 0;
-      for await (const piece of response) {
-        bytes += (piece as Buffer).length;
-        if (bytes > ANSWER_BYTES_MAX) throw new EndpointError("the model's answer is too large");
-        pieces.push(piece as Buffer);
-      }
-      return Buffer.concat(pieces).toString("utf8");
-    } finally {
-      request.destroy();
-    }
+  /** Ends the connections that are kept. */
+  close(): void {
+    this.#server.close();
   }
 }
 

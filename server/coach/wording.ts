@@ -1,6 +1,7 @@
 // A language model words what the miners found, and may drop what it takes for nonsense. It is told queries and counts, never a
 // document. It changes no payload.
-import { type ChatEndpoint, EndpointError } from "../ai/chat-endpoint.js";
+import type { ChatEndpoint } from "../ai/chat-endpoint.js";
+import { EndpointError } from "../ai/model-server.js";
 import type { Advice } from "../catalog/recommendation.js";
 import { SkeinError } from "../errors.js";
 import { object, required } from "../input/object-reader.js";

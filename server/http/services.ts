@@ -2,6 +2,7 @@
 // itself knows and counts: limits, throttle, usage, quotas, remembered forms of indexes, metrics, bodies and replies under
 // way. main.ts makes the object once for each HTTP thread and passes it down; no module keeps any of it. Two things that
 // the thread knows are reached through `reads`: the remembered answers, and the quarantine of each shard.
+import type { EmbeddingEndpoints } from "../ai/embedding-endpoints.js";
 import type { Analytics } from "../analytics/analytics.js";
 import type { LogWriter } from "../analytics/log-writer.js";
 import type { Backups } from "../backups/backups.js";
@@ -31,6 +32,7 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly catalog: Catalog;
   readonly curation: Curation;
   readonly lifecycle: Lifecycle;
+  readonly embeddings: EmbeddingEndpoints;
   readonly doorkeeper: Doorkeeper;
   readonly usage: Usage;
   readonly throttle: Throttle;

@@ -4,7 +4,7 @@ import type { IndexStats } from "../../shards/protocol/control.js";
 import type { DurationHistogram } from "./histogram.js";
 import { QUERY_PHASES } from "./query-trace.js";
 import type { IndexReading, Readings, ShardReading } from "./readings.js";
-import type { DocumentSource, Recorder } from "./recorder.js";
+import { type DocumentSource, EMBEDDING_PURPOSES, type Recorder } from "./recorder.js";
 
 type Labels = Readonly<Record<string, string | number>>;
 type Samples<T> = readonly (readonly [labels: Labels, value: T])[];
@@ -60,6 +60,14 @@ export const HISTOGRAMS: readonly HistogramFamily[] = [
     help: "How long it took to load an index.",
     labels: [],
     samples: (recorder) => [[{}, recorder.openings]],
+  },
+  {
+    type: "histogram",
+    name: "embedding_request_duration_seconds",
+    help: "How long requests to endpoints that make vectors took.",
+    labels: ["purpose"],
+    samples: ({ embeddings }) =>
+      EMBEDDING_PURPOSES.map((purpose) => [{ purpose }, embeddings[purpose].durations]),
   },
 ];
 
@@ -123,12 +131,43 @@ export const NUMBERS: readonly NumberFamily[] = [
     name: "cache_requests_total",
     help: "What caches were asked for and whether they had it.",
     labels: ["cache", "result"],
-    samples: ({ answerCache, expansionCache }) => [
+    samples: ({ answerCache, expansionCache, embeddingCache }) => [
       [{ cache: "answer", result: "hit" }, answerCache.hits],
       [{ cache: "answer", result: "miss" }, answerCache.misses],
       [{ cache: "expansion", result: "hit" }, expansionCache.hits],
       [{ cache: "expansion", result: "miss" }, expansionCache.misses],
+      [{ cache: "embedding", result: "hit" }, embeddingCache.hits],
+      [{ cache: "embedding", result: "miss" }, embeddingCache.misses],
     ],
+  },
+  {
+    type: "counter",
+    name: "embedding_requests_total",
+    help: "Requests to endpoints that make vectors.",
+    labels: ["purpose", "result"],
+    samples: ({ embeddings }) =>
+      EMBEDDING_PURPOSES.flatMap((purpose) => {
+        const { requests, failures } = embeddings[purpose];
+        return [
+          [{ purpose, result: "ok" }, requests - failures] as const,
+          [{ purpose, result: "error" }, failures] as const,
+        ];
+      }),
+  },
+  {
+    type: "counter",
+    name: "embedding_texts_total",
+    help: "Texts whose vectors came from an endpoint.",
+    labels: ["purpose"],
+    samples: ({ embeddings }) =>
+      EMBEDDING_PURPOSES.map((purpose) => [{ purpose }, embeddings[purpose].texts]),
+  },
+  {
+    type: "counter",
+    name: "embedding_queries_missed_total",
+    help: "Queries that ran without the vector of an endpoint because it was down or too slow.",
+    labels: [],
+    samples: ({ embeddings }) => [[{}, embeddings.query.missed]],
   },
   {
     type: "counter",

@@ -37,6 +37,35 @@ export class CacheMeter {
   misses = 0;
 }
 
+/** What endpoints were asked to make vectors of. */
+export const EMBEDDING_PURPOSES = ["query", "document"] as const;
+export type EmbeddingPurpose = (typeof EMBEDDING_PURPOSES)[number];
+
+/** Requests to endpoints that make vectors. */
+export class EmbeddingMeter {
+  requests = 0;
+  failures = 0;
+  /** Whose vectors came. */
+  texts = 0;
+  /** Queries that did without a vector because it did not come, or not in time. */
+  missed = 0;
+  readonly durations = new DurationHistogram(REQUEST_BOUNDS);
+
+  answered(texts: number, ms: number): void {
+    this.requests++;
+    this.texts += texts;
+    this.durations.observe(ms / 1000);
+  }
+
+  failed(ms: number): void {
+    this.requests++;
+    this.failures++;
+    this.durations.observe(ms / 1000);
+  }
+}
+
+export type EmbeddingMeters = Readonly<Record<EmbeddingPurpose, EmbeddingMeter>>;
+
 /** What the query log has taken. */
 export class LogMeter {
   rows = 0;
@@ -48,6 +77,8 @@ export class Recorder {
   readonly queryLog = new LogMeter();
   readonly answerCache = new CacheMeter();
   readonly expansionCache = new CacheMeter();
+  readonly embeddingCache = new CacheMeter();
+  readonly embeddings: EmbeddingMeters = { query: new EmbeddingMeter(), document: new EmbeddingMeter() };
   readonly queries = new DurationHistogram(PHASE_BOUNDS);
   readonly phases = Object.fromEntries(
     QUERY_PHASES.map((phase) => [phase, new DurationHistogram(PHASE_BOUNDS)]),

@@ -3,13 +3,13 @@
 import type { IndexRecord } from "../catalog/types.js";
 import { FeedError, SkeinError } from "../errors.js";
 import type { Jobs } from "../jobs/jobs.js";
+import { Slots } from "../jobs/slots.js";
 import type { Limits } from "../limits.js";
 import { readSource } from "./data-source.js";
 import type { FeedPool } from "./feed-pool.js";
 import type { FeedSettings } from "./feed-settings.js";
 import type { FeedPreview } from "./feed-task.js";
 import { outboundRules } from "./outbound-rules.js";
-import { Slots } from "./slots.js";
 
 const ITEMS = 20;
 

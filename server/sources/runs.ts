@@ -8,6 +8,7 @@ import type { Secrets } from "../data-dir/secrets.js";
 import { FeedError, type FeedErrorCode, SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import type { Jobs } from "../jobs/jobs.js";
+import { Slots } from "../jobs/slots.js";
 import type { DocumentQuotas } from "../tenants/document-quota.js";
 import { openCredentials } from "./passwords.js";
 import {
@@ -25,7 +26,6 @@ import {
 import { type RunOutcome, type RunParts, RunProgress, runFeed } from "./run-feed.js";
 import { NO_COUNTS, packErrors } from "./run-view.js";
 import { scheduledAnew } from "./schedule.js";
-import { Slots } from "./slots.js";
 
 /** What cannot be recorded, since the disk is full, is tried again so soon. */
 const RECORD_AGAIN_MS = 5_000;

@@ -21,7 +21,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function withKey(): IndexRecord {
-  const embedder = { source: "endpoint", url: "https://models.example/v1", model: "small", api_key: "sk-key" };
+  const embedder = {
+    source: "endpoint",
+    url: "https://models.example/v1",
+    model: "small",
+    api_key: "sk-key",
+  };
   const servers = modelServers(secrets, ADDRESSES, 1);
   return readChangedSettings(makeRecord(), { embedder }, DEFAULT_LIMITS, servers);
 }

@@ -1,0 +1,177 @@
+// An OpenAI-compatible server of embeddings on loopback, with every fault that such a server can have. Its vectors are made of
+// hashed words and pieces of words, so texts that share some are near each other and the same text always has the same vector.
+// Knows nothing of what asks it.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+
+const NUMBERS = 512;
+/** Numbers of a vector that one piece of a word touches. */
+const TOUCHED = 8;
+
+/** What one request gets instead of a proper answer. */
+export interface EmbeddingAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body as it is. */
+  readonly body?: string;
+  /** What stands under `data`, instead of the proper items. */
+  readonly items?: (items: readonly EmbeddingItem[]) => unknown;
+  /** Waits for this before it answers. */
+  readonly after?: Promise<unknown>;
+  /** Falls silent: before the answer, or in the middle of its body. */
+  readonly silent?: "before" | "within";
+  /** Ends the connection, without an answer. */
+  readonly reset?: boolean;
+}
+
+export interface EmbeddingItem {
+  readonly object: "embedding";
+  readonly index: number;
+  readonly embedding: readonly number[];
+}
+
+interface EmbeddingRequest {
+  readonly path: string;
+  readonly method: string;
+  readonly headers: IncomingMessage["headers"];
+  /** Of the connection that it came on: 1, 2 ... */
+  readonly connection: number;
+  readonly body: {
+    readonly model: string;
+    readonly input: readonly string[];
+    readonly dimensions: number;
+    readonly encoding_format: string;
+  };
+}
+
+export interface EmbeddingServer {
+  readonly port: number;
+  /** What a client is given as its address, such as `http://127.0.0.1:PORT/v1`. */
+  url(host?: string): string;
+  /** What the next requests get, one each; all later ones get proper answers. */
+  script(...answers: EmbeddingAnswer[]): void;
+  /** What every request without a script gets from now on; null for a proper answer. */
+  always(answer: EmbeddingAnswer | null): void;
+  readonly requests: EmbeddingRequest[];
+  /** All texts that were asked for. */
+  texts(): string[];
+  /** Most requests that were under way at the same time. */
+  readonly atOnceMax: number;
+  openConnections(): number;
+  /** Closes connections that no request uses. */
+  closeIdle(): void;
+  close(): Promise<void>;
+}
+
+export interface EmbeddingServerOptions {
+  /** Any other key gets 401. */
+  readonly apiKey?: string;
+  /** Words that mean the same: their vectors are those of the first. */
+  readonly meanings?: readonly (readonly string[])[];
+  /** Serves HTTPS. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export async function startEmbeddingServer(options: EmbeddingServerOptions = {}): Promise<EmbeddingServer> {
+  const { apiKey, meanings = [], tls } = options;
+  const requests: EmbeddingRequest[] = [];
+  const script: EmbeddingAnswer[] = [];
+  const sockets = new Map<Socket, number>();
+  let always: EmbeddingAnswer | null = null;
+  let connections = 0;
+  let atOnce = 0;
+  let atOnceMax = 0;
+
+  const listener: RequestListener = (request, response) => {
+    atOnceMax = Math.max(atOnceMax, ++atOnce);
+    response.once("close", () => void atOnce--);
+    void (async () => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece as Buffer);
+      const body = JSON.parse(String(Buffer.concat(pieces))) as EmbeddingRequest["body"];
+      const { url: path = "", method = "", headers } = request;
+      requests.push({ path, method, headers, connection: sockets.get(request.socket) ?? 0, body });
+      const known = apiKey === undefined || headers.authorization === `Bearer ${apiKey}`;
+      const proper = known ? {} : { status: 401, body: `{"error": "wrong key ${headers.authorization}"}` };
+      const items = body.input.map(
+        (text, index): EmbeddingItem => ({
+          object: "embedding",
+          index,
+          embedding: [...hashedVector(text, meanings)],
+        }),
+      );
+      await give(script.shift() ?? always ?? proper, items, response);
+    })().catch(() => response.destroy());
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
+  server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    sockets.set(socket, ++connections);
+    socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    port,
+    url: (host = "127.0.0.1") => `${tls === undefined ? "http" : "https"}://${host}:${port}/v1`,
+    script: (...answers) => void script.push(...answers),
+    always: (answer) => {
+      always = answer;
+    },
+    requests,
+    texts: () => requests.flatMap(({ body }) => body.input),
+    get atOnceMax() {
+      return atOnceMax;
+    },
+    openConnections: () => sockets.size,
+    closeIdle: () => server.closeIdleConnections(),
+    close: async () => {
+      for (const socket of sockets.keys()) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function give(
+  answer: EmbeddingAnswer,
+  items: readonly EmbeddingItem[],
+  response: ServerResponse,
+): Promise<void> {
+  await answer.after;
+  if (answer.reset) return void response.socket?.resetAndDestroy();
+  if (answer.silent === "before") return;
+  const data = answer.items === undefined ? items : answer.items(items);
+  const body = answer.body ?? JSON.stringify({ object: "list", data, usage: { total_tokens: 1 } });
+  response.writeHead(answer.status ?? 200, { "content-type": "application/json", ...answer.headers });
+  if (answer.silent === "within") return void response.write(body.slice(0, body.length >> 1));
+  response.end(body);
+}
+
+/** Of length 1, or zeros for a text without words. */
+export function hashedVector(text: string, meanings: readonly (readonly string[])[] = []): Float64Array {
+  const vector = new Float64Array(NUMBERS);
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    const meant = meanings.find((words) => words.includes(word))?.[0] ?? word;
+    touch(vector, `=${meant}`, 2);
+    const padded = `^${meant}$`;
+    for (let at = 0; at + 3 <= padded.length; at++) touch(vector, padded.slice(at, at + 3), 1);
+  }
+  const length = Math.hypot(...vector);
+  return length === 0 ? vector : vector.map((number) => number / length);
+}
+
+/** Adds some numbers, plus or minus `weight`, at places that follow from the piece. */
+function touch(vector: Float64Array, piece: string, weight: number): void {
+  let state = 0x811c9dc5;
+  for (const character of piece) state = Math.imul(state ^ character.codePointAt(0)!, 0x01000193);
+  for (let i = 0; i < TOUCHED; i++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    const at = (state >>> 16) % NUMBERS;
+    vector[at] = vector[at]! + (state & 0x8000 ? weight : -weight);
+  }
+}
