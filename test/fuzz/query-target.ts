@@ -26,6 +26,7 @@ const SETTINGS = {
   symbols_to_index: ["+"],
   token_separators: ["→"],
   drop_tokens_threshold: 5,
+  embedder: { source: "pushed" },
 };
 const RULES = [
   {
@@ -151,6 +152,10 @@ function queryBody(random: Random): Record<string, Json> {
     highlight_fields: names,
     highlight_full_fields: names,
     explain: () => true,
+    vector: () => {
+      const numbers = (count: number): Json[] => Array.from({ length: count }, () => random.from(-9, 9));
+      return random.pick([numbers(512), numbers(512), numbers(511), [...numbers(511), random.pick(ODD)]]);
+    },
     drop_tokens_threshold: () => random.from(0, 10),
     typo_policy: () => random.pick(["auto", "always", "missing", "x"]),
     [random.pick(["__proto__", "constructor", "unknown", "vector_query", "group_by"])]: () =>
