@@ -100,6 +100,7 @@ export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapsho
 export const PROGRAM_VERSION = 4;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
+export const PROGRAM_NEAREST = 3;
 
 export const WORD_EXACT = 1; // expand flags
 export const WORD_PREFIX = 2;
@@ -311,3 +312,16 @@ export const TRAIN_TERMS_MAX = 4; // u32
 export const TRAIN_PREVIOUS = 8; // u32, address of a checked model to align to, 0: none
 export const TRAIN_SLOTS = 12; // u32
 export const TRAIN_SLOTS_AT = 16; // slot entries as in a model
+
+// --- Codes region (ON DISK): the codes of a segment's rows. u32 rows, u32 0, u64[ceil(rows / 64)] rows that have a code, then
+// CODE_BYTES for each row. Bit i of a code (byte i >> 3, bit i & 7) is set when number i of the vector is not negative.
+export const CODES_ROWS = 0; // u32
+export const CODES_ZERO = 4; // u32
+export const CODES_PRESENT = 8; // u64[ceil(rows / 64)]
+export const CODE_BYTES = 64;
+
+// --- A row of the answer to "which rows are nearest".
+export const NEAREST_SEQ = 0; // f64
+export const NEAREST_DISTANCE = 8; // u32, bits in which its code differs from the query's
+export const NEAREST_ESTIMATE = 12; // f32, about the cosine
+export const NEAREST_ROW_BYTES = 16;

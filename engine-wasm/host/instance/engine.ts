@@ -4,6 +4,8 @@
 // so an instance that wastes much is renewed: the caller's regions move to a fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
+import { encodeNearest } from "../programs/nearest-program.js";
+import { CodeRegions, type CodesOf } from "./codes.js";
 import { discardMemory } from "./discards.js";
 import type { EngineInstance } from "./memory.js";
 import { Merge, type MergeEntry } from "./merge.js";
@@ -195,6 +197,59 @@ export class Engine {
     );
   }
 
+  /** A codes region for a segment of so many rows, none of which has a code. It is the caller's, like a live bitset. Throws EngineError("memory"). */
+  newCodes(rows: number): number {
+    return this.#codes.create(rows);
+  }
+
+  /** Copies a stored codes region in. Throws EngineError("damaged") when it does not hold together. */
+  attachCodes(bytes: Uint8Array): number {
+    return this.#codes.attach(bytes);
+  }
+
+  /** A copy of a codes region's bytes, to be stored. `rows` are those of its segment. */
+  codesBytes(codes: number, rows: number): Uint8Array<ArrayBuffer> {
+    return this.#codes.bytes(codes, rows);
+  }
+
+  /** Gives rows from `firstRow` on the codes of vector records (VECTOR_BYTES each); a record of no vector takes the code away. */
+  fillCodes(codes: number, firstRow: number, records: Uint8Array): void {
+    this.#codes.fill(codes, firstRow, records);
+  }
+
+  /** Copies, in small steps, the codes of rows that both segments have. All four regions must stay in place until the end. */
+  copyCodes(to: CodesOf, from: CodesOf): Generator<void> {
+    return this.#codes.copy(to, from);
+  }
+
+  /** How many rows have a code. */
+  codesCount(codes: number): number {
+    return this.#codes.count(codes);
+  }
+
+  releaseCodes(codes: number): void {
+    this.#instance.release(codes);
+  }
+
+  /**
+   * The `wanted` rows nearest to a query vector, of length 1 and rotated, among those that an encoded search program matches.
+   * `codes`: a region for each segment of the snapshot, 0 for one without. Own bytes, for nearest-result.ts. Throws
+   * EngineError("program" | "damaged" | "memory" | "late").
+   */
+  nearest(
+    snapshot: number,
+    codes: readonly number[],
+    query: Float32Array,
+    wanted: number,
+    program: Uint8Array,
+    deadline = NEVER,
+  ): Uint8Array {
+    const question = encodeNearest(query, codes, wanted, program);
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(question, (kernels, p, bytes) => kernels.nearest(snapshot, p, bytes)),
+    );
+  }
+
   /** Live rows whose id has one of the hashes (u64, little endian, one after the other). */
   findIds(snapshot: number, hashes: Uint8Array): FoundId[] {
     const result = this.#exchangeView(hashes, (kernels, p, bytes) => kernels.findIds(snapshot, p, bytes));
@@ -257,6 +312,10 @@ export class Engine {
   /** False after a trap; the engine must then be rebuilt from stored segments. */
   get usable(): boolean {
     return this.#instance.usable;
+  }
+
+  get #codes(): CodeRegions {
+    return new CodeRegions(this.#instance);
   }
 
   #exchangeView(input: Uint8Array, kernel: Parameters<EngineInstance["exchange"]>[1]): Buffer {

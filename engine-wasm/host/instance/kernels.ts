@@ -43,6 +43,7 @@ export interface Kernels {
   expand(snapshot: Address, program: Address, bytes: number): Address;
   search(snapshot: Address, program: Address, bytes: number): Address;
   explain(snapshot: Address, question: Address, bytes: number): Address;
+  nearest(snapshot: Address, question: Address, bytes: number): Address;
   findIds(snapshot: Address, hashes: Address, bytes: number): Address;
   locate(snapshot: Address, seqs: Address, bytes: number): Address;
   // vectors
@@ -53,6 +54,19 @@ export interface Kernels {
   embedEnd(state: Address): void;
   queryVector(model: Address, terms: Address, bytes: number): Address;
   train(segment: Address, bytes: number, skipped: number, options: Address): Address;
+  // codes of vectors
+  codesNew(rows: number): Address;
+  checkCodes(codes: Address, bytes: number): number;
+  codesCount(codes: Address): number;
+  codesFill(codes: Address, firstRow: number, records: Address, count: number): number;
+  codesCopy(
+    toSegment: Address,
+    to: Address,
+    fromSegment: Address,
+    from: Address,
+    firstRow: number,
+    count: number,
+  ): number;
 }
 
 type KernelName = keyof Kernels;
@@ -91,6 +105,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   expand: true,
   search: true,
   explain: true,
+  nearest: true,
   findIds: true,
   locate: true,
   checkModel: true,
@@ -100,6 +115,11 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   embedEnd: true,
   queryVector: true,
   train: true,
+  codesNew: true,
+  checkCodes: true,
+  codesCount: true,
+  codesFill: true,
+  codesCopy: true,
 };
 
 /** The exports as kernels. Throws EngineError("mismatch") when one is missing. */

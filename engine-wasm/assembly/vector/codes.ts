@@ -1,0 +1,136 @@
+// Codes of vectors: one bit a number, for the rows of one segment side by side in a region. The host gives the region back, or
+// moves it to another instance. The picture is in docs/FORMATS.md; where vectors come from is not known here.
+
+import {
+  CODE_BYTES,
+  CODES_PRESENT,
+  CODES_ROWS,
+  CODES_ZERO,
+  STATUS_BAD_PROGRAM,
+  STATUS_DAMAGED,
+  STATUS_OK,
+  VECTOR_BYTES,
+  VECTOR_NUMBERS,
+  VECTOR_SCALE,
+} from "../layout";
+import { reserve } from "../memory/arena";
+import { Bits, bitsCount, bitsEndClean } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
+import { Mem } from "../memory/mem";
+import { Seg } from "../segment/segment";
+
+const CODE: usize = CODE_BYTES;
+const BYTES_MAX: u64 = 0xffffffff;
+
+export abstract class Codes {
+  @inline static rows(codes: usize): u32 {
+    return Mem.u32At(codes + CODES_ROWS);
+  }
+  /** Bitset of the rows that have a code. */
+  @inline static present(codes: usize): usize {
+    return codes + CODES_PRESENT;
+  }
+  @inline static first(codes: usize): usize {
+    return codes + CODES_PRESENT + Bits.bytes(Codes.rows(codes));
+  }
+  @inline static at(codes: usize, row: u32): usize {
+    if (CHECKED) assert(row < Codes.rows(codes), "a code is that of a row of its segment");
+    return Codes.first(codes) + <usize>row * CODE;
+  }
+}
+
+function regionBytesOf(rows: u32): u64 {
+  return CODES_PRESENT + <u64>Bits.bytes(rows) + <u64>rows * CODE_BYTES;
+}
+
+/** A region for so many rows, none of which has a code yet. */
+export function codesNew(rows: u32): usize {
+  const bytes = <usize>min<u64>(regionBytesOf(rows), BYTES_MAX);
+  const codes = reserve(bytes);
+  Mem.fill(codes, 0, bytes);
+  Mem.putU32(codes + CODES_ROWS, rows);
+  return codes;
+}
+
+/** STATUS_OK when the `bytes` bytes at `codes`, which come from outside, are a codes region. */
+export function checkCodes(codes: usize, bytes: u32): i32 {
+  if (bytes < <u32>CODES_PRESENT || Mem.u32At(codes + CODES_ZERO) != 0) return STATUS_DAMAGED;
+  const rows = Codes.rows(codes);
+  if (regionBytesOf(rows) != <u64>bytes) return STATUS_DAMAGED;
+  return bitsEndClean(Codes.present(codes), rows) ? STATUS_OK : STATUS_DAMAGED;
+}
+
+/** How many rows have a code. */
+export function codesCount(codes: usize): u32 {
+  return bitsCount(Codes.present(codes), Codes.rows(codes));
+}
+
+/** Gives rows from `first` on the codes of these vector records. STATUS_BAD_PROGRAM when they are more than the rows. */
+export function codesFill(codes: usize, first: u32, records: usize, count: u32): i32 {
+  const rows = Codes.rows(codes);
+  if (first > rows || count > rows - first) return STATUS_BAD_PROGRAM;
+  for (let row = first; row < first + count; row++) {
+    fillRow(codes, row, records);
+    records += VECTOR_BYTES;
+  }
+  return STATUS_OK;
+}
+
+function fillRow(codes: usize, row: u32, record: usize): void {
+  const present = Mem.f32At(record + VECTOR_SCALE) > 0;
+  putPresent(codes, row, present);
+  const code = Codes.at(codes, row);
+  if (!present) return Mem.fill(code, 0, CODE_BYTES);
+  const numbers = record + VECTOR_NUMBERS;
+  for (let i: usize = 0; i < CODE; i += 2)
+    Mem.putU16(code + i, ~(<u32>i8x16.bitmask(Mem.v128At(numbers + (i << 3)))));
+}
+
+function putPresent(codes: usize, row: u32, present: bool): void {
+  const at = Codes.present(codes) + <usize>(row >> 3);
+  const bit: u32 = 1 << (row & 7);
+  const others = Mem.u8At(at) & ~bit;
+  Mem.putU8(at, present ? others | bit : others);
+}
+
+/**
+ * Gives `count` rows of a segment, from `first` on, the codes that rows with the same sequence numbers have in another segment.
+ * Rows that the other one does not have, or has without a code, stay as they are. Returns the next row that it may have: all
+ * those before are done.
+ */
+export function codesCopy(
+  toSegment: usize,
+  to: usize,
+  fromSegment: usize,
+  from: usize,
+  first: u32,
+  count: u32,
+): u32 {
+  const rows = Seg.rows(toSegment);
+  const fromRows = Seg.rows(fromSegment);
+  if (CHECKED) assert(Codes.rows(to) == rows && Codes.rows(from) == fromRows, "codes are those of a segment");
+  if (first >= rows || fromRows == 0) return rows;
+  const end = first + min(count, rows - first);
+  let there = rowFrom(fromSegment, Seg.seq(toSegment, first));
+  for (let row = first; row < end; row++) {
+    const seq = Seg.seq(toSegment, row);
+    while (there < fromRows && Seg.seq(fromSegment, there) < seq) there++;
+    if (there == fromRows) return rows;
+    if (Seg.seq(fromSegment, there) != seq || !Bits.has(Codes.present(from), there)) continue;
+    putPresent(to, row, true);
+    Mem.copy(Codes.at(to, row), Codes.at(from, there), CODE_BYTES);
+  }
+  return end == rows ? rows : max(end, rowFrom(toSegment, Seg.seq(fromSegment, there)));
+}
+
+/** The first row with this sequence number or a larger one, or the number of rows. */
+function rowFrom(segment: usize, seq: u64): u32 {
+  let low: u32 = 0;
+  let high = Seg.rows(segment);
+  while (low < high) {
+    const middle = low + ((high - low) >> 1);
+    if (Seg.seq(segment, middle) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,48 @@
+// About how large the cosine of a query and a vector is of which only the code is known. Says how good a row is among rows with
+// nearly the same Hamming distance; an exact cosine takes the vector itself.
+//
+// A code stands for the vector of the signs, made of length 1. Its dot product with the query is the sum of the query's numbers, each
+// with a sign of the code, over sqrt(512). The numbers of a rotated vector are spread almost like a normal distribution,
+// whose mean absolute value is sqrt(2 / pi) of its deviation: so vector and code have a cosine of about sqrt(2 / pi), and the query's
+// cosine with the code is that with the vector times as much (Gao and Long, "RaBitQ", 2024). Hence the sum is divided by
+// sqrt(512) * sqrt(2 / pi), which makes the estimate right on average.
+
+import { CODE_BYTES, VECTOR_SIZE } from "../layout";
+import { scratch } from "../memory/arena";
+import { Mem } from "../memory/mem";
+
+const CODE: usize = CODE_BYTES;
+const BYTE_VALUES: usize = 256;
+const TABLE_BYTES: usize = BYTE_VALUES << 2;
+
+export abstract class Estimates {
+  /** Tables in scratch for a query, f32[VECTOR_SIZE]: for each byte of a code, by its value, what its eight signs add up to. */
+  static make(query: usize): usize {
+    const tables = scratch(CODE * TABLE_BYTES);
+    const scale = Math.sqrt(Math.PI / (2 * <f64>VECTOR_SIZE));
+    for (let i: usize = 0; i < CODE; i++) fillTable(tables + i * TABLE_BYTES, query + (i << 5), scale);
+    return tables;
+  }
+
+  /** The estimate for a code. */
+  static of(tables: usize, code: usize): f32 {
+    let sum: f32 = 0;
+    for (let i: usize = 0; i < CODE; i++) {
+      sum += Mem.f32At(tables + ((<usize>Mem.u8At(code + i)) << 2));
+      tables += TABLE_BYTES;
+    }
+    return sum;
+  }
+}
+
+/** Each value is that of one bit fewer, with the sign of that bit turned. */
+function fillTable(table: usize, numbers: usize, scale: f64): void {
+  let none: f64 = 0;
+  for (let i: usize = 0; i < 8; i++) none -= <f64>Mem.f32At(numbers + (i << 2));
+  Mem.putF32(table, <f32>(none * scale));
+  for (let value: usize = 1; value < BYTE_VALUES; value++) {
+    const fewer = Mem.f32At(table + ((value & (value - 1)) << 2));
+    const turned = <f32>(2 * scale * <f64>Mem.f32At(numbers + ((<usize>ctz(value)) << 2)));
+    Mem.putF32(table + (value << 2), fewer + turned);
+  }
+}

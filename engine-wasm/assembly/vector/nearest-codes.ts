@@ -1,0 +1,247 @@
+// Finds the rows whose codes differ from a query's code in the fewest bits. All distances are computed and counted; the counts say
+// at which distance to stop, and how many rows of that distance are too many. So the answer is exact, whatever the distances are,
+// and costs the same when all are equal. Rows come in ascending order of sequence numbers, segment by segment.
+
+import { checkDeadline } from "../env";
+import {
+  CODE_BYTES,
+  NEAREST_DISTANCE,
+  NEAREST_ESTIMATE,
+  NEAREST_ROW_BYTES,
+  NEAREST_SEQ,
+  VECTOR_SIZE,
+} from "../layout";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Bits, bitsAnd, bitsCount } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
+import { Mem } from "../memory/mem";
+import { Seg } from "../segment/segment";
+import { Codes } from "./codes";
+import { Estimates } from "./estimate";
+
+const SIZE: u32 = VECTOR_SIZE;
+const DISTANCES: u32 = SIZE + 1; // there can be
+const WORDS_A_CHECK: u32 = 1024; // of 64 rows
+const WORD_BYTES: usize = CODE_BYTES << 6; // of the codes of 64 rows
+const LANES_BYTES: usize = 16;
+
+/** The rows of one segment that are compared. */
+@unmanaged
+class Part {
+  segment: usize;
+  codes: usize;
+  bits: usize; // the rows
+  distances: usize; // u16 for each row, one behind the other, and LANES_BYTES more
+}
+
+const PART_BYTES: usize = offsetof<Part>();
+
+abstract class Hamming {
+  @inline static distance(
+    at: usize,
+    q0: u64,
+    q1: u64,
+    q2: u64,
+    q3: u64,
+    q4: u64,
+    q5: u64,
+    q6: u64,
+    q7: u64,
+  ): u32 {
+    return <u32>(
+      (popcnt(Mem.u64At(at) ^ q0) +
+        popcnt(Mem.u64At(at + 8) ^ q1) +
+        popcnt(Mem.u64At(at + 16) ^ q2) +
+        popcnt(Mem.u64At(at + 24) ^ q3) +
+        popcnt(Mem.u64At(at + 32) ^ q4) +
+        popcnt(Mem.u64At(at + 40) ^ q5) +
+        popcnt(Mem.u64At(at + 48) ^ q6) +
+        popcnt(Mem.u64At(at + 56) ^ q7))
+    );
+  }
+
+  @inline static note(distance: u32, to: usize, counts: usize): void {
+    const count = counts + ((<usize>distance) << 2);
+    Mem.putU16(to, distance);
+    Mem.putU32(count, Mem.u32At(count) + 1);
+  }
+}
+
+/**
+ * Compares the rows of some words of a bitset with a query's code and counts their distances, which go to `to`. `codes`: that
+ * of row 0. Returns the end of the distances.
+ */
+function compareWords(
+  bits: usize,
+  from: u32,
+  end: u32,
+  codes: usize,
+  code: usize,
+  to: usize,
+  counts: usize,
+): usize {
+  const q0 = Mem.u64At(code);
+  const q1 = Mem.u64At(code + 8);
+  const q2 = Mem.u64At(code + 16);
+  const q3 = Mem.u64At(code + 24);
+  const q4 = Mem.u64At(code + 32);
+  const q5 = Mem.u64At(code + 40);
+  const q6 = Mem.u64At(code + 48);
+  const q7 = Mem.u64At(code + 56);
+  for (let word = from; word < end; word++) {
+    let rest = Bits.word(bits, word);
+    const first = codes + <usize>word * WORD_BYTES;
+    if (rest == ~(<u64>0)) {
+      for (let at = first; at < first + WORD_BYTES; at += CODE_BYTES) {
+        Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), to, counts);
+        to += 2;
+      }
+      continue;
+    }
+    for (; rest != 0; rest &= rest - 1) {
+      const at = first + <usize>ctz(rest) * CODE_BYTES;
+      Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), to, counts);
+      to += 2;
+    }
+  }
+  return to;
+}
+
+/** Whether one of so many distances, 64 at most, or of those behind them in the last 16 bytes, is at most `most`. */
+function anyWithin(distances: usize, count: usize, most: u32): bool {
+  const limit = i16x8.splat(<i16>most);
+  const end = distances + (count << 1);
+  let any = i16x8.splat(0);
+  for (let at = distances; at < end; at += LANES_BYTES) any = v128.or(any, i16x8.le_u(Mem.v128At(at), limit));
+  return v128.any_true(any);
+}
+
+/** The rows compared with one query, and the nearest of them. In scratch. */
+@unmanaged
+export class NearestCodes {
+  /** How many rows were compared. */
+  compared: u32;
+  /** How many rows `select` has kept. */
+  kept: u32;
+  private query: usize; // f32[VECTOR_SIZE]
+  private code: usize; // of the query
+  private counts: usize; // u32 by distance: rows; in `select` where the next row of that distance goes, plus 1
+  private parts: usize;
+  private partCount: u32;
+  private cut: u32; // the largest distance of a row that is kept
+  private skipped: u32; // the first rows with that distance are too many
+  private rows: usize; // that are kept, NEAREST_ROW_BYTES each
+  private estimates: usize;
+
+  /** For at most so many segments. `query` stays the caller's. */
+  static make(query: usize, segments: u32): NearestCodes {
+    const made = changetype<NearestCodes>(scratchZeroed(offsetof<NearestCodes>()));
+    made.query = query;
+    made.code = scratchZeroed(CODE_BYTES);
+    for (let i: u32 = 0; i < SIZE; i++) if (Mem.f32At(query + ((<usize>i) << 2)) >= 0) Bits.add(made.code, i);
+    made.counts = scratchZeroed((<usize>DISTANCES) << 2);
+    made.parts = scratch(<usize>segments * PART_BYTES);
+    return made;
+  }
+
+  /** Compares those of the rows `bits` of a segment that have a code; takes the others out of the bitset. Segments come in order. */
+  add(segment: usize, codes: usize, bits: usize): void {
+    const rows = Seg.rows(segment);
+    if (CHECKED) assert(Codes.rows(codes) == rows, "codes are those of their segment");
+    bitsAnd(bits, Codes.present(codes), rows);
+    const count = bitsCount(bits, rows);
+    if (count == 0) return;
+    const part = this.partAt(this.partCount++);
+    part.segment = segment;
+    part.codes = codes;
+    part.bits = bits;
+    part.distances = scratch(((<usize>count) << 1) + LANES_BYTES);
+    this.compared += count;
+    let to = part.distances;
+    const words = Bits.words(rows);
+    for (let word: u32 = 0; word < words; word += WORDS_A_CHECK) {
+      checkDeadline();
+      const end = min(words, word + WORDS_A_CHECK);
+      to = compareWords(bits, word, end, Codes.first(codes), this.code, to, this.counts);
+    }
+    if (CHECKED) assert(to == part.distances + ((<usize>count) << 1), "each row has a distance");
+    for (let end = to + LANES_BYTES; to < end; to += 2) Mem.putU16(to, DISTANCES);
+  }
+
+  private partAt(i: u32): Part {
+    return changetype<Part>(this.parts + <usize>i * PART_BYTES);
+  }
+
+  private countAt(distance: u32): usize {
+    return this.counts + ((<usize>distance) << 2);
+  }
+
+  /**
+   * Keeps the first `wanted` rows by distance ascending, then by sequence number descending. Returns where they lie, in this order
+   * (NEAREST_*). Ends the comparison.
+   */
+  select(wanted: u32): usize {
+    this.kept = min(wanted, this.compared);
+    this.rows = scratch(<usize>this.kept * NEAREST_ROW_BYTES);
+    if (this.kept == 0) return this.rows;
+    this.findCut();
+    this.estimates = Estimates.make(this.query);
+    for (let i: u32 = 0; i < this.partCount; i++) this.keepRows(this.partAt(i));
+    if (CHECKED)
+      assert(
+        Mem.u32At(this.countAt(this.cut)) <= this.kept && this.skipped == 0,
+        "rows are where they belong",
+      );
+    return this.rows;
+  }
+
+  /** Finds the distance at which to stop, and turns the counts up to it into the ends of the places of their rows. */
+  private findCut(): void {
+    let end: u32 = 0;
+    let distance: u32 = 0;
+    for (; ; distance++) {
+      end += Mem.u32At(this.countAt(distance));
+      if (end >= this.kept) break;
+      Mem.putU32(this.countAt(distance), end);
+    }
+    this.cut = distance;
+    this.skipped = end - this.kept;
+    Mem.putU32(this.countAt(distance), this.kept);
+  }
+
+  private keepRows(part: Part): void {
+    const words = Bits.words(Seg.rows(part.segment));
+    let distances = part.distances;
+    for (let word: u32 = 0; word < words; word++) {
+      if (word % WORDS_A_CHECK == 0) checkDeadline();
+      const rest = Bits.word(part.bits, word);
+      if (rest == 0) continue;
+      const count = <usize>popcnt(rest);
+      if (anyWithin(distances, count, this.cut)) this.keepOfWord(part, word << 6, rest, distances);
+      distances += count << 1;
+    }
+  }
+
+  private keepOfWord(part: Part, first: u32, rest: u64, distances: usize): void {
+    const cut = this.cut;
+    for (; rest != 0; rest &= rest - 1) {
+      const distance = Mem.u16At(distances);
+      distances += 2;
+      if (distance > cut) continue;
+      if (distance == cut && this.skipped > 0) this.skipped--;
+      else this.keep(part, first + <u32>ctz(rest), distance);
+    }
+  }
+
+  /** Puts a row before those of the same distance that came earlier. */
+  private keep(part: Part, row: u32, distance: u32): void {
+    const end = this.countAt(distance);
+    const place = Mem.u32At(end) - 1;
+    if (CHECKED) assert(place < this.kept, "a row that is kept has a place");
+    Mem.putU32(end, place);
+    const to = this.rows + <usize>place * NEAREST_ROW_BYTES;
+    Mem.putF64(to + NEAREST_SEQ, <f64>Seg.seq(part.segment, row));
+    Mem.putU32(to + NEAREST_DISTANCE, distance);
+    Mem.putF32(to + NEAREST_ESTIMATE, Estimates.of(this.estimates, Codes.at(part.codes, row)));
+  }
+}

@@ -1,0 +1,35 @@
+// The engine's answer to which rows are nearest. Several of them can be merged by distance ascending, then sequence number descending.
+import { NEAREST_DISTANCE, NEAREST_ESTIMATE, NEAREST_ROW_BYTES, NEAREST_SEQ } from "../../assembly/layout.js";
+import { ByteReader } from "../bytes.js";
+
+export interface NearestResult {
+  /** How many rows were compared: they match and have a vector. */
+  readonly compared: number;
+  /** Sequence numbers of the nearest rows, in order. */
+  readonly seqs: Float64Array;
+  /** In how many bits the code of each of them differs from the query's. */
+  readonly distances: Uint16Array;
+  /** About the cosine of each with the query. */
+  readonly estimates: Float32Array;
+}
+
+/** Throws a RangeError when the bytes are no such answer. */
+export function decodeNearestResult(bytes: Uint8Array): NearestResult {
+  const reader = new ByteReader(bytes);
+  const compared = reader.u32();
+  const rows = reader.u32();
+  if (reader.remaining !== rows * NEAREST_ROW_BYTES)
+    throw new RangeError(`${reader.remaining} bytes are not ${rows} nearest rows`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - reader.remaining);
+  const [seqs, distances, estimates] = [
+    new Float64Array(rows),
+    new Uint16Array(rows),
+    new Float32Array(rows),
+  ];
+  for (let i = 0, at = 0; i < rows; i++, at += NEAREST_ROW_BYTES) {
+    seqs[i] = view.getFloat64(at + NEAREST_SEQ, true);
+    distances[i] = view.getUint32(at + NEAREST_DISTANCE, true);
+    estimates[i] = view.getFloat32(at + NEAREST_ESTIMATE, true);
+  }
+  return { compared, seqs, distances, estimates };
+}
