@@ -8,7 +8,7 @@ import { addInnerProducts, multiplyRows } from "./dense";
 import { addDoublesTimes, Doubles } from "./doubles";
 
 /** What is left of a column of length 1, squared, must be more than the rounding of f32 can make up. */
-const PIVOT_LEAST: f64 = 1e-7;
+const PIVOT_LEAST: f64 = 4e-6;
 const PIVOT_SAFE: f64 = 1e-2;
 
 /** Makes the columns of f32[rows][width] orthonormal. Returns how many there are; those behind them are 0. */

@@ -126,33 +126,17 @@ export function documentRows(
   width: u32,
   documents: usize,
 ): void {
-  for (let row: u32 = 0; row < sparse.documents; row++)
-    documentRow(sparse, row, terms, stride, width, documents + <usize>row * stride);
-}
-
-/** One of these rows. */
-export function documentRow(
-  sparse: Sparse,
-  row: u32,
-  terms: usize,
-  stride: usize,
-  width: u32,
-  to: usize,
-): void {
-  addUp(sparse.byDocument + ((<usize>row) << 2), sparse.documentEntries, terms, stride, width, to);
+  for (let row: u32 = 0; row < sparse.documents; row++) {
+    const starts = sparse.byDocument + ((<usize>row) << 2);
+    addUp(starts, sparse.documentEntries, terms, stride, width, documents + <usize>row * stride);
+  }
 }
 
 /** Rows of terms = the matrix, transposed, times rows of documents. */
 export function termRows(sparse: Sparse, documents: usize, stride: usize, width: u32, terms: usize): void {
   for (let term: u32 = 0; term < sparse.terms; term++) {
-    addUp(
-      sparse.byTerm + ((<usize>term) << 2),
-      sparse.termEntries,
-      documents,
-      stride,
-      width,
-      terms + <usize>term * stride,
-    );
+    const starts = sparse.byTerm + ((<usize>term) << 2);
+    addUp(starts, sparse.termEntries, documents, stride, width, terms + <usize>term * stride);
   }
 }
 

@@ -17,7 +17,15 @@ import {
 } from "../../../oracle/vectors/model.js";
 import { loadEngine } from "../load-engine.js";
 import { type Pick, picker } from "../segments/catalogue.js";
-import { TEXT_FIELDS, TEXT_SLOTS, type TextDocument, textDocument, textSegment } from "./texts.js";
+import {
+  embedAll,
+  recordsOf,
+  TEXT_FIELDS,
+  TEXT_SLOTS,
+  type TextDocument,
+  textDocument,
+  textSegment,
+} from "./texts.js";
 
 const module = await loadEngine();
 const bench = module.workbench();
@@ -45,20 +53,6 @@ function randomModel(segment: Uint8Array, pick: Pick): PlainModel {
   };
 }
 
-function embedAll(embedder: Embedder, segment: Uint8Array): Uint8Array {
-  const steps = embedder.embed(segment);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
-function records(bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: bytes.length / L.VECTOR_BYTES }, (_, i) =>
-    bytes.subarray(i * L.VECTOR_BYTES, (i + 1) * L.VECTOR_BYTES),
-  );
-}
-
 test("rows have the vectors of plain numbers", () => {
   for (let seed = 1; seed <= 6; seed++) {
     const pick = picker(seed);
@@ -66,7 +60,7 @@ test("rows have the vectors of plain numbers", () => {
     const model = randomModel(segment, pick);
     const embedder = new Embedder(module.instantiate(), encodeModel(model));
     const expected = plainRows(model, readSegment(segment));
-    const got = records(embedAll(embedder, segment));
+    const got = recordsOf(embedAll(embedder, segment));
     expect(got.length).toBe(expected.length);
     for (const [row, record] of got.entries()) {
       const vector = recordVector(record);
@@ -96,7 +90,7 @@ test("of a document with many terms the heaviest count", () => {
   const model = randomModel(segment, pick);
   for (const term of model.terms) term.factor = Math.fround(pick([1, 2, 2, 3]) / 100);
   const expected = plainRows(model, readSegment(segment));
-  const got = records(embedAll(new Embedder(module.instantiate(), encodeModel(model)), segment));
+  const got = recordsOf(embedAll(new Embedder(module.instantiate(), encodeModel(model)), segment));
   for (const [row, record] of got.entries())
     expect(dot(recordVector(record)!, expected[row]!)).toBeGreaterThan(0.9999);
 });
@@ -138,7 +132,7 @@ test("segments of many rows are embedded in ranges, and queries are answered mea
   }
   expect(Buffer.from(made[0]).equals(made[1])).toBe(true);
   const byTitle = new Map<string, Buffer>();
-  for (const [row, record] of records(made[0]).entries()) {
+  for (const [row, record] of recordsOf(made[0]).entries()) {
     const known = byTitle.get(documents[row]!.title) ?? Buffer.from(record);
     byTitle.set(documents[row]!.title, known);
     expect(known.equals(record)).toBe(true);

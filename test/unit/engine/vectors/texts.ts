@@ -1,6 +1,7 @@
 // Documents with text in several fields for the tests of embedded models: with and without a language, with part numbers.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../../../engine-wasm/host/instance/build.js";
+import type { Embedder } from "../../../../engine-wasm/host/instance/embedder.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
 import type { Pick } from "../segments/catalogue.js";
@@ -61,4 +62,19 @@ export function textSegment(
   );
   if (segment === null || failures.length > 0) throw new Error("the documents were refused");
   return segment;
+}
+
+/** The records of all rows. */
+export function embedAll(embedder: Embedder, segment: Uint8Array): Uint8Array {
+  const steps = embedder.embed(segment);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+export function recordsOf(bytes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: bytes.length / L.VECTOR_BYTES }, (_, i) =>
+    bytes.subarray(i * L.VECTOR_BYTES, (i + 1) * L.VECTOR_BYTES),
+  );
 }
