@@ -8,6 +8,7 @@ import { Bench } from "tinybench";
 import { machineCard, machineText } from "./machine.js";
 import { makeFixture } from "./micro/fixture.js";
 import { microPairs, type Pair } from "./micro/pairs.js";
+import { vectorPairs } from "./micro/vector-pairs.js";
 
 interface Row {
   readonly name: string;
@@ -26,7 +27,7 @@ const { values } = parseArgs({
 
 const fixture = await makeFixture(Number(values.documents));
 const rows: Row[] = [];
-for (const pair of microPairs(fixture)) {
+for (const pair of [...microPairs(fixture), ...vectorPairs(fixture)]) {
   if (values.only !== undefined && !pair.name.includes(values.only)) continue;
   rows.push(await measure(pair, Number(values.milliseconds)));
 }

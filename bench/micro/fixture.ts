@@ -12,6 +12,7 @@ import {
 import type { BuildDocument, BuildField } from "../../engine-wasm/host/instance/build.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { generateCatalogue } from "../catalogue/generate.js";
 import { naiveTokens } from "./naive-text.js";
@@ -50,6 +51,7 @@ export interface NaivePosting {
 }
 
 export interface Fixture {
+  readonly module: EngineModule;
   readonly workbench: Workbench;
   readonly engine: Engine;
   readonly snapshot: number;
@@ -80,6 +82,7 @@ export async function makeFixture(count: number): Promise<Fixture> {
     lengths,
   );
   return {
+    module,
     workbench,
     engine,
     snapshot,

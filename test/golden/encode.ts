@@ -19,8 +19,10 @@ import { documentKey, unfinishedKey } from "../../shards/storage/keyspace.js";
 import { noteClosed } from "../../shards/storage/level-reader/level-files.js";
 import type { StoreOp } from "../../shards/storage/store.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
+import { encodeModel } from "../oracle/vectors/model.js";
 import { toRaw } from "../unit/engine/segments/documents.js";
 import { BLOCKS, type SegmentStory, SHOP } from "./documents.js";
+import { MODEL } from "./model.js";
 import * as V from "./values.js";
 
 type Encode = (bench: Workbench) => Uint8Array | Promise<Uint8Array>;
@@ -50,6 +52,7 @@ const PIECE_BYTES = 512 * 1024;
 export const FIXTURES: Readonly<Record<string, Encode>> = {
   "segment-v1.hex": (bench) => segment(bench, SHOP),
   "segment-blocks-v1.hex": (bench) => segment(bench, BLOCKS),
+  "model-v1.hex": () => encodeModel(MODEL),
   "manifest-v1.hex": () => encodeManifest(V.MANIFEST),
   "piece-v1.hex": () => putBy([...putPieces(V.UID, 1, () => V.PIECE)][0]),
   "unfinished-v1.hex": unfinished,
