@@ -174,6 +174,19 @@ describe("rows in order", () => {
     ]);
   });
 
+  test("the most points with a bonus never lift a row over one with better words", () => {
+    const [exact] = word("oak").alternatives as [SearchWord["alternatives"][0]];
+    const synonym = { ...exact, exact: false, terms: [{ term: "stool", prefix: false }] };
+    const bonus = { group: 0, slot: 0, term: { term: "stool", prefix: false }, bonus: 2 ** 40 };
+    const changes = {
+      words: [{ weight: 1, alternatives: [exact, synonym] }],
+      neighbours: near("added", { 4: 1e30 }),
+      bonuses: { ...PROGRAM.bonuses, terms: [bonus] },
+    };
+    expect(found({ ...changes, k: 1 })).toEqual(["1 keyword"]);
+    expect(found(changes).at(-1)).toBe("4 hybrid");
+  });
+
   test("neighbours that come first are ordered by their points alone, and nothing passes them", () => {
     const neighbours = near("first", { 3: 0.25, 5: 0.125, 1: 0, 0: -9 });
     const terms = [{ group: 0, slot: 0, term: { term: "lamp", prefix: false }, bonus: LINE }];
