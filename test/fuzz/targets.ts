@@ -4,6 +4,7 @@ import { feedTarget } from "./feed-target.js";
 import { filterTarget } from "./filter-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
 import { eventsTarget, queryLogTarget } from "./log-target.js";
+import { modelTarget } from "./model-target.js";
 import { programTarget } from "./program-target.js";
 import { queryTarget } from "./query-target.js";
 import { segmentTarget } from "./segment-target.js";
@@ -17,6 +18,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   import: async () => importTarget(await loadEngine("checked")),
   program: async () => programTarget(await loadEngine("checked")),
   segment: async () => segmentTarget(await loadEngine("checked")),
+  model: async () => modelTarget(await loadEngine("checked")),
   feeds: async () => feedTarget(),
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),

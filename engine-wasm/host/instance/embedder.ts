@@ -31,6 +31,15 @@ export interface QueryTerm {
   weight: number;
 }
 
+/** Own bytes. */
+export interface EmbeddedPart {
+  /** The row of the first record. */
+  row: number;
+  /** Of the whole segment. */
+  rows: number;
+  records: Uint8Array<ArrayBuffer>;
+}
+
 const COPIED_AT_ONCE = 1024 * 1024;
 const TERM_HEAD_BYTES = 6;
 
@@ -63,6 +72,21 @@ export class Embedder {
    * than a millisecond between two yields. Several may be under way. Throws EngineError("damaged" | "memory").
    */
   *embed(segment: Uint8Array): Generator<void, Uint8Array<ArrayBuffer>> {
+    let records = new Uint8Array(0);
+    let at = 0;
+    for (const part of this.embedParts(segment)) {
+      if (part !== null) {
+        if (at === 0) records = new Uint8Array(part.rows * VECTOR_BYTES);
+        records.set(part.records, at);
+        at += part.records.length;
+      }
+      yield;
+    }
+    return records;
+  }
+
+  /** The same as parts, each with the records of the next few rows, for segments whose records are not to lie in memory all at once. Null is a pause without records. */
+  *embedParts(segment: Uint8Array): Generator<EmbeddedPart | null, void> {
     const { header, lists, bytes, skipped } = featureParts(segment);
     const instance = this.#instance;
     const region = instance.reserve(bytes);
@@ -71,12 +95,12 @@ export class Embedder {
       instance.view().set(header, region);
       for (let at = 0; at < lists.length; at += COPIED_AT_ONCE) {
         instance.view().set(lists.subarray(at, at + COPIED_AT_ONCE), region + header.length + at);
-        yield;
+        yield null;
       }
       state = instance.address(
         instance.run((kernels) => kernels.embedBegin(this.#model, region, bytes, skipped)),
       );
-      return yield* this.#records(state, instance.view().readUInt32LE(region + SEG_ROWS));
+      yield* this.#parts(state, instance.view().readUInt32LE(region + SEG_ROWS));
     } finally {
       if (instance.usable) {
         if (state !== 0) instance.run((kernels) => kernels.embedEnd(state));
@@ -85,18 +109,16 @@ export class Embedder {
     }
   }
 
-  *#records(state: number, rows: number): Generator<void, Uint8Array<ArrayBuffer>> {
+  *#parts(state: number, rows: number): Generator<EmbeddedPart | null, void> {
     const instance = this.#instance;
-    const records = new Uint8Array(rows * VECTOR_BYTES);
     const from = instance.run((kernels) => kernels.embedRecords(state)) >>> 0;
-    for (let at = 0; at < records.length; ) {
+    for (let row = 0; row < rows; ) {
       const made = instance.run((kernels) => kernels.embedStep(state));
       if (made < 0) throw statusError(made);
-      records.set(instance.view().subarray(from, from + made * VECTOR_BYTES), at);
-      at += made * VECTOR_BYTES;
-      if (at < records.length) yield;
+      const records = new Uint8Array(instance.view().subarray(from, from + made * VECTOR_BYTES));
+      yield made === 0 ? null : { row, rows, records };
+      row += made;
     }
-    return records;
   }
 
   /** The vector, of length 1, of the terms that the model knows: the sum of theirs by weight. Null when it knows none. */

@@ -140,6 +140,21 @@ test("segments of many rows are embedded in ranges, and queries are answered mea
   expect(byTitle.size).toBe(3);
 });
 
+test("records come in parts, too", () => {
+  const pick = picker(17);
+  const segment = textSegment(bench, documentsOf(pick, 150));
+  const embedder = new Embedder(module.instantiate(), encodeModel(randomModel(segment, pick)));
+  const parts = [...embedder.embedParts(segment)].filter((part) => part !== null);
+  let row = 0;
+  for (const part of parts) {
+    expect([part.row, part.rows]).toEqual([row, 150]);
+    row += part.records.length / L.VECTOR_BYTES;
+  }
+  expect(parts.length).toBeGreaterThan(1);
+  const whole = Buffer.concat(parts.map((part) => part.records));
+  expect(whole.equals(embedAll(embedder, segment))).toBe(true);
+});
+
 test("an embedding that is given up leaves no memory behind", () => {
   const pick = picker(9);
   const segment = textSegment(bench, documentsOf(pick, 100));
