@@ -13,18 +13,13 @@ export const RELEVANCE_SCALE: f64 = 16777216; // 2^24
 const WITHOUT_WORDS: f64 = RELEVANCE_SCALE; // what a boost multiplies when nothing is scored
 const RELEVANCE_MOST: f64 = 144115188075855872; // 2^57
 
-// What the text matches of a query are made of.
-export const SCORED_BY_WORDS: u32 = 0; // also with neighbours whose points are added
-export const NOT_SCORED: u32 = 1; // the query has neither words nor neighbours
-export const NEIGHBOURS_FIRST: u32 = 2; // as by words, below neighbours with points alone
-
 const LINE_BIT: u64 = 1 << 63;
 const FULL_BIT: u64 = 1 << 62;
 const TYPO_SHIFT: u64 = 58;
 const EXACT_BIT: u64 = 1 << 57;
 
-/** `boosts`: the weights of the row's boost rules, summed in program order. `scoring`: of the query. Never falls when score or bonus rise. */
-export function finalKey(textMatch: f64, bonus: f64, boosts: f64, scoring: u32): u64 {
+/** `boosts`: the weights of the row's boost rules, summed in program order. `browsing`: nothing is scored. Never falls when score or bonus rise. */
+export function finalKey(textMatch: f64, bonus: f64, boosts: f64, browsing: bool): u64 {
   let key: u64 = 0;
   let relevance = textMatch;
   if (textMatch >= FULL_MATCH) {
@@ -33,25 +28,23 @@ export function finalKey(textMatch: f64, bonus: f64, boosts: f64, scoring: u32):
     const exact = (<u64>state & 1) != 0 || boosts > 0;
     key = FULL_BIT | ((<u64>state >> 1) << TYPO_SHIFT) | (exact ? EXACT_BIT : 0);
   }
-  let small = bonus;
   if (bonus >= BONUS_LINE) {
     key |= LINE_BIT;
-    small -= BONUS_LINE;
+    bonus -= BONUS_LINE;
   }
-  relevance += min(small, BONUS_MOST);
-  if (scoring != SCORED_BY_WORDS) {
-    if (scoring == NEIGHBOURS_FIRST) return keyBelowNeighbours(textMatch, bonus, boosts);
-    relevance += WITHOUT_WORDS;
-  }
+  relevance += min(bonus, BONUS_MOST);
+  if (browsing) relevance += WITHOUT_WORDS;
   const boosted = floor((relevance * (10 + boosts)) / 10);
   return key + (boosted >= RELEVANCE_MOST ? EXACT_BIT - 1 : <u64>boosted);
 }
 
-/** The final key when neighbours come first. It has one bit more to say, so of the other rows the boosted relevance has one bit less. */
-function keyBelowNeighbours(textMatch: f64, bonus: f64, boosts: f64): u64 {
-  if (textMatch >= NEIGHBOUR_MATCH)
-    return LINE_BIT + finalKey(textMatch - NEIGHBOUR_MATCH, 0, boosts, SCORED_BY_WORDS);
-  const key = finalKey(textMatch, bonus, boosts, SCORED_BY_WORDS);
+/**
+ * The final key in a query whose neighbours come first. It has one bit more to say, so of the other rows the boosted relevance
+ * has one bit less.
+ */
+export function finalKeyBelowNeighbours(textMatch: f64, bonus: f64, boosts: f64): u64 {
+  if (textMatch >= NEIGHBOUR_MATCH) return LINE_BIT + finalKey(textMatch - NEIGHBOUR_MATCH, 0, boosts, false);
+  const key = finalKey(textMatch, bonus, boosts, false);
   const relevance = key & (EXACT_BIT - 1);
   return ((key - relevance) >> 1) + min(relevance, (EXACT_BIT >> 1) - 1);
 }

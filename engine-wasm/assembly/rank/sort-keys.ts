@@ -31,7 +31,7 @@ import { SearchProgram, SortKey } from "../program/search-program";
 import { Dict } from "../segment/dictionary";
 import { Field, findField, isArrayType, Seg, Snap, unknownType } from "../segment/segment";
 import { fail } from "../status";
-import { finalKey, NEIGHBOURS_FIRST, NOT_SCORED, SCORED_BY_WORDS } from "./final-key";
+import { finalKey, finalKeyBelowNeighbours } from "./final-key";
 import { Rules } from "./rules";
 
 /** What the values of a slot are; the same in all segments of an index. */
@@ -108,7 +108,6 @@ export class SortKeys {
   rules: Rules;
   count: u32; // keys
   strings: u64; // bits of the keys that are strings, as presence bits are
-  scoring: u32; // of final-key.ts
   segment: usize;
 
   /** Determines the kinds of all sort keys and facets; segments that disagree are damaged. */
@@ -117,11 +116,6 @@ export class SortKeys {
     made.program = program;
     made.rules = rules;
     made.count = program.sortCount;
-    made.scoring = program.neighbours.first
-      ? NEIGHBOURS_FIRST
-      : program.browses
-        ? NOT_SCORED
-        : SCORED_BY_WORDS;
     for (let i: u32 = 0; i < program.sortCount; i++) {
       const key = program.sortKeyAt(i);
       key.kind = key.by == SORT_FIELD ? kindOf(snapshot, key.slot) : KIND_INT;
@@ -189,8 +183,19 @@ export class SortKeys {
 
   /** A key that no field holds. */
   private ownKey(by: u32, row: u32, textMatch: f64, bonus: f64): u64 {
-    if (by == SORT_RELEVANCE) return finalKey(textMatch, bonus, this.rules.boostsOf(row), this.scoring);
+    if (by == SORT_RELEVANCE)
+      return finalKey(textMatch, bonus, this.rules.boostsOf(row), this.program.browses);
     return by == SORT_SEQ ? Seg.seq(this.segment, row) : this.rules.classOf(row);
+  }
+
+  /** Writes the relevance anew to the keys that `read` wrote, in a query whose neighbours come first. */
+  lowerRelevance(row: u32, textMatch: f64, bonus: f64, keys: usize): void {
+    for (let i: u32 = 0; i < this.count; i++) {
+      const key = this.program.sortKeyAt(i);
+      if (key.by != SORT_RELEVANCE) continue;
+      const value = finalKeyBelowNeighbours(textMatch, bonus, this.rules.boostsOf(row));
+      Mem.putU64(keys + ((<usize>i) << 3), key.descending != 0 ? value : ~value);
+    }
   }
 
   /** Positive when the keys at `a` are better than those at `b`, negative when worse, 0 when all are equal. */

@@ -46,6 +46,7 @@ export class TopK {
   candidate: usize; // a row that is not in the heap
   segment: usize;
   ordered: bool; // rows come best first already
+  neighboursFirst: bool;
   /** Goes up whenever the rows kept change. */
   changes: u32;
   /** Text match and bonus together decide first, larger first. */
@@ -63,6 +64,7 @@ export class TopK {
     made.wanted = program.rowsWanted;
     made.rowBytes = ROW_KEYS + ((<usize>program.sortCount) << 3);
     made.ordered = bestFirst;
+    made.neighboursFirst = program.neighbours.first;
     made.decideOrder();
     made.candidate = scratch(made.rowBytes);
     return made;
@@ -128,6 +130,8 @@ export class TopK {
     Mem.putF64(candidate + ROW_TEXT_MATCH, textMatch);
     Mem.putF64(candidate + ROW_BONUS, bonus);
     Mem.putU64(candidate + ROW_PRESENCE, this.sortKeys.read(row, textMatch, bonus, candidate + ROW_KEYS));
+    // Not in `read`: the call would slow down every query there, as it costs registers in the loop.
+    if (this.neighboursFirst) this.sortKeys.lowerRelevance(row, textMatch, bonus, candidate + ROW_KEYS);
   }
 
   /**

@@ -221,7 +221,10 @@ export class Signals {
     return ROW_NEIGHBOUR | (words > 0 ? ROW_HAS_WORD : 0) | (match ? flags : flags & ~ROW_MATCHED);
   }
 
-  /** Like `offer`, for a neighbour. It may be a row without words or of a query without words, whose state is 0. */
+  /**
+   * Like `offer`, for a neighbour, which may lack all words. Of a query without words also for a row that is only pinned. Without
+   * words the score and the state are 0.
+   */
   offerNeighbour(row: u32, score: f64, state: u32): void {
     const points = this.points;
     const place = this.place;
@@ -262,7 +265,7 @@ export class Signals {
     }
   }
 
-  /** Offers a row of a query without words that is no neighbour. */
+  /** Offers a row of a query without words and neighbours. */
   offerWordless(row: u32): void {
     this.top.offer(row, 0, this.term.of(row), this.rules.flagsOf(row));
   }

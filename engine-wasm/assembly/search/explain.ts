@@ -10,7 +10,7 @@ import { Mem } from "../memory/mem";
 import { Result } from "../memory/result";
 import { termAt } from "../program/program-terms";
 import { Alternative, alternativeAt, SearchProgram } from "../program/search-program";
-import { finalKey } from "../rank/final-key";
+import { finalKey, finalKeyBelowNeighbours } from "../rank/final-key";
 import { rowState } from "../score/row-state";
 import { Signals } from "../score/signals";
 import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
@@ -197,7 +197,9 @@ class Explainer {
     const bonus = wordsCount ? this.explainBonuses(parts, row, words > 0, state) : 0;
     parts.boosts = rules.boostsOf(row);
     parts.rowClass = rules.classOf(row);
-    parts.key = finalKey(parts.textMatch, bonus, parts.boosts, this.run.sortKeys.scoring);
+    parts.key = program.neighbours.first
+      ? finalKeyBelowNeighbours(parts.textMatch, bonus, parts.boosts)
+      : finalKey(parts.textMatch, bonus, parts.boosts, program.browses);
     return changetype<usize>(parts);
   }
 
