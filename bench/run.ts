@@ -8,7 +8,8 @@ import { Bench } from "tinybench";
 import { machineCard, machineText } from "./machine.js";
 import { makeFixture } from "./micro/fixture.js";
 import { microPairs, type Pair } from "./micro/pairs.js";
-import { vectorPairs } from "./micro/vector-pairs.js";
+import { modelPairs } from "./micro/model-pairs.js";
+import { scanPairs } from "./micro/scan-pairs.js";
 
 interface Row {
   readonly name: string;
@@ -27,7 +28,7 @@ const { values } = parseArgs({
 
 const fixture = await makeFixture(Number(values.documents));
 const rows: Row[] = [];
-for (const pair of [...microPairs(fixture), ...vectorPairs(fixture)]) {
+for (const pair of [...microPairs(fixture), ...modelPairs(fixture), ...(await scanPairs())]) {
   if (values.only !== undefined && !pair.name.includes(values.only)) continue;
   rows.push(await measure(pair, Number(values.milliseconds)));
 }

@@ -1,6 +1,6 @@
 // The kernels the host may call, and nothing else. Only numbers cross: addresses, lengths, counts, status codes.
 
-export { buildBegin, buildStep } from "./build/build";
+export { buildBegin, buildStep, buildVectors } from "./build/build";
 export { summarise, summariseStep } from "./columns/summaries";
 export { expand } from "./expand/expand";
 export { split, splitLines } from "./json/split";
@@ -19,4 +19,6 @@ export { findIds, locate } from "./segment/lookup";
 export { analyse, fold, hash } from "./text/analyse";
 export { setOverrides, setUnicode } from "./text/unicode";
 export { train } from "./train/train";
-export { checkCodes, codesCopy, codesCount, codesFill, codesNew } from "./vector/codes";
+export { checkCodes, codesCopy, codesCount, codesFill, codesNew, codesTidy } from "./vector/codes";
+export { documentRecord, outsideRecord, outsideVector } from "./vector/outside";
+export { similarities } from "./vector/similarities";

@@ -83,7 +83,7 @@ export function documentError(refusal: Refusal, view: IndexView, documentBytesMa
     case DOC_MISSING_FIELD:
       return answer(`${subject} is missing; expected ${expected} (the schema has optional: false)`);
     case DOC_BAD_EMBEDDING:
-      return answer(`field 'embedding' must be an array of ${VECTOR_SIZE} finite numbers`);
+      return answer(`field 'embedding' must be an array of ${VECTOR_SIZE} finite numbers, not all 0`);
     case DOC_EXISTS:
       return answer("a document with this id exists already", "SK-DOC-409");
     case DOC_MISSING:

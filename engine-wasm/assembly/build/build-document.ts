@@ -22,11 +22,11 @@ import {
   TYPE_INT64,
   TYPE_STRING,
   TYPE_STRINGS,
-  VECTOR_SIZE,
 } from "../layout";
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { isArrayType, unknownType } from "../segment/segment";
+import { EmbeddingReader } from "../vector/embedding";
 import { Column, cellsNeed, Schema } from "./build-schema";
 
 const NO_SLOT: u32 = 0xffffffff;
@@ -43,6 +43,7 @@ export class DocumentCheck {
   members: Members;
   elements: ArrayElements;
   decimal: Decimal;
+  embedding: EmbeddingReader;
   document: usize; // the one at hand
   number: u64; // the one parsed last
 
@@ -61,6 +62,7 @@ export class DocumentCheck {
     made.members = Members.make();
     made.elements = ArrayElements.make();
     made.decimal = Decimal.make();
+    made.embedding = EmbeddingReader.make();
     return made;
   }
 
@@ -117,19 +119,13 @@ export class DocumentCheck {
 
   private checkEmbedding(): bool {
     const column = this.schema.embeddingColumn;
-    const elements = this.elements;
-    if (column.kind == JSON_NULL) return true;
-    const start = column.start;
-    if (column.kind != JSON_ARRAY) return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, start);
-    let count: i32 = 0;
-    elements.begin(start, column.end);
-    while (elements.next()) {
-      const finite =
-        elements.kind == JSON_NUMBER && isFinite(this.decimal.readFloat64(elements.start, elements.end));
-      if (!finite || count == VECTOR_SIZE) return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, elements.start);
-      count++;
-    }
-    return count == VECTOR_SIZE || this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, start);
+    if (!this.hasEmbedding || this.embedding.read(column.kind, column.start, column.end)) return true;
+    return this.refuse(DOC_BAD_EMBEDDING, NO_SLOT, this.embedding.refusedAt);
+  }
+
+  /** Whether the document checked last comes with a vector, which `embedding` has read. */
+  get hasEmbedding(): bool {
+    return this.schema.embeddingColumn.kind != JSON_NULL;
   }
 
   /** Parses a number into `number`. Returns DOC_OK, DOC_WRONG_TYPE (not whole) or DOC_OUT_OF_RANGE. */

@@ -9,6 +9,7 @@ import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { hasDictionary } from "../segment/field-sections";
 import { isArrayType, isKnownType, isStringType } from "../segment/segment";
+import { EMBEDDING_NAME, EMBEDDING_NAME_BYTES } from "../vector/embedding";
 import { ENTRY_HEADER, KeyTable, Pool, tableCreate, tableEnter, tableFind } from "./key-table";
 
 @unmanaged
@@ -42,7 +43,6 @@ const NAME_COLUMN: usize = ENTRY_HEADER; // u32 in a name's entry
 const NAME_ENTRY_BYTES: u32 = 16;
 const CELLS_FIRST: u32 = 64;
 const ID_NAME: usize = memory.data<u8>([0x69, 0x64]);
-const EMBEDDING_NAME: usize = memory.data<u8>([0x65, 0x6d, 0x62, 0x65, 0x64, 0x64, 0x69, 0x6e, 0x67]);
 
 /** The fields of one build. In scratch. */
 @unmanaged
@@ -58,7 +58,7 @@ export class Schema {
     const made = changetype<Schema>(scratchZeroed(offsetof<Schema>()));
     made.names = tableCreate(pool, NAME_ENTRY_BYTES, 256);
     made.idColumn = made.reserved(ID_NAME, 2);
-    made.embeddingColumn = made.reserved(EMBEDDING_NAME, 9);
+    made.embeddingColumn = made.reserved(EMBEDDING_NAME, EMBEDDING_NAME_BYTES);
     return made;
   }
 

@@ -20,6 +20,7 @@ import {
   SEG_ID_ROWS,
   SEG_SEQS,
   STATUS_BAD_PROGRAM,
+  VECTOR_BYTES,
 } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { hash64 } from "../memory/hash";
@@ -79,6 +80,7 @@ class Build {
   refusals: usize; // REFUSED_* entries
   seqs: usize; // u64 per row
   ids: usize; // sort records {hash, row}
+  vectors: usize; // vector records of the rows, 0 = no row has a vector
 
   /** Reads the schema program and makes all that the documents need; false when the program is malformed. */
   begin(program: usize, documents: usize, end: usize): bool {
@@ -170,6 +172,9 @@ class Build {
     Mem.putU64(id + RECORD_ENTRY, row);
     Mem.putU64(this.seqs + ((<usize>row) << 3), <u64>seq);
     for (let i: u32 = 0; i < schema.columnCount; i++) this.adder.add(schema.column(i), i, row);
+    if (!this.check.hasEmbedding) return;
+    if (this.vectors == 0) this.vectors = scratchZeroed(<usize>this.count * VECTOR_BYTES);
+    this.check.embedding.putRecord(this.vectors + <usize>row * VECTOR_BYTES);
   }
 
   /** Reads documents for a step. False when the input is cut short. */
@@ -278,4 +283,9 @@ export function buildBegin(inputAt: usize, inputBytes: usize): i32 {
  */
 export function buildStep(build: usize): i32 {
   return changetype<Build>(build).step();
+}
+
+/** The vector records of the rows of a complete build, one of no vector where the document had none; 0 when no document had one. */
+export function buildVectors(build: usize): usize {
+  return changetype<Build>(build).vectors;
 }

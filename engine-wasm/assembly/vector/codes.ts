@@ -43,13 +43,23 @@ function regionBytesOf(rows: u32): u64 {
   return CODES_PRESENT + <u64>Bits.bytes(rows) + <u64>rows * CODE_BYTES;
 }
 
-/** A region for so many rows, none of which has a code yet. */
+/**
+ * A region for so many rows, none of which has a code yet. Their places hold anything: a million of them are not touched before they
+ * are needed.
+ */
 export function codesNew(rows: u32): usize {
-  const bytes = <usize>min<u64>(regionBytesOf(rows), BYTES_MAX);
-  const codes = reserve(bytes);
-  Mem.fill(codes, 0, bytes);
+  const codes = reserve(<usize>min<u64>(regionBytesOf(rows), BYTES_MAX));
   Mem.putU32(codes + CODES_ROWS, rows);
+  Mem.putU32(codes + CODES_ZERO, 0);
+  Mem.fill(Codes.present(codes), 0, Bits.bytes(rows));
   return codes;
+}
+
+/** Puts zeros in the places of those of `count` rows from `first` on that have no code, as it is stored. */
+export function codesTidy(codes: usize, first: u32, count: u32): void {
+  const end = min(first + count, Codes.rows(codes));
+  for (let row = first; row < end; row++)
+    if (!Bits.has(Codes.present(codes), row)) Mem.fill(Codes.at(codes, row), 0, CODE_BYTES);
 }
 
 /** STATUS_OK when the `bytes` bytes at `codes`, which come from outside, are a codes region. */
@@ -79,8 +89,8 @@ export function codesFill(codes: usize, first: u32, records: usize, count: u32):
 function fillRow(codes: usize, row: u32, record: usize): void {
   const present = Mem.f32At(record + VECTOR_SCALE) > 0;
   putPresent(codes, row, present);
+  if (!present) return;
   const code = Codes.at(codes, row);
-  if (!present) return Mem.fill(code, 0, CODE_BYTES);
   const numbers = record + VECTOR_NUMBERS;
   for (let i: usize = 0; i < CODE; i += 2)
     Mem.putU16(code + i, ~(<u32>i8x16.bitmask(Mem.v128At(numbers + (i << 3)))));

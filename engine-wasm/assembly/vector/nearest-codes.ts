@@ -22,7 +22,9 @@ import { Estimates } from "./estimate";
 const SIZE: u32 = VECTOR_SIZE;
 const DISTANCES: u32 = SIZE + 1; // there can be
 const WORDS_A_CHECK: u32 = 1024; // of 64 rows
-const WORD_BYTES: usize = CODE_BYTES << 6; // of the codes of 64 rows
+const WORDS_A_BLOCK: u32 = 64;
+const BLOCK_ROWS_DENSE: u32 = 256; // of a block: with so many to be compared, memory is read faster as a whole than by rows
+const WORD_CODES: usize = CODE_BYTES << 6; // bytes of the codes of 64 rows
 const LANES_BYTES: usize = 16;
 
 /** The rows of one segment that are compared. */
@@ -60,22 +62,24 @@ abstract class Hamming {
     );
   }
 
-  @inline static note(distance: u32, to: usize, counts: usize): void {
+  /** Writes a distance to `to`; `times`: 1 when it counts, 0 when the next one takes its place. */
+  @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
     const count = counts + ((<usize>distance) << 2);
     Mem.putU16(to, distance);
-    Mem.putU32(count, Mem.u32At(count) + 1);
+    Mem.putU32(count, Mem.u32At(count) + times);
   }
 }
 
 /**
- * Compares the rows of some words of a bitset with a query's code and counts their distances, which go to `to`. `codes`: that
- * of row 0. Returns the end of the distances.
+ * Compares the rows of a block, some words of a bitset, with a query's code and counts their distances, which go to `to`.
+ * `codes`: that of row 0; `codesEnd`: behind that of the last row. Returns the end of the distances.
  */
-function compareWords(
+function compareBlock(
   bits: usize,
   from: u32,
   end: u32,
   codes: usize,
+  codesEnd: usize,
   code: usize,
   to: usize,
   counts: usize,
@@ -88,19 +92,24 @@ function compareWords(
   const q5 = Mem.u64At(code + 40);
   const q6 = Mem.u64At(code + 48);
   const q7 = Mem.u64At(code + 56);
+  let rows: u64 = 0;
+  for (let word = from; word < end; word++) rows += popcnt(Bits.word(bits, word));
+  const dense = rows >= BLOCK_ROWS_DENSE;
   for (let word = from; word < end; word++) {
     let rest = Bits.word(bits, word);
-    const first = codes + <usize>word * WORD_BYTES;
-    if (rest == ~(<u64>0)) {
-      for (let at = first; at < first + WORD_BYTES; at += CODE_BYTES) {
-        Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), to, counts);
-        to += 2;
+    const first = codes + <usize>word * WORD_CODES;
+    if (dense && rest != 0) {
+      for (let at = first, last = min(first + WORD_CODES, codesEnd); at < last; at += CODE_BYTES) {
+        const counted = <u32>rest & 1;
+        rest >>= 1;
+        Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), counted, to, counts);
+        to += counted << 1;
       }
       continue;
     }
     for (; rest != 0; rest &= rest - 1) {
       const at = first + <usize>ctz(rest) * CODE_BYTES;
-      Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), to, counts);
+      Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), 1, to, counts);
       to += 2;
     }
   }
@@ -159,10 +168,12 @@ export class NearestCodes {
     this.compared += count;
     let to = part.distances;
     const words = Bits.words(rows);
-    for (let word: u32 = 0; word < words; word += WORDS_A_CHECK) {
-      checkDeadline();
-      const end = min(words, word + WORDS_A_CHECK);
-      to = compareWords(bits, word, end, Codes.first(codes), this.code, to, this.counts);
+    const first = Codes.first(codes);
+    const codesEnd = first + <usize>rows * CODE_BYTES;
+    for (let word: u32 = 0; word < words; word += WORDS_A_BLOCK) {
+      if (word % WORDS_A_CHECK == 0) checkDeadline();
+      const end = min(words, word + WORDS_A_BLOCK);
+      to = compareBlock(bits, word, end, first, codesEnd, this.code, to, this.counts);
     }
     if (CHECKED) assert(to == part.distances + ((<usize>count) << 1), "each row has a distance");
     for (let end = to + LANES_BYTES; to < end; to += 2) Mem.putU16(to, DISTANCES);

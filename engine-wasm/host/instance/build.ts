@@ -6,6 +6,7 @@ import {
   REFUSED_CODE,
   REFUSED_INDEX,
   REFUSED_SLOT,
+  VECTOR_BYTES,
 } from "../../assembly/layout.js";
 import type { EngineInstance } from "./memory.js";
 
@@ -44,6 +45,8 @@ export interface BuildResult {
   segment: Uint8Array<ArrayBuffer> | null;
   /** The documents that are not in the segment, in input order. */
   failures: BuildFailure[];
+  /** The vector records of the rows, VECTOR_BYTES each, from the documents' embeddings; null when no document had one. */
+  vectors: Uint8Array<ArrayBuffer> | null;
 }
 
 const FIELD_HEAD_BYTES = 7;
@@ -86,7 +89,7 @@ function writeInput(
 }
 
 /** Reads the build kernel's result, which begins at `start` of the view; copies the segment out. */
-function decodeBuildResult(view: Buffer, start: number): BuildResult {
+function decodeBuildResult(view: Buffer, start: number): Omit<BuildResult, "vectors"> {
   const failures: BuildFailure[] = [];
   const count = view.readUInt32LE(start + 4);
   let at = start + 8;
@@ -111,6 +114,7 @@ function decodeBuildResult(view: Buffer, start: number): BuildResult {
 export class Build {
   readonly #instance: EngineInstance;
   readonly #state: number; // where its scratch has the build
+  readonly #documents: number;
 
   /**
    * Begins to build a segment of `documents`, which must have different ids. Throws EngineError("program") for a
@@ -121,13 +125,21 @@ export class Build {
     const p = instance.room(bytes);
     writeInput(instance.view(), p, fields, documents);
     this.#instance = instance;
+    this.#documents = documents.length;
     this.#state = instance.address(instance.run((kernels) => kernels.buildBegin(p, bytes)));
   }
 
   /** Works for a fraction of a millisecond (longer on a large document). The result once it is complete, else null. */
   step(): BuildResult | null {
     const result = this.#instance.address(this.#instance.run((kernels) => kernels.buildStep(this.#state)));
-    return result === 0 ? null : decodeBuildResult(this.#instance.view(), result);
+    if (result === 0) return null;
+    const built = decodeBuildResult(this.#instance.view(), result);
+    return { ...built, vectors: this.#vectors(this.#documents - built.failures.length) };
+  }
+
+  #vectors(rows: number): Uint8Array<ArrayBuffer> | null {
+    const at = this.#instance.run((kernels) => kernels.buildVectors(this.#state)) >>> 0;
+    return at === 0 ? null : new Uint8Array(this.#instance.view().subarray(at, at + rows * VECTOR_BYTES));
   }
 }
 

@@ -1,6 +1,6 @@
 // Codes regions of one instance: one bit for each number of the vectors of a segment's rows. The picture is in docs/FORMATS.md.
 // Which codes belong to which segment is the caller's business.
-import { CODE_BYTES, CODES_PRESENT, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
+import { CODE_BYTES, CODES_PRESENT, CODES_ROWS, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "./memory.js";
 
@@ -10,8 +10,8 @@ export interface CodesOf {
   readonly codes: number;
 }
 
-/** How many rows are copied or filled in one step: 1 MiB of codes, a fraction of a millisecond. */
-const ROWS_A_STEP = 16384;
+/** How many rows are copied or filled in one step: 256 KiB of codes, a fraction of a millisecond. */
+const ROWS_A_STEP = 4096;
 
 /** Size of a codes region. */
 export function codesLength(rows: number): number {
@@ -29,16 +29,36 @@ export class CodeRegions {
     return this.#instance.run((kernels) => kernels.codesNew(rows)) >>> 0;
   }
 
-  attach(bytes: Uint8Array): number {
-    const codes = this.#instance.region(bytes);
-    const status = this.#instance.run((kernels) => kernels.checkCodes(codes, bytes.length));
-    if (status === 0) return codes;
+  /** Checks a region that was filled from outside. Releases it when it does not hold together. */
+  check(codes: number, bytes: number): void {
+    const status = this.#instance.run((kernels) => kernels.checkCodes(codes, bytes));
+    if (status === 0) return;
     this.#instance.release(codes);
     throw statusError(-status);
   }
 
+  /** Views of a region's bytes, one behind the other. */
+  *parts(codes: number): Generator<Uint8Array> {
+    const rows = this.#instance.view().readUInt32LE(codes + CODES_ROWS);
+    const first = codesLength(rows) - rows * CODE_BYTES;
+    yield this.#instance.view().subarray(codes, codes + first);
+    for (let row = 0; row < rows; row += ROWS_A_STEP) {
+      this.#instance.run((kernels) => kernels.codesTidy(codes, row, ROWS_A_STEP));
+      const end = Math.min(rows, row + ROWS_A_STEP);
+      yield this.#instance
+        .view()
+        .subarray(codes + first + row * CODE_BYTES, codes + first + end * CODE_BYTES);
+    }
+  }
+
   bytes(codes: number, rows: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#instance.view().subarray(codes, codes + codesLength(rows)));
+    const bytes = new Uint8Array(codesLength(rows));
+    let at = 0;
+    for (const part of this.parts(codes)) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
   }
 
   /** Throws EngineError("program") when the region has fewer rows. */

@@ -204,10 +204,22 @@ export class Engine {
 
   /** Copies a stored codes region in. Throws EngineError("damaged") when it does not hold together. */
   attachCodes(bytes: Uint8Array): number {
-    return this.#codes.attach(bytes);
+    const codes = this.#instance.region(bytes);
+    this.attachFilledCodes(codes, bytes.length);
+    return codes;
   }
 
-  /** A copy of a codes region's bytes, to be stored. `rows` are those of its segment. */
+  /** The same for a region of `reserveSegment` into which the caller has written the parts with `fill`. */
+  attachFilledCodes(codes: number, bytes: number): void {
+    this.#codes.check(codes, bytes);
+  }
+
+  /** A codes region's bytes in small parts, to be stored. A part is a view, good until the engine is called again. */
+  codesParts(codes: number): Generator<Uint8Array> {
+    return this.#codes.parts(codes);
+  }
+
+  /** A copy of all of them. `rows` are those of the codes' segment. */
   codesBytes(codes: number, rows: number): Uint8Array<ArrayBuffer> {
     return this.#codes.bytes(codes, rows);
   }

@@ -26,6 +26,7 @@ export interface Kernels {
   topLevel(object: Address, bytes: number): Address;
   buildBegin(input: Address, bytes: number): Address;
   buildStep(build: Address): Address;
+  buildVectors(build: Address): Address;
   // merging
   mergeBegin(entries: Address): Address;
   mergeStep(state: Address, microseconds: number): number;
@@ -58,6 +59,7 @@ export interface Kernels {
   codesNew(rows: number): Address;
   checkCodes(codes: Address, bytes: number): number;
   codesCount(codes: Address): number;
+  codesTidy(codes: Address, firstRow: number, count: number): void;
   codesFill(codes: Address, firstRow: number, records: Address, count: number): number;
   codesCopy(
     toSegment: Address,
@@ -67,6 +69,11 @@ export interface Kernels {
     firstRow: number,
     count: number,
   ): number;
+  // vectors
+  similarities(input: Address, bytes: number): Address;
+  outsideVector(values: Address, bytes: number): Address;
+  outsideRecord(values: Address, bytes: number): Address;
+  documentRecord(document: Address, bytes: number): Address;
 }
 
 type KernelName = keyof Kernels;
@@ -90,6 +97,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   topLevel: true,
   buildBegin: true,
   buildStep: true,
+  buildVectors: true,
   mergeBegin: true,
   mergeStep: true,
   mergeFinish: true,
@@ -118,8 +126,13 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   codesNew: true,
   checkCodes: true,
   codesCount: true,
+  codesTidy: true,
   codesFill: true,
   codesCopy: true,
+  similarities: true,
+  outsideVector: true,
+  outsideRecord: true,
+  documentRecord: true,
 };
 
 /** The exports as kernels. Throws EngineError("mismatch") when one is missing. */

@@ -23,6 +23,7 @@ import {
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 import { discardMemory } from "./discards.js";
 import type { EngineInstance } from "./memory.js";
+import { queryVector, similarities, vectorOf, vectorOfJson } from "./outside-vectors.js";
 
 /** Memory that an idle workbench may hold. */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
@@ -154,6 +155,26 @@ export class Workbench {
   /** The same in steps, see Build: until it ends nothing else may be asked of this workbench. */
   beginBuild(schema: BuildSchema, documents: readonly BuildDocument[]): Build {
     return new Build(this.ready(schema.analysis), schema.fields, documents);
+  }
+
+  /** The cosine of a query vector with each of these vector records, NaN for a record of no vector; see outside-vectors.ts. */
+  similarities(query: Float32Array, records: Uint8Array): Float32Array {
+    return similarities(this.ready(), query, records);
+  }
+
+  /** The vector record of 512 numbers, null when they are no vector. */
+  vectorOf(numbers: Float32Array | Float64Array): Uint8Array | null {
+    return vectorOf(this.ready(), numbers);
+  }
+
+  /** The vector of a query, of length 1 and rotated, from 512 numbers; null when they are no vector. */
+  queryVector(numbers: Float32Array | Float64Array): Float32Array | null {
+    return queryVector(this.ready(), numbers);
+  }
+
+  /** The vector record of a document's member `embedding`, null when it has none that is a vector. */
+  vectorOfJson(raw: Uint8Array): Uint8Array | null {
+    return vectorOfJson(this.ready(), raw);
   }
 
   /** Another workbench with an instance of its own. */

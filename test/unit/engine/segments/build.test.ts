@@ -239,6 +239,13 @@ describe("refused", () => {
     ["bool in float[]", '{"id":"a","fs":[1,true]}', L.DOC_WRONG_TYPE, 11, 18],
     ["short embedding", `{"id":"a","embedding":${numbers(511)}}`, L.DOC_BAD_EMBEDDING, -1, 22],
     ["string in embedding", '{"id":"a","embedding":["1"]}', L.DOC_BAD_EMBEDDING, -1, 23],
+    [
+      "embedding of zeros",
+      `{"id":"a","embedding":${numbers(512).replaceAll(/\d+/g, "0")}}`,
+      L.DOC_BAD_EMBEDDING,
+      -1,
+      22,
+    ],
     ["embedding of text", '{"id":"a","embedding":"x"}', L.DOC_BAD_EMBEDDING, -1, 22],
   ])("%s", (_name, text, code, slot, at) => {
     const good = '{"id":"g","i":1,"s":"good words","ss":["one","two"],"fs":[1,2]}';

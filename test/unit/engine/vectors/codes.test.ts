@@ -53,6 +53,14 @@ test("codes are the signs of vector records", () => {
       const stored = engine.codesBytes(codes, count);
       const other = module.engine();
       expect(other.codesBytes(other.attachCodes(stored), count)).toEqual(stored);
+      const filled = other.reserveSegment(stored.length);
+      let at = 0;
+      for (const part of engine.codesParts(codes)) {
+        other.fill(filled, at, part);
+        at += part.length;
+      }
+      other.attachFilledCodes(filled, at);
+      expect(other.codesBytes(filled, count)).toEqual(stored);
     }),
     { numRuns: effort(40, 400) },
   );

@@ -20,9 +20,16 @@ import {
   plainRecords,
 } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../load-engine.js";
-import { randomProgram } from "../search/random-program.js";
+import { randomFilter, randomProgram } from "../search/random-program.js";
 import { searchTwin } from "../search/search-twin.js";
-import { type Catalogue, groupsOf, makeCatalogue, picker, randomDocument } from "../segments/catalogue.js";
+import {
+  type Catalogue,
+  groupsOf,
+  makeCatalogue,
+  type Pick,
+  picker,
+  randomDocument,
+} from "../segments/catalogue.js";
 import { randomQuery, randomVector } from "./random-vectors.js";
 
 const module = await loadEngine();
@@ -53,10 +60,15 @@ function expectSame(answer: Uint8Array, expected: readonly PlainNearest[], wante
     expect(Math.abs(estimates[i]! - estimate)).toBeLessThan(ROUNDING);
 }
 
-/** The programs of other tests, with filters and the like more often than words. */
-function program(pick: ReturnType<typeof picker>): SearchProgram {
+/** The programs of other tests, with filters and the like more often than words, and often with rows to hide. */
+function program(pick: Pick): SearchProgram {
   const made = randomProgram(bench, pick);
-  return pick([true, true, true, false]) ? { ...made, words: [] } : made;
+  const hide = { effect: "hide", weight: 0, filter: randomFilter(bench, pick, 1) } as const;
+  return {
+    ...made,
+    words: pick([true, false, false]) ? made.words : [],
+    rules: pick([true, false]) ? [...made.rules, hide] : made.rules,
+  };
 }
 
 test("the same as plain loops", () => {
@@ -99,7 +111,7 @@ test("the same as plain loops", () => {
     }),
     { numRuns: effort(40, 400) },
   );
-  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(10);
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(3);
 });
 
 test("of equal rows the newest, over the segments", () => {
@@ -115,6 +127,34 @@ test("of equal rows the newest, over the segments", () => {
   for (const wanted of [1, 63, 1000, 1999, 2000, 4949, 4950, ALL_ROWS]) {
     const answer = catalogue.engine.nearest(catalogue.snapshot, codes, query, wanted, encodeSearch(PLAIN));
     expectSame(answer, expected, wanted);
+  }
+});
+
+test("blocks of many, few and no rows that pass", () => {
+  const random = new Random(6);
+  const few = Array.from({ length: 50 }, () => randomVector(random));
+  const documents = Array.from({ length: 9001 }, (_, i) => ({ id: `d${i}`, stock: random.below(100) }));
+  const catalogue = makeCatalogue(module, bench, [documents], (i) => i % 7 === 3);
+  const vectors = documents.map((_, i) => (i % 13 === 0 ? null : random.pick(few)));
+  const vectorOf = (seq: number): PlainVector => vectors[(seq - 1000) / 7]!;
+  const codes = codesOf(catalogue.engine, catalogue, vectorOf);
+  const query = randomQuery(random);
+  for (const share of [0, 1, 5, 7, 12, 50, 99]) {
+    const asked: SearchProgram = {
+      ...PLAIN,
+      filter: [{ op: "intRange", slot: 4, low: 0n, high: BigInt(share) }],
+    };
+    const passing = catalogue.rows.filter(({ document }) => (document.stock as number) <= share);
+    const expected = plainNearest(
+      passing.map(({ seq }) => ({ seq, vector: vectorOf(seq) })),
+      query,
+    );
+    for (const wanted of [1, 100, ALL_ROWS])
+      expectSame(
+        catalogue.engine.nearest(catalogue.snapshot, codes, query, wanted, encodeSearch(asked)),
+        expected,
+        wanted,
+      );
   }
 });
 

@@ -18,7 +18,7 @@ const EMBEDDED = 1000;
 const SLOTS = [{ slot: SLOT_DESCRIPTION, weight: 1, stemmed: false }];
 const OPTIONS = { slots: SLOTS, number: 1, termsMax: 65_536, previous: null };
 
-export function vectorPairs(fixture: Fixture): Pair[] {
+export function modelPairs(fixture: Fixture): Pair[] {
   return [training(fixture), embedding(fixture)];
 }
 

@@ -1,0 +1,57 @@
+// The kernels for vectors from outside: those that a client sends with a query or with documents, and those that an endpoint gives.
+// Each answers nothing (0 bytes) when there is no vector: numbers that are not finite, or only zeros.
+
+import { JSON_NULL } from "../json/json";
+import { Members } from "../json/json-walk";
+import { DOC_OK, STATUS_BAD_PROGRAM, VECTOR_BYTES, VECTOR_SIZE } from "../layout";
+import { scratch } from "../memory/arena";
+import { Result } from "../memory/result";
+import { EmbeddingReader, isEmbeddingName } from "./embedding";
+import { putVectorRecord, turnVector } from "./record";
+
+const VALUES_BYTES: usize = VECTOR_SIZE << 3;
+const FLOAT_BYTES: usize = VECTOR_SIZE << 2;
+
+function resultOf(from: usize, bytes: usize): i32 {
+  const result = Result.open();
+  result.putBytes(from, bytes);
+  return <i32>result.close();
+}
+
+/** The vector f32[VECTOR_SIZE], of length 1 and rotated, of f64[VECTOR_SIZE]. */
+export function outsideVector(values: usize, bytes: usize): i32 {
+  if (bytes != VALUES_BYTES) return -STATUS_BAD_PROGRAM;
+  const vector = scratch(FLOAT_BYTES);
+  return resultOf(vector, turnVector(values, vector) ? FLOAT_BYTES : 0);
+}
+
+/** The vector record of f64[VECTOR_SIZE]. */
+export function outsideRecord(values: usize, bytes: usize): i32 {
+  if (bytes != VALUES_BYTES) return -STATUS_BAD_PROGRAM;
+  const vector = scratch(FLOAT_BYTES);
+  const record = scratch(VECTOR_BYTES);
+  if (!turnVector(values, vector)) return resultOf(record, 0);
+  putVectorRecord(vector, record);
+  return resultOf(record, VECTOR_BYTES);
+}
+
+/** The vector record of the member `embedding` of a document, a JSON object. Of a repeated name the last counts. */
+export function documentRecord(document: usize, bytes: usize): i32 {
+  const members = Members.make();
+  const reader = EmbeddingReader.make();
+  const record = scratch(VECTOR_BYTES);
+  let kind = JSON_NULL;
+  let start: usize = 0;
+  let end: usize = 0;
+  members.begin(document, document + bytes);
+  while (members.status == DOC_OK && members.next()) {
+    if (!isEmbeddingName(members.nameAt, members.nameBytes)) continue;
+    kind = members.kind;
+    start = members.start;
+    end = members.end;
+  }
+  if (members.status != DOC_OK || kind == JSON_NULL || !reader.read(kind, start, end))
+    return resultOf(record, 0);
+  reader.putRecord(record);
+  return resultOf(record, VECTOR_BYTES);
+}

@@ -1,0 +1,64 @@
+// Vectors from outside become vectors of the index: of length 1, rotated, and for rows as records of small whole numbers.
+
+import { VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
+import { Mem } from "../memory/mem";
+import { rotate } from "./rotation";
+
+const FLOAT_BYTES: usize = VECTOR_SIZE << 2;
+const NUMBERS_END: usize = VECTOR_BYTES;
+const LARGEST: f32 = 127;
+
+/**
+ * Writes the direction of f64[VECTOR_SIZE] at `values` to `vector`, f32[VECTOR_SIZE]: of length 1, rotated. False when the
+ * values are not all finite, or all 0; then nothing is written.
+ */
+export function turnVector(values: usize, vector: usize): bool {
+  let largest: f64 = 0;
+  for (let i: usize = 0; i < FLOAT_BYTES << 1; i += 8) {
+    const value = Mem.f64At(values + i);
+    if (!isFinite(value)) return false;
+    largest = max(largest, abs(value));
+  }
+  if (largest == 0) return false;
+  let square: f64 = 0; // of values below 1, so that it does not overflow
+  for (let i: usize = 0; i < FLOAT_BYTES << 1; i += 8) {
+    const share = Mem.f64At(values + i) / largest;
+    square += share * share;
+  }
+  const length = Math.sqrt(square);
+  for (let i: usize = 0; i < FLOAT_BYTES; i += 4)
+    Mem.putF32(vector + i, <f32>(Mem.f64At(values + (i << 1)) / largest / length));
+  rotate(vector);
+  return true;
+}
+
+/** Writes the record of a vector, f32[VECTOR_SIZE] and not all 0: 127 or -127 for its largest number. */
+export function putVectorRecord(vector: usize, record: usize): void {
+  let most = f32x4.splat(0);
+  for (let i: usize = 0; i < FLOAT_BYTES; i += 16) most = f32x4.max(most, f32x4.abs(Mem.v128At(vector + i)));
+  const largest = max(
+    max(f32x4.extract_lane(most, 0), f32x4.extract_lane(most, 1)),
+    max(f32x4.extract_lane(most, 2), f32x4.extract_lane(most, 3)),
+  );
+  const scale = f32x4.splat(LARGEST / largest);
+  let squares: v128 = i32x4.splat(0);
+  let from = vector;
+  for (let at = record + VECTOR_NUMBERS; at < record + NUMBERS_END; at += 16) {
+    const low = i16x8.narrow_i32x4_s(whole(from, scale), whole(from + 16, scale));
+    const high = i16x8.narrow_i32x4_s(whole(from + 32, scale), whole(from + 48, scale));
+    squares = i32x4.add(squares, i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high)));
+    Mem.putV128(at, i8x16.narrow_i16x8_s(low, high));
+    from += 64;
+  }
+  const square =
+    i32x4.extract_lane(squares, 0) +
+    i32x4.extract_lane(squares, 1) +
+    i32x4.extract_lane(squares, 2) +
+    i32x4.extract_lane(squares, 3);
+  Mem.putF32(record + VECTOR_SCALE, <f32>(1.0 / Math.sqrt(<f64>square)));
+}
+
+/** Four numbers times the scale, as the nearest whole numbers. */
+function whole(from: usize, scale: v128): v128 {
+  return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(Mem.v128At(from), scale)));
+}

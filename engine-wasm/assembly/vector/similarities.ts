@@ -1,0 +1,55 @@
+// Cosines of vectors with a query. Both have length 1, so a cosine is a dot product; numbers are multiplied as floats, since a query of
+// 8 or 16 bits would cost digits that decide between close rows.
+
+import { STATUS_BAD_PROGRAM, VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
+import { Mem } from "../memory/mem";
+import { Result } from "../memory/result";
+
+const SIZE: usize = VECTOR_SIZE;
+const QUERY_BYTES: usize = SIZE << 2;
+const RECORD: usize = VECTOR_BYTES;
+
+/** Four products at a time. */
+abstract class Products {
+  @inline static of(numbers: v128, query: usize): v128 {
+    return f32x4.mul(f32x4.convert_i32x4_s(numbers), Mem.v128At(query));
+  }
+}
+
+/** The dot product of i8[VECTOR_SIZE] and f32[VECTOR_SIZE]. */
+function dot(numbers: usize, query: usize): f32 {
+  let a = f32x4.splat(0);
+  let b = f32x4.splat(0);
+  for (let end = numbers + SIZE; numbers < end; numbers += 16) {
+    const all = Mem.v128At(numbers);
+    const low = i16x8.extend_low_i8x16_s(all);
+    const high = i16x8.extend_high_i8x16_s(all);
+    a = f32x4.add(a, Products.of(i32x4.extend_low_i16x8_s(low), query));
+    b = f32x4.add(b, Products.of(i32x4.extend_high_i16x8_s(low), query + 16));
+    a = f32x4.add(a, Products.of(i32x4.extend_low_i16x8_s(high), query + 32));
+    b = f32x4.add(b, Products.of(i32x4.extend_high_i16x8_s(high), query + 48));
+    query += 64;
+  }
+  const sum = f32x4.add(a, b);
+  return (
+    f32x4.extract_lane(sum, 0) +
+    f32x4.extract_lane(sum, 1) +
+    (f32x4.extract_lane(sum, 2) + f32x4.extract_lane(sum, 3))
+  );
+}
+
+/**
+ * Input: f32[VECTOR_SIZE], a query of length 1, then vector records. Result: f32 for each of these, its cosine with the query, or
+ * NaN for a record of no vector. -STATUS_BAD_PROGRAM when the input does not end with a record.
+ */
+export function similarities(input: usize, bytes: usize): i32 {
+  if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % RECORD != 0) return -STATUS_BAD_PROGRAM;
+  const result = Result.open();
+  const end = input + bytes;
+  for (let record = input + QUERY_BYTES; record < end; record += RECORD) {
+    const scale = Mem.f32At(record + VECTOR_SCALE);
+    const cosine = scale > 0 ? scale * dot(record + VECTOR_NUMBERS, input) : <f32>NaN;
+    result.putU32(reinterpret<u32>(cosine));
+  }
+  return <i32>result.close();
+}
