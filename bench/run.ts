@@ -7,8 +7,8 @@ import { parseArgs } from "node:util";
 import { Bench } from "tinybench";
 import { machineCard, machineText } from "./machine.js";
 import { makeFixture } from "./micro/fixture.js";
-import { microPairs, type Pair } from "./micro/pairs.js";
 import { modelPairs } from "./micro/model-pairs.js";
+import { microPairs, type Pair } from "./micro/pairs.js";
 import { scanPairs } from "./micro/scan-pairs.js";
 
 interface Row {

@@ -2,9 +2,9 @@
 // JavaScript.
 
 import { VECTOR_BYTES, VECTOR_SCALE, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
-import { Embedder } from "../../engine-wasm/host/instance/embedder.js";
-import { trainModel } from "../../engine-wasm/host/instance/trainer.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
+import { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
+import { trainModel } from "../../engine-wasm/host/vectors/trainer.js";
 import { readSegment } from "../../test/oracle/segments/segment-reader.js";
 import { plainTermVectors } from "../../test/oracle/vectors/lsa.js";
 import { decodeModel } from "../../test/oracle/vectors/model.js";

@@ -5,8 +5,8 @@ import { Buffer } from "node:buffer";
 import { STATUS_BAD_PROGRAM, STATUS_DAMAGED } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import type { Kernels } from "../../engine-wasm/host/instance/kernels.js";
-import type { EngineInstance } from "../../engine-wasm/host/instance/memory.js";
+import type { Kernels } from "../../engine-wasm/host/wasm/kernels.js";
+import type { EngineInstance } from "../../engine-wasm/host/wasm/memory.js";
 import { finding } from "./target.js";
 
 const GUARD_BYTES = 1024;

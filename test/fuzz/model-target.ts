@@ -8,8 +8,8 @@ import {
   VECTOR_BYTES,
 } from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import { featureParts } from "../../engine-wasm/host/instance/feature-parts.js";
-import { trainModel } from "../../engine-wasm/host/instance/trainer.js";
+import { featureParts } from "../../engine-wasm/host/vectors/feature-parts.js";
+import { trainModel } from "../../engine-wasm/host/vectors/trainer.js";
 import type { Pick } from "../unit/engine/segments/catalogue.js";
 import { TEXT_SLOTS, textDocument, textSegment } from "../unit/engine/vectors/texts.js";
 import { type Answer, Canary, type Guarded } from "./canary.js";

@@ -2,7 +2,7 @@
 // one of another version is refused.
 import { expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
-import { Embedder } from "../../engine-wasm/host/instance/embedder.js";
+import { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import { decodeModel, dot, plainVector } from "../oracle/vectors/model.js";
 import { loadEngine } from "../unit/engine/load-engine.js";
 import { readFixture } from "./fixture-files.js";

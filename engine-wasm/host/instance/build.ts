@@ -8,7 +8,7 @@ import {
   REFUSED_SLOT,
   VECTOR_BYTES,
 } from "../../assembly/layout.js";
-import type { EngineInstance } from "./memory.js";
+import type { EngineInstance } from "../wasm/memory.js";
 
 export interface BuildField {
   /** Permanent number of the field in its index, 0..65535. */

@@ -1,8 +1,10 @@
 // The engine, compiled once per process. A worker thread gets the WebAssembly.Module and the Unicode table by
 // structured clone (`parts`) and makes its own instances without compiling again.
 import { EngineError } from "../engine-error.js";
+import { Embedder } from "../vectors/embedder.js";
+import { type TrainOptions, trainModel } from "../vectors/trainer.js";
+import { EngineInstance } from "../wasm/memory.js";
 import { Engine } from "./engine.js";
-import { EngineInstance } from "./memory.js";
 import { Workbench } from "./workbench.js";
 
 /** What a worker thread needs to make instances. It can be posted to the thread. */
@@ -46,6 +48,16 @@ export class EngineModule {
   /** Search for one index of one shard: an instance of its own. */
   engine(): Engine {
     return new Engine(() => this.instantiate());
+  }
+
+  /** One model of one index of one shard: an instance of its own. Throws EngineError("damaged"). */
+  embedder(model: Uint8Array): Embedder {
+    return new Embedder(this.instantiate(), model);
+  }
+
+  /** Trains a model on a segment, in an instance that is thrown away. See trainModel. */
+  train(segment: Uint8Array, options: TrainOptions): Uint8Array {
+    return trainModel(this.instantiate(), segment, options);
   }
 
   /** Analysis and indexing for one thread: an instance with the Unicode table. */

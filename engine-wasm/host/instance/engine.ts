@@ -5,9 +5,9 @@
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import { encodeNearest } from "../programs/nearest-program.js";
-import { CodeRegions, type CodesOf } from "./codes.js";
+import { CodeRegions, type CodesOf } from "../vectors/codes.js";
+import type { EngineInstance } from "../wasm/memory.js";
 import { discardMemory } from "./discards.js";
-import type { EngineInstance } from "./memory.js";
 import { Merge, type MergeEntry } from "./merge.js";
 import { type Region, Renewal } from "./renewal.js";
 

@@ -2,7 +2,7 @@
 // answer queries. The inputs must stay attached until `finish` or `cancel`; their live bits are read at the start.
 import { MERGE_ENTRY_BYTES, SNAP_ENTRIES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
-import type { EngineInstance } from "./memory.js";
+import type { EngineInstance } from "../wasm/memory.js";
 
 export interface MergeEntry {
   /** Address of an attached segment. */

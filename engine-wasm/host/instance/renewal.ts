@@ -1,6 +1,6 @@
 // The move of an engine's regions to a fresh instance. Segments never change, so they can be copied ahead in small steps
 // between which the old instance answers. The other regions follow at the end.
-import type { EngineInstance } from "./memory.js";
+import type { EngineInstance } from "../wasm/memory.js";
 
 /** A segment or live bitset that is to survive a renewal. */
 export interface Region {

@@ -20,10 +20,10 @@ import {
   type SplitLines,
   type SplitResult,
 } from "../programs/split-result.js";
+import { queryVector, similarities, vectorOf, vectorOfJson } from "../vectors/outside-vectors.js";
+import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 import { discardMemory } from "./discards.js";
-import type { EngineInstance } from "./memory.js";
-import { queryVector, similarities, vectorOf, vectorOfJson } from "./outside-vectors.js";
 
 /** Memory that an idle workbench may hold. */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;

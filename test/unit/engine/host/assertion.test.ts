@@ -2,7 +2,7 @@
 // engine has no assertion.
 import { readFile } from "node:fs/promises";
 import { expect, test, vi } from "vitest";
-import type { EngineInstance } from "../../../../engine-wasm/host/instance/memory.js";
+import type { EngineInstance } from "../../../../engine-wasm/host/wasm/memory.js";
 import { loadEngine } from "../load-engine.js";
 
 const TEXT = "only a region that is reserved is given back";

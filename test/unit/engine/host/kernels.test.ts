@@ -1,4 +1,4 @@
-// The host and the compiler agree about the kernels: every call in engine-wasm/host/instance/kernels.ts has the arguments and the kind
+// The host and the compiler agree about the kernels: every call in engine-wasm/host/wasm/kernels.ts has the arguments and the kind
 // of result that asc wrote into dist/engine/engine.d.ts, and no kernel is exported that the host does not know.
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ async function signatures(file: string, line: RegExp): Promise<Map<string, strin
 }
 
 test("host/kernels.ts has the kernels that asc exports", async () => {
-  const host = await signatures("engine-wasm/host/instance/kernels.ts", /^ {2}(\w+)\(([^)]*)\): (\w+);/gm);
+  const host = await signatures("engine-wasm/host/wasm/kernels.ts", /^ {2}(\w+)\(([^)]*)\): (\w+);/gm);
   const engine = await signatures(
     "dist/engine/engine.d.ts",
     /^ {2}export function (\w+)\(([^)]*)\): (\w+);/gm,

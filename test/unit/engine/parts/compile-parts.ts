@@ -2,7 +2,7 @@
 // are no kernels.
 import { readFile } from "node:fs/promises";
 import asc from "assemblyscript/asc";
-import { brokenAssertion } from "../../../../engine-wasm/host/instance/assertion.js";
+import { brokenAssertion } from "../../../../engine-wasm/host/wasm/assertion.js";
 
 const FOLDER = new URL("../../../../engine-wasm/assembly/", import.meta.url);
 const ENTRY = "parts-entry.ts";

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
-import { Embedder } from "../../../../engine-wasm/host/instance/embedder.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
+import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import { readSegment } from "../../../oracle/segments/segment-reader.js";
 import {
   decodeModel,

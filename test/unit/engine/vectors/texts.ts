@@ -1,9 +1,9 @@
 // Documents with text in several fields for the tests of embedded models: with and without a language, with part numbers.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { BuildField } from "../../../../engine-wasm/host/instance/build.js";
-import type { Embedder } from "../../../../engine-wasm/host/instance/embedder.js";
 import { PLAIN_ANALYSIS, type Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
 import { languageNumber } from "../../../../engine-wasm/host/stemmer.js";
+import type { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import type { Pick } from "../segments/catalogue.js";
 import { toRaw } from "../segments/documents.js";
 

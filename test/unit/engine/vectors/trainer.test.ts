@@ -2,8 +2,8 @@
 // the same bytes for the same input, no trap on damaged bytes.
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
-import { Embedder } from "../../../../engine-wasm/host/instance/embedder.js";
-import { type TrainOptions, trainModel } from "../../../../engine-wasm/host/instance/trainer.js";
+import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
+import { type TrainOptions, trainModel } from "../../../../engine-wasm/host/vectors/trainer.js";
 import { readSegment } from "../../../oracle/segments/segment-reader.js";
 import { plainTermVectors, vocabulary } from "../../../oracle/vectors/lsa.js";
 import {

@@ -12,8 +12,8 @@ import {
   VECTOR_SIZE,
 } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
+import type { EngineInstance } from "../wasm/memory.js";
 import { featureParts } from "./feature-parts.js";
-import type { EngineInstance } from "./memory.js";
 
 export interface ModelInfo {
   terms: number;

@@ -2,7 +2,7 @@
 // Which codes belong to which segment is the caller's business.
 import { CODE_BYTES, CODES_PRESENT, CODES_ROWS, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
-import type { EngineInstance } from "./memory.js";
+import type { EngineInstance } from "../wasm/memory.js";
 
 /** A segment and the codes of its rows. */
 export interface CodesOf {

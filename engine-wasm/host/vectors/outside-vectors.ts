@@ -1,7 +1,7 @@
 // Vectors from outside (of a client or of an endpoint) made into vectors of the index, and exact cosines of stored ones. The record and
 // the rotation are drawn in docs/FORMATS.md.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../assembly/layout.js";
-import type { EngineInstance } from "./memory.js";
+import type { EngineInstance } from "../wasm/memory.js";
 
 const FLOAT_BYTES = 4;
 
