@@ -6,7 +6,7 @@ import {
   encodeBackupTake,
   encodeBackupWrite,
   type WrittenBackup,
-} from "../../shards/protocol/backup.js";
+} from "../../shards/protocol/operations/backup.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Logger } from "../log.js";
 import type { ShardCalls } from "../threads/shard-calls.js";

@@ -4,7 +4,7 @@ import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
-import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/offline.js";
+import type { IndexReport, OfflineJob, ShardReport } from "../../shards/protocol/operations/offline.js";
 import { OtherVersionError } from "../../shards/storage/envelope.js";
 import { hasDatabase, levelDamage } from "../../shards/storage/level-reader/level-files.js";
 import { unfinishedRestore } from "../backups/restore.js";

@@ -5,7 +5,7 @@ import {
   encodeStored,
   type MovedDocument,
   type StoredPage,
-} from "../../shards/protocol/move.js";
+} from "../../shards/protocol/operations/move.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import type { ShardPool } from "../threads/shard-pool.js";
 

@@ -5,7 +5,7 @@ import type { EngineModule } from "../../engine-wasm/host/instance/engine-module
 import { BATCH_SEGMENT_BYTES } from "../index/limits.js";
 import { buildTolerant, type StoredDocument } from "../index/upkeep/reindex-job.js";
 import type { ShardSchema } from "../protocol/control.js";
-import type { IndexRepair, LostDocument } from "../protocol/offline.js";
+import type { IndexRepair, LostDocument } from "../protocol/operations/offline.js";
 import { decodeDocument, encodeDocument, isChecked } from "../segments/document-record.js";
 import { encodeManifest, type SegmentRecord } from "../segments/manifest.js";
 import { putSchema } from "../segments/schema-record.js";
@@ -90,7 +90,7 @@ export async function repairIndex(
   const rewritten: StoreOp[] = [];
   for await (const documents of slices(store, contents, live, rewritten)) {
     await store.batch(rewritten.splice(0), { sync: false });
-    const bytes = buildTolerant(documents, schema, workbench);
+    const { bytes } = buildTolerant(documents, schema, workbench);
     const { rows, firstSeq, lastSeq } = summarize(bytes, `index ${contents.uid}, segment ${nextSegment}`);
     const pieces = pieceCount(bytes.length);
     await writePiecesAhead(store, contents.uid, nextSegment, () => bytes, true);

@@ -56,6 +56,12 @@ export class MessageWriter {
     return this;
   }
 
+  f32(value: number): this {
+    const at = this.#room(4);
+    this.#bytes.writeFloatLE(value, at);
+    return this;
+  }
+
   /** A whole number below 2^53, as f64. */
   whole(value: number): this {
     const at = this.#room(8);
@@ -126,6 +132,10 @@ export class MessageReader {
 
   u64(): bigint {
     return this.#bytes.readBigUInt64LE(this.#take(8));
+  }
+
+  f32(): number {
+    return this.#bytes.readFloatLE(this.#take(4));
   }
 
   whole(): number {

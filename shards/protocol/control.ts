@@ -1,5 +1,6 @@
 // Control messages: op byte, then msgpack. Rare, so clarity goes before speed.
-//   OPEN {uid, schema, made} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
+//   OPEN {uid, schema, made, vectors} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
+//   VECTORS {uid, source, origin} -> {}
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
 //   STANDING {uid, schemaVersion, made} -> what OPEN would answer, without opening
 import { pack, unpack } from "msgpackr/pack";
@@ -27,6 +28,15 @@ export interface ShardSchema {
   analysis: { symbolsToIndex: string; tokenSeparators: string };
 }
 
+const SOURCES = ["none", "documents", "pushed", "endpoint"] as const;
+export type VectorSource = (typeof SOURCES)[number];
+
+export interface VectorPolicy {
+  source: VectorSource;
+  /** Of pushed vectors and those of an endpoint: differs when they cannot be compared. Vectors of a model have its number. */
+  origin: number;
+}
+
 export interface SchemaRequest {
   uid: number;
   schema: ShardSchema;
@@ -35,6 +45,8 @@ export interface SchemaRequest {
 export interface OpenRequest extends SchemaRequest {
   /** Every shard has had the index, so a shard without it has lost it; else opening makes a new one. */
   made: boolean;
+  /** Where its vectors come from. */
+  vectors: VectorPolicy;
 }
 
 export interface StandingRequest {
@@ -73,6 +85,22 @@ export interface IndexStats {
   maintenanceDue: boolean;
   /** Bytes of the request documents that wait for their commit. */
   queuedBytes: number;
+  /** Rows with a vector. */
+  vectors: number;
+  /** Documents whose vectors are still to be made. */
+  pending: number;
+  /** Memory of the codes by which vectors are found. */
+  codesBytes: number;
+  /** The embedded model, 0 for none. */
+  modelNumber: number;
+  modelBytes: number;
+  /** How many documents the index had when the model was trained, and which fields it was trained on. */
+  modelDocuments: number;
+  modelFields: number;
+  /** Unix seconds. */
+  modelTrainedAt: number;
+  /** How long its training took. */
+  modelTookMs: number;
 }
 
 type Fields = Record<string, unknown>;
@@ -147,7 +175,7 @@ export function encodeSchema(request: SchemaRequest): Uint8Array<ArrayBuffer> {
 /** Payload of OPEN, after the op byte. */
 export function decodeOpen(reader: MessageReader): OpenRequest {
   const fields = readObject(reader);
-  return { ...schemaRequest(fields), made: fields.made === true };
+  return { ...schemaRequest(fields), made: fields.made === true, vectors: checkPolicy(fields.vectors) };
 }
 
 /** Payload of SCHEMA, after the op byte. */
@@ -157,6 +185,23 @@ export function decodeSchemaRequest(reader: MessageReader): SchemaRequest {
 
 function schemaRequest(fields: Fields): SchemaRequest {
   return { uid: whole(fields, "uid"), schema: checkSchema(fields.schema) };
+}
+
+function checkPolicy(value: unknown): VectorPolicy {
+  const { source, origin } = (value ?? {}) as Partial<VectorPolicy>;
+  if (source === undefined || !SOURCES.includes(source) || !Number.isSafeInteger(origin))
+    throw new ShardError(SHARD_BAD_MESSAGE, "not a policy for vectors");
+  return { source, origin: origin as number };
+}
+
+export function encodePolicy(uid: number, policy: VectorPolicy): Uint8Array<ArrayBuffer> {
+  return encode(Op.VECTORS, { uid, ...policy });
+}
+
+/** Payload of VECTORS, after the op byte. */
+export function decodePolicy(reader: MessageReader): VectorPolicy & { uid: number } {
+  const fields = readObject(reader);
+  return { uid: whole(fields, "uid"), ...checkPolicy(fields) };
 }
 
 export function encodeClose(uid: number): Uint8Array<ArrayBuffer> {
@@ -237,5 +282,14 @@ export function decodeStatsReply(reply: Uint8Array): IndexStats {
     merging: fields.merging === true,
     maintenanceDue: fields.maintenanceDue === true,
     queuedBytes: whole(fields, "queuedBytes"),
+    vectors: whole(fields, "vectors"),
+    pending: whole(fields, "pending"),
+    codesBytes: whole(fields, "codesBytes"),
+    modelNumber: whole(fields, "modelNumber"),
+    modelBytes: whole(fields, "modelBytes"),
+    modelDocuments: whole(fields, "modelDocuments"),
+    modelFields: whole(fields, "modelFields"),
+    modelTrainedAt: whole(fields, "modelTrainedAt"),
+    modelTookMs: whole(fields, "modelTookMs"),
   };
 }

@@ -1,7 +1,7 @@
 // `skein check` and `skein repair`: what is stored in the data directory of a stopped server, verified and made whole.
 // Owns only what is printed; server/offline does the work.
 import { Command } from "commander";
-import type { IndexReport, ShardReport } from "../../../shards/protocol/offline.js";
+import type { IndexReport, ShardReport } from "../../../shards/protocol/operations/offline.js";
 import { dataDirFrom } from "../../config.js";
 import { makePrivateFiles } from "../../data-dir/private-files.js";
 import { messageOf } from "../../formats/input-error.js";

@@ -4,10 +4,10 @@
 //                   count x {f64 seq, u16 + id, u32 + raw JSON}
 //   ADOPT  request  u8 op, u32 uid, f64 generation, f64 maxSeq, u32 count, documents as in STORED's reply
 //          reply    u8 0
-import { type MessageReader, MessageWriter } from "./bytes.js";
-import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
-import { Op, REPLY_OK } from "./ops.js";
-import { openReply } from "./reply.js";
+import { type MessageReader, MessageWriter } from "../bytes.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "../errors.js";
+import { Op, REPLY_OK } from "../ops.js";
+import { openReply } from "../reply.js";
 
 /** A live document with the sequence number it keeps for ever. */
 export interface MovedDocument {
