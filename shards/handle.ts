@@ -1,11 +1,11 @@
 // One message in, one reply out: decodes, calls the shard, encodes. No logic. Never throws: whatever goes wrong
 // is an error reply.
 import type { IndexShard } from "./index/index-shard.js";
-import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/backup.js";
 import { MessageReader } from "./protocol/bytes.js";
 import {
   decodeInUse,
   decodeOpen,
+  decodePolicy,
   decodeSchemaRequest,
   decodeStanding,
   decodeUid,
@@ -15,18 +15,39 @@ import {
 import { SHARD_BAD_MESSAGE, SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
 import { decodeAllSeqs, decodeExport, encodeAllSeqsReply, encodeExportReply } from "./protocol/export.js";
 import { decodeFetch, decodeGet, encodeFetchReply } from "./protocol/fetch.js";
-import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/move.js";
+import { decodeBackupId, decodeBackupWrite, encodeBackupWriteReply } from "./protocol/operations/backup.js";
+import { decodeAdopt, decodeStored, encodeStoredReply } from "./protocol/operations/move.js";
 import { Op } from "./protocol/ops.js";
 import { decodePage, encodePageReply } from "./protocol/page.js";
 import { decodeProgram, encodeDeleteWhereReply } from "./protocol/program.js";
 import { encodeEmptyReply, encodeError, encodeOk } from "./protocol/reply.js";
 import { decodeTogether, encodeTogetherReply } from "./protocol/together.js";
 import { decodeUnseen, encodeCountUnseenReply } from "./protocol/unseen.js";
+import {
+  decodeEmbed,
+  decodeModel,
+  decodeNearestRequest,
+  decodePending,
+  decodePutVectors,
+  decodeSample,
+  decodeSimilarities,
+  encodeEmbedReply,
+  encodeModelOfReply,
+  encodePendingReply,
+  encodePutVectorsReply,
+  encodeSampleReply,
+  encodeSimilaritiesReply,
+} from "./protocol/vectors.js";
 import { decodeWrite, encodeAdditionsReply, encodeWriteReply, UnreadWrite } from "./protocol/write.js";
 import type { Shard } from "./shard.js";
 import { StoreReopeningError, StoreWriteError } from "./storage/store.js";
 
 export type ShardReply = Uint8Array<ArrayBuffer>;
+
+type OnIndex = (
+  uid: number,
+  work: (index: IndexShard) => ShardReply | Promise<ShardReply>,
+) => ShardReply | Promise<ShardReply>;
 
 /** At once for most reads, so that many of them can be answered in one turn. */
 export function handle(shard: Shard, message: Uint8Array): ShardReply | Promise<ShardReply> {
@@ -95,8 +116,7 @@ function answerRead(
   op: number,
   reader: MessageReader,
 ): ShardReply | Promise<ShardReply> | null {
-  const on = (uid: number, work: (index: IndexShard) => ShardReply | Promise<ShardReply>) =>
-    onIndex(shard, uid, work);
+  const on: OnIndex = (uid, work) => onIndex(shard, uid, work);
   switch (op) {
     case Op.SEARCH: {
       const request = decodeProgram(reader);
@@ -109,6 +129,18 @@ function answerRead(
     case Op.EXPAND: {
       const request = decodeProgram(reader);
       return on(request.uid, (index) => encodeOk(index.expand(request)));
+    }
+    case Op.NEAREST: {
+      const request = decodeNearestRequest(reader);
+      return on(request.uid, (index) => encodeOk(index.nearest(request)));
+    }
+    case Op.SIMILARITIES: {
+      const request = decodeSimilarities(reader);
+      return on(request.uid, (index) => encodeSimilaritiesReply(index.similarities(request)));
+    }
+    case Op.EMBED: {
+      const request = decodeEmbed(reader);
+      return on(request.uid, async (index) => encodeEmbedReply(await index.embed(request)));
     }
     case Op.SEARCH_PAGE: {
       const request = decodePage(reader);
@@ -128,8 +160,7 @@ function answerRead(
 }
 
 async function answerIndex(shard: Shard, op: number, reader: MessageReader): Promise<ShardReply> {
-  const on = (uid: number, work: (index: IndexShard) => ShardReply | Promise<ShardReply>) =>
-    onIndex(shard, uid, work);
+  const on: OnIndex = (uid, work) => onIndex(shard, uid, work);
   switch (op) {
     case Op.WRITE: {
       const request = new UnreadWrite(reader);
@@ -186,6 +217,41 @@ async function answerIndex(shard: Shard, op: number, reader: MessageReader): Pro
         shard.checkUndamaged(uid);
         return encodeStatsReply(index.stats());
       });
+    }
+    default:
+      return answerVectors(on, op, reader);
+  }
+}
+
+async function answerVectors(on: OnIndex, op: number, reader: MessageReader): Promise<ShardReply> {
+  switch (op) {
+    case Op.VECTORS: {
+      const { uid, ...policy } = decodePolicy(reader);
+      return on(uid, async (index) => {
+        await index.setVectors(policy);
+        return encodeEmptyReply();
+      });
+    }
+    case Op.MODEL: {
+      const { uid, ...model } = decodeModel(reader);
+      return on(uid, async (index) => {
+        await index.setModel(model);
+        return encodeEmptyReply();
+      });
+    }
+    case Op.MODEL_OF:
+      return on(reader.u32(), async (index) => encodeModelOfReply(await index.storedModel()));
+    case Op.SAMPLE: {
+      const request = decodeSample(reader);
+      return on(request.uid, (index) => encodeSampleReply(index.sample(request)));
+    }
+    case Op.PENDING: {
+      const request = decodePending(reader);
+      return on(request.uid, async (index) => encodePendingReply(await index.pending(request)));
+    }
+    case Op.PUT_VECTORS: {
+      const request = decodePutVectors(reader);
+      return on(request.uid, async (index) => encodePutVectorsReply(await index.putVectors(request)));
     }
     default:
       throw new ShardError(SHARD_BAD_MESSAGE, `unknown op ${op}`);

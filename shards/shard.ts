@@ -4,6 +4,7 @@
 import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
+import type { Embedder } from "../engine-wasm/host/vectors/embedder.js";
 import { BackupViews } from "./backup-views.js";
 import { DroppedIndexes } from "./dropped-indexes.js";
 import { shardFault } from "./fault.js";
@@ -11,7 +12,13 @@ import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import { Lane } from "./index/lane.js";
 import { Turns } from "./index/turns.js";
-import type { OpenReply, OpenRequest, ShardSchema, StandingRequest } from "./protocol/control.js";
+import type {
+  OpenReply,
+  OpenRequest,
+  ShardSchema,
+  StandingRequest,
+  VectorPolicy,
+} from "./protocol/control.js";
 import {
   SHARD_BAD_MESSAGE,
   SHARD_DAMAGED,
@@ -23,7 +30,7 @@ import {
   SHARD_VERSION,
   ShardError,
 } from "./protocol/errors.js";
-import type { StoredPage, StoredRequest } from "./protocol/move.js";
+import type { StoredPage, StoredRequest } from "./protocol/operations/move.js";
 import { DocumentCache } from "./segments/document-cache.js";
 import { storedDocuments } from "./segments/stored-documents.js";
 import { storedStanding } from "./segments/stored-standing.js";
@@ -37,6 +44,7 @@ import {
   uidOfKey,
 } from "./storage/keyspace.js";
 import { type Store, StoreDamagedError } from "./storage/store.js";
+import { RecentVectors } from "./vectors/recent-vectors.js";
 
 export interface ShardOptions {
   store: Store;
@@ -49,6 +57,8 @@ export interface ShardOptions {
   /** A fresh engine instance. */
   engine(): Engine;
   workbench: Workbench;
+  /** A fresh instance with this model. */
+  embedder(model: Uint8Array): Embedder;
   /** Something went wrong that no request will hear of. */
   report(message: string, error: unknown): void;
 }
@@ -61,6 +71,7 @@ export class Shard {
   readonly #turns: Turns;
   readonly #builder: Builder;
   readonly #documents = new DocumentCache();
+  readonly #vectors = new RecentVectors();
   /** What backups are written from. */
   readonly backups: BackupViews;
   readonly #indexes = new Map<number, IndexShard>();
@@ -101,11 +112,12 @@ export class Shard {
   }
 
   /** Opens the index unless it is open, and makes the schema its own if it is newer. */
-  openIndex({ uid, schema, made }: OpenRequest): Promise<OpenReply> {
+  openIndex({ uid, schema, made, vectors }: OpenRequest): Promise<OpenReply> {
     return this.#lane(uid).run(async () => {
       const known = this.#indexes.get(uid);
-      if (known === undefined) return (await this.#load(uid, schema, made)).status;
+      if (known === undefined) return (await this.#load(uid, schema, made, vectors)).status;
       await known.changeSchema(schema);
+      await known.setVectors(vectors);
       return known.status;
     });
   }
@@ -133,6 +145,7 @@ export class Shard {
       this.#damaged.delete(uid);
       this.#faults.delete(uid);
       this.#documents.clear();
+      this.#vectors.clear();
       await store.batch(
         [
           { type: "del", key: manifestKey(uid) },
@@ -199,9 +212,9 @@ export class Shard {
     return lane;
   }
 
-  async #load(uid: number, schema: ShardSchema, made: boolean): Promise<IndexShard> {
+  async #load(uid: number, schema: ShardSchema, made: boolean, policy: VectorPolicy): Promise<IndexShard> {
     if (this.#closed) throw new ShardError(SHARD_UNAVAILABLE, "the shard is closing");
-    const { store, sync, documentBytesMax, engine, workbench } = this.#options;
+    const { store, sync, documentBytesMax, engine, workbench, embedder, report } = this.#options;
     const options: IndexOptions = {
       home: {
         store,
@@ -209,10 +222,14 @@ export class Shard {
         documentBytesMax,
         builder: this.#builder,
         documents: this.#documents,
+        vectors: this.#vectors,
         workbench: () => workbench,
+        embedder,
+        report,
       },
       engine: engine(),
       made,
+      vectors: policy,
       turns: this.#turns,
       onFault: (error) => this.#onBackgroundFault(uid, index, error),
     };
@@ -240,7 +257,7 @@ export class Shard {
     this.#indexes.delete(uid);
     const reopened = this.#lane(uid).run(async () => {
       await index.close();
-      if (!this.#indexes.has(uid) && !this.#closed) await this.#load(uid, index.schema, true);
+      if (!this.#indexes.has(uid) && !this.#closed) await this.#load(uid, index.schema, true, index.vectors);
     });
     reopened.catch((error: unknown) => this.#options.report(`index ${uid} could not be reopened`, error));
   }

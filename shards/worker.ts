@@ -52,6 +52,7 @@ async function openShard({
     queries,
     engine: () => module.engine(),
     workbench: module.workbench(),
+    embedder: (model) => module.embedder(model),
     report: (message, error) => {
       const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
       process.stderr.write(`${JSON.stringify({ level: "error", shard, message, detail })}\n`);

@@ -3,13 +3,25 @@
 
 import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
-import type { IndexStats, OpenReply, ShardSchema } from "../protocol/control.js";
+import type { IndexStats, OpenReply, ShardSchema, VectorPolicy } from "../protocol/control.js";
 import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
-import type { AdoptRequest } from "../protocol/move.js";
+import type { AdoptRequest } from "../protocol/operations/move.js";
 import type { PageReply, PageRequest } from "../protocol/page.js";
 import type { DeleteWhereReply, ProgramRequest } from "../protocol/program.js";
 import type { UnseenRequest } from "../protocol/unseen.js";
+import type {
+  EmbedReply,
+  EmbedRequest,
+  NearestRequest,
+  NumberedModel,
+  PendingDocument,
+  PendingRequest,
+  PutVectorsRequest,
+  SampledDocument,
+  SampleRequest,
+  SimilaritiesRequest,
+} from "../protocol/vectors.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import { Lane } from "./lane.js";
 import { changeSchema, openIndex } from "./open-index.js";
@@ -18,6 +30,7 @@ import type { IndexHome, ShardIndexState } from "./state.js";
 import type { Turns } from "./turns.js";
 import { Maintenance } from "./upkeep/maintenance.js";
 import { adoptDocuments } from "./write/adopt.js";
+import { pendingDocuments, putVectors } from "./write/given-vectors.js";
 import { Writer } from "./write/writer.js";
 
 export interface IndexOptions {
@@ -26,6 +39,8 @@ export interface IndexOptions {
   engine: Engine;
   /** The index was made before: it is not made anew when the database does not have it. */
   made: boolean;
+  /** Where its vectors come from. */
+  vectors: VectorPolicy;
   turns: Turns;
   /** A background job failed; it will be tried again unless the index is closed. */
   onFault(error: unknown): void;
@@ -37,9 +52,11 @@ export class IndexShard {
   readonly #writer: Writer;
   readonly #maintenance: Maintenance;
   readonly #lane = new Lane();
+  readonly #turns: Turns;
 
   private constructor(state: ShardIndexState, { turns, onFault }: IndexOptions) {
     this.#state = state;
+    this.#turns = turns;
     this.#reader = new Reader(state);
     this.#maintenance = new Maintenance({ state, lane: this.#lane, turns }, onFault);
     this.#writer = new Writer(state, {
@@ -52,7 +69,7 @@ export class IndexShard {
 
   /** Opens the index from the database or makes it. Throws the errors of openIndex. */
   static async open(uid: number, schema: ShardSchema, options: IndexOptions): Promise<IndexShard> {
-    const state = await openIndex(options, uid, schema);
+    const state = await openIndex(options, uid, schema, options.vectors);
     const index = new IndexShard(state, options);
     index.#maintenance.wake();
     return index;
@@ -66,6 +83,10 @@ export class IndexShard {
 
   get schema(): ShardSchema {
     return this.#state.schema;
+  }
+
+  get vectors(): VectorPolicy {
+    return this.#state.vectors.policy;
   }
 
   expand(request: ProgramRequest): Uint8Array {
@@ -136,7 +157,7 @@ export class IndexShard {
   /** Takes over documents with the sequence numbers they have; see adoptDocuments. */
   async adopt(request: AdoptRequest): Promise<void> {
     await this.#maintenance.room();
-    await this.#lane.run(() => adoptDocuments(this.#state, request));
+    await this.#lane.run(() => adoptDocuments(this.#state, request, this.#turns));
     this.#maintenance.written();
   }
 
@@ -144,6 +165,52 @@ export class IndexShard {
   async changeSchema(schema: ShardSchema): Promise<void> {
     await this.#lane.run(() => changeSchema(this.#state, schema));
     this.#maintenance.wake();
+  }
+
+  /** Says where vectors come from; those of documents follow in the background. */
+  async setVectors(policy: VectorPolicy): Promise<void> {
+    await this.#lane.run(async () => this.#state.vectors.setPolicy(policy));
+    this.#maintenance.wake();
+  }
+
+  /** Puts a model in force; the documents are embedded in the background. */
+  async setModel(model: NumberedModel): Promise<void> {
+    await this.#lane.run(() => this.#state.vectors.setModel(model));
+    this.#maintenance.wake();
+  }
+
+  storedModel(): Promise<NumberedModel | null> {
+    return this.#state.vectors.storedModel();
+  }
+
+  embed(request: EmbedRequest): Promise<EmbedReply> {
+    return this.#state.vectors.embed(request);
+  }
+
+  nearest(request: NearestRequest): Uint8Array {
+    this.seen(request.oldestGeneration);
+    const result = this.#reader.nearest(request);
+    this.#maintenance.answered();
+    return result;
+  }
+
+  similarities({ query, seqs }: SimilaritiesRequest): Float32Array {
+    return this.#state.vectors.similarities(query, seqs);
+  }
+
+  sample(request: SampleRequest): SampledDocument[] {
+    return this.#reader.sample(request);
+  }
+
+  pending(request: PendingRequest): Promise<PendingDocument[]> {
+    return pendingDocuments(this.#state, request);
+  }
+
+  /** Takes vectors that an endpoint has made; how many documents still wait. */
+  async putVectors(request: PutVectorsRequest): Promise<number> {
+    const pending = await this.#lane.run(() => putVectors(this.#state, request));
+    this.#maintenance.written();
+    return pending;
   }
 
   stats(): IndexStats {
@@ -162,6 +229,10 @@ export class IndexShard {
       merging: this.#maintenance.running,
       maintenanceDue: this.#maintenance.due,
       queuedBytes: this.#writer.queuedBytes,
+      ...this.#state.vectors.stats(
+        entries,
+        (segment) => segment.record.rows - this.#state.deletedCount(segment),
+      ),
     };
   }
 

@@ -2,7 +2,7 @@
 // a crash may have left behind. Nothing is rebuilt.
 import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
-import type { ShardSchema } from "../protocol/control.js";
+import type { ShardSchema, VectorPolicy } from "../protocol/control.js";
 import { DeadDocuments, decodeDeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
@@ -22,8 +22,11 @@ import {
   numberOfKey,
   piecesFrom,
   schemaKey,
+  vectorKey,
 } from "../storage/keyspace.js";
 import type { KeyRange, Store, StoreOp } from "../storage/store.js";
+import { IndexVectors } from "../vectors/index-vectors.js";
+import { deleteStrayCodes } from "../vectors/stored-codes.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
 
 /** From so many bytes of segments on, so many documents are looked at after loading; turnToDocuments says why. */
@@ -38,20 +41,24 @@ export async function openIndex(
   { home, engine, made }: { home: IndexHome; engine: Engine; made: boolean },
   uid: number,
   schema: ShardSchema,
+  policy: VectorPolicy,
 ): Promise<ShardIndexState> {
   const { store } = home;
   const stored = await store.get(manifestKey(uid));
-  if (stored === undefined && !made) return create(home, engine, uid, schema);
+  if (stored === undefined && !made) return create(home, engine, uid, schema, policy);
   if (stored === undefined) throw new DamagedBytesError(`index ${uid}, manifest: missing`);
   const manifest = decodeManifest(stored, `index ${uid}, manifest`);
   await deleteUnfinished(store, uid);
   await checkNewest(store, uid, manifest);
   await deleteDeadDocuments(store, uid);
+  const vectors = await IndexVectors.open(uid, home, engine, policy);
+  await deleteStrayCodes(store, uid, new Set(manifest.segments.map(({ id }) => id)));
   const deleted = new Map<number, DeletedRows>();
   const entries: LiveSegment[] = [];
   for (const record of manifest.segments) {
     const segment = await load(store, engine, record, uid);
     discardMemory(record.bytes);
+    await vectors.load(segment);
     const rows = await readDeletedRows(store, uid, record);
     if (rows !== null) deleted.set(record.id, rows);
     entries.push({ segment, live: rows === null ? null : liveOf(engine, rows, segment) });
@@ -69,6 +76,7 @@ export async function openIndex(
     deleted,
     snapshots: new Snapshots(engine, manifest.generation, entries, manifest.maxSeq),
     dead: new DeadDocuments(),
+    vectors,
   });
   if (schema.version > known.version) await changeSchema(state, schema);
   return state;
@@ -88,6 +96,7 @@ async function create(
   engine: Engine,
   uid: number,
   schema: ShardSchema,
+  policy: VectorPolicy,
 ): Promise<ShardIndexState> {
   const left = await firstKey(home.store, indexRange(uid));
   if (left !== undefined) {
@@ -115,6 +124,7 @@ async function create(
     deleted: new Map(),
     snapshots: new Snapshots(engine, 0, [], 0),
     dead: new DeadDocuments(),
+    vectors: await IndexVectors.open(uid, home, engine, policy),
   });
 }
 
@@ -188,7 +198,9 @@ async function deleteDeadDocuments(store: Store, uid: number): Promise<void> {
   for await (const [key, value] of store.entries(deadDocumentsRange(uid))) {
     const ops: StoreOp[] = [{ type: "del", key }];
     const what = `index ${uid}, dead documents of generation ${numberOfKey(key)}`;
-    for (const seq of decodeDeadDocuments(value, what)) ops.push({ type: "del", key: documentKey(uid, seq) });
+    for (const seq of decodeDeadDocuments(value, what)) {
+      ops.push({ type: "del", key: documentKey(uid, seq) }, { type: "del", key: vectorKey(uid, seq) });
+    }
     await store.batch(ops, { sync: false });
   }
 }

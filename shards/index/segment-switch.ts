@@ -14,9 +14,12 @@ import { deletePieces, finishedOp, putPieces, writePiecesAhead } from "../segmen
 import { deletedRowsKey } from "../storage/keyspace.js";
 import { inTurn } from "../storage/lazy-ops.js";
 import type { StoreOp } from "../storage/store.js";
+import { carryCodes } from "../vectors/carried-codes.js";
+import { deleteCodes } from "../vectors/stored-codes.js";
 import { BATCH_SEGMENT_BYTES } from "./limits.js";
 import { mustSucceed } from "./must-succeed.js";
 import { putDeletedRows, type ShardIndexState } from "./state.js";
+import type { Turns } from "./turns.js";
 
 /** Notes which rows of some segments writes delete while those segments are being worked on. */
 export class KillWatch {
@@ -62,10 +65,12 @@ export async function switchSegments(
   replaced: readonly LiveSegment[],
   replacements: readonly Replacement[],
   watch: KillWatch,
+  turns: Turns,
 ): Promise<void> {
   const first = state.entries.findIndex(({ segment }) => segment === replaced[0]!.segment);
   const fresh = replacements.map(({ segment }) => segment);
   const deleted = deletedSince(state, fresh, watch.seqs);
+  await carryCodes(state, replaced, fresh, turns);
   const gone = new Set(replaced.map(({ segment }) => segment.record.id));
   const segments = state.entries.map(({ segment }) => segment);
   segments.splice(first, replaced.length, ...fresh);
@@ -74,6 +79,7 @@ export async function switchSegments(
     ops.push(...deletePieces(state.uid, segment.record.id, segment.record.pieces));
     if (state.deletedCount(segment) > 0)
       ops.push({ type: "del", key: deletedRowsKey(state.uid, segment.record.id) });
+    ops.push(...deleteCodes(state.uid, segment));
   }
   ops.push(...putDeletedRows(state.uid, deleted));
   const kept = [...state.deleted].filter(([id]) => !gone.has(id));

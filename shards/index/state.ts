@@ -16,10 +16,11 @@ import type { Snapshots } from "../segments/snapshots.js";
 import { deletedRowsKey, manifestKey } from "../storage/keyspace.js";
 import { inTurn } from "../storage/lazy-ops.js";
 import type { Store, StoreOp } from "../storage/store.js";
+import type { IndexVectors, VectorsHome } from "../vectors/index-vectors.js";
 import type { Builder } from "./builder.js";
 
 /** What an index gets from its shard. */
-export interface IndexHome {
+export interface IndexHome extends VectorsHome {
   store: Store;
   /** Whether commits wait for the disk. */
   sync: boolean;
@@ -45,6 +46,7 @@ export interface IndexParts {
   deleted: Map<number, DeletedRows>;
   snapshots: Snapshots;
   dead: DeadDocuments;
+  vectors: IndexVectors;
 }
 
 /** The state after a change: what its manifest says. */
@@ -62,6 +64,7 @@ export class ShardIndexState {
   readonly engine: Engine;
   readonly snapshots: Snapshots;
   readonly dead: DeadDocuments;
+  readonly vectors: IndexVectors;
   /** Called with the rows that a committed write deleted from older segments, by seq. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
   schema: ShardSchema;
@@ -84,6 +87,7 @@ export class ShardIndexState {
     this.deleted = parts.deleted;
     this.snapshots = parts.snapshots;
     this.dead = parts.dead;
+    this.vectors = parts.vectors;
   }
 
   /** The entries of the newest snapshot. */
@@ -152,7 +156,9 @@ export class ShardIndexState {
     const generations = this.dead.releasable(oldestGeneration);
     if (generations.length === 0) return;
     shardFault("purge.before-batch");
-    await this.home.store.batch(this.dead.deletes(this.uid, generations), { sync: false });
+    await this.home.store.batch(this.dead.deletes(this.uid, generations, this.vectors.mayBeStored), {
+      sync: false,
+    });
     this.dead.forget(generations);
   }
 }

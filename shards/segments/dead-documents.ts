@@ -2,7 +2,7 @@
 // them: a document that died in generation g is invisible to reads of g and later. Kept in the database too,
 // one record per generation, so that a restart still deletes them.
 import { DamagedBytesError, ENVELOPE_DEAD_DOCUMENTS, seal, unseal } from "../storage/envelope.js";
-import { deadDocumentsKey, documentKey } from "../storage/keyspace.js";
+import { deadDocumentsKey, documentKey, vectorKey } from "../storage/keyspace.js";
 import { lazily } from "../storage/lazy-ops.js";
 import type { StoreOp } from "../storage/store.js";
 
@@ -42,13 +42,16 @@ export class DeadDocuments {
 
   /**
    * The store operations that delete the documents of these generations, made one by one since there may be a million;
-   * `forget` follows once they are done.
+   * `forget` follows once they are done. `withVectors`: the documents may have vectors.
    */
-  deletes(uid: number, generations: readonly number[]): Iterable<StoreOp> {
+  deletes(uid: number, generations: readonly number[], withVectors: boolean): Iterable<StoreOp> {
     const lists = generations.map((generation) => ({ generation, seqs: this.#lists.get(generation) ?? [] }));
     return lazily(function* () {
       for (const { generation, seqs } of lists) {
-        for (const seq of seqs) yield { type: "del", key: documentKey(uid, seq) };
+        for (const seq of seqs) {
+          yield { type: "del", key: documentKey(uid, seq) };
+          if (withVectors) yield { type: "del", key: vectorKey(uid, seq) };
+        }
         yield { type: "del", key: deadDocumentsKey(uid, generation) };
       }
     });

@@ -4,6 +4,7 @@
 
 import { type Engine, liveBytes } from "../../engine-wasm/host/instance/engine.js";
 import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
+import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
 import type { DeletedRows } from "./deleted-rows.js";
 import type { SegmentRecord } from "./manifest.js";
 
@@ -41,15 +42,48 @@ class Shared {
   }
 }
 
+/** The codes of a segment's rows. A row without one may get one later; snapshots share them even so. */
+export class SegmentCodes extends Shared {
+  /** What made the oldest of their vectors. */
+  readonly origin: number;
+  /** The seqs of rows whose vectors are still to come; not all of them unless `settled`. */
+  waiting: number[] = [];
+  /** Rows without a code are known: those that wait, and those that have no vector. */
+  settled = false;
+  /** They lie in the database as they are. */
+  stored = false;
+
+  /** Takes over a codes region of the engine. */
+  constructor(engine: Engine, address: number, rows: number, origin: number) {
+    super(address, codesLength(rows), (codes) => engine.usable && engine.releaseCodes(codes));
+    this.origin = origin;
+  }
+}
+
 export class OpenSegment extends Shared {
   readonly record: Readonly<SegmentRecord>;
   readonly terms: number;
+  #codes: SegmentCodes | null = null;
 
   /** `address` is what `engine.attach` returned. The segment is freed by `engine.detach`. */
   constructor(engine: Engine, address: number, record: SegmentRecord, terms: number) {
-    super(address, record.bytes, (handle) => engine.usable && engine.detach(handle));
+    super(address, record.bytes, (handle) => {
+      this.replaceCodes(null);
+      if (engine.usable) engine.detach(handle);
+    });
     this.record = record;
     this.terms = terms;
+  }
+
+  get codes(): SegmentCodes | null {
+    return this.#codes;
+  }
+
+  /** Holds these codes in the place of those before. */
+  replaceCodes(codes: SegmentCodes | null): void {
+    codes?.take();
+    this.#codes?.drop();
+    this.#codes = codes;
   }
 }
 
@@ -106,6 +140,7 @@ export function renewEngine(engine: Engine, entries: Iterable<LiveSegment>, rene
   const regions = new Set<Shared>();
   for (const { segment, live } of entries) {
     regions.add(segment);
+    if (segment.codes !== null) regions.add(segment.codes);
     if (live !== null) regions.add(live);
   }
   const moving = [...regions];

@@ -1,5 +1,5 @@
 // Reads the live documents of an index from the database a page at a time, without opening the index.
-import type { StoredPage, StoredRequest } from "../protocol/move.js";
+import type { StoredPage, StoredRequest } from "../protocol/operations/move.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { deadDocumentsRange, documentRange, manifestKey, numberOfKey } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";

@@ -4,22 +4,30 @@
 //   | uid u32 | kind u8 | rest                                 |
 //   |         | 00 manifest                                    |
 //   |         | 01 schema                                      |
+//   |         | 02 model                                       |
+//   |         | 03 model piece   | model number u32 | piece u32 |
 //   |         | 10 segment piece | segment id u32 | piece u32  |
 //   |         | 11 deleted rows  | segment id u32              |
 //   |         | 12 dead documents | generation u64             |
 //   |         | 13 unfinished segment | segment id u32         |
+//   |         | 14 codes piece   | segment id u32 | piece u32  |
 //   |         | 20 document      | seq u64                     |
+//   |         | 21 vector        | seq u64                     |
 //   |         | ff being dropped                               |
 import type { KeyRange } from "./store.js";
 
 // ON DISK - never renumber
 const KIND_MANIFEST = 0x00;
 const KIND_SCHEMA = 0x01;
+const KIND_MODEL = 0x02;
+const KIND_MODEL_PIECE = 0x03;
 const KIND_PIECE = 0x10;
 const KIND_DELETED_ROWS = 0x11;
 const KIND_DEAD_DOCUMENTS = 0x12;
 const KIND_UNFINISHED = 0x13;
+const KIND_CODES = 0x14;
 const KIND_DOCUMENT = 0x20;
+const KIND_VECTOR = 0x21;
 const KIND_DROPPING = 0xff;
 
 const REST = 5;
@@ -51,11 +59,28 @@ export function schemaKey(uid: number): Uint8Array {
   return head(uid, KIND_SCHEMA, 0);
 }
 
-export function pieceKey(uid: number, segment: number, piece: number): Uint8Array {
-  const key = head(uid, KIND_PIECE, 8);
-  key.writeUInt32BE(segment, REST);
+function pieceOf(uid: number, kind: number, whole: number, piece: number): Uint8Array {
+  const key = head(uid, kind, 8);
+  key.writeUInt32BE(whole, REST);
   key.writeUInt32BE(piece, REST + 4);
   return key;
+}
+
+export function pieceKey(uid: number, segment: number, piece: number): Uint8Array {
+  return pieceOf(uid, KIND_PIECE, segment, piece);
+}
+
+/** The key of what names the pieces of the model in force. */
+export function modelKey(uid: number): Uint8Array {
+  return head(uid, KIND_MODEL, 0);
+}
+
+export function modelPieceKey(uid: number, number: number, piece: number): Uint8Array {
+  return pieceOf(uid, KIND_MODEL_PIECE, number, piece);
+}
+
+export function codesKey(uid: number, segment: number, piece: number): Uint8Array {
+  return pieceOf(uid, KIND_CODES, segment, piece);
 }
 
 export function deletedRowsKey(uid: number, segment: number): Uint8Array {
@@ -79,6 +104,12 @@ export function unfinishedKey(uid: number, segment: number): Uint8Array {
 
 export function documentKey(uid: number, seq: number): Uint8Array {
   const key = head(uid, KIND_DOCUMENT, 8);
+  writeWhole(key, seq, REST);
+  return key;
+}
+
+export function vectorKey(uid: number, seq: number): Uint8Array {
+  const key = head(uid, KIND_VECTOR, 8);
   writeWhole(key, seq, REST);
   return key;
 }
@@ -133,6 +164,35 @@ export function documentRange(uid: number, first: number, last: number): KeyRang
   return { from: documentKey(uid, first), to: documentKey(uid, last + 1) };
 }
 
+/** Vectors with first <= seq <= last. */
+export function vectorRange(uid: number, first: number, last: number): KeyRange {
+  return { from: vectorKey(uid, first), to: vectorKey(uid, last + 1) };
+}
+
+/** All that is stored of vectors, by kind: the model with its pieces, codes, vectors. */
+export function vectorRanges(uid: number): KeyRange[] {
+  return [
+    kinds(uid, KIND_MODEL, KIND_MODEL_PIECE + 1),
+    codesOf(uid),
+    kinds(uid, KIND_VECTOR, KIND_VECTOR + 1),
+  ];
+}
+
+/** The pieces of a model. */
+export function modelPieces(uid: number, number: number): KeyRange {
+  return { from: modelPieceKey(uid, number, 0), to: modelPieceKey(uid, number + 1, 0) };
+}
+
+/** The codes of all segments. */
+export function codesOf(uid: number): KeyRange {
+  return kinds(uid, KIND_CODES, KIND_CODES + 1);
+}
+
+/** The codes of a segment. */
+export function codesRange(uid: number, segment: number): KeyRange {
+  return { from: codesKey(uid, segment, 0), to: codesKey(uid, segment + 1, 0) };
+}
+
 export function uidOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(0);
 }
@@ -148,9 +208,16 @@ const KINDS = [
   { code: KIND_DELETED_ROWS, name: "deleted rows of segment", restBytes: 4 },
   { code: KIND_DEAD_DOCUMENTS, name: "dead documents of generation", restBytes: 8 },
   { code: KIND_UNFINISHED, name: "unfinished segment", restBytes: 4 },
+  { code: KIND_MODEL, name: "model", restBytes: 0 },
+  { code: KIND_MODEL_PIECE, name: "piece of model", restBytes: 8 },
+  { code: KIND_CODES, name: "codes of segment", restBytes: 8 },
   { code: KIND_DOCUMENT, name: "document", restBytes: 8 },
+  { code: KIND_VECTOR, name: "vector", restBytes: 8 },
   { code: KIND_DROPPING, name: "mark of a drop", restBytes: 0 },
 ] as const;
+
+/** Their keys end with the number of a whole and that of a piece. */
+const IN_PIECES: ReadonlySet<string> = new Set(["segment", "piece of model", "codes of segment"]);
 
 export type KeyKind = (typeof KINDS)[number]["name"];
 
@@ -160,7 +227,7 @@ export function describeKey(key: Uint8Array): string {
   if (kind === null) return `unknown key ${Buffer.from(key).toString("hex")}`;
   const what = `index ${uidOfKey(key)}, ${kind}`;
   if (key.length === REST) return what;
-  if (kind === "segment") return `${what} ${segmentOfKey(key)}, piece ${pieceOfKey(key)}`;
+  if (IN_PIECES.has(kind)) return `${what} ${segmentOfKey(key)}, piece ${pieceOfKey(key)}`;
   return `${what} ${key.length === REST + 8 ? numberOfKey(key) : segmentOfKey(key)}`;
 }
 
@@ -170,7 +237,7 @@ export function kindOfKey(key: Uint8Array): KeyKind | null {
   return kind !== undefined && key.length === REST + kind.restBytes ? kind.name : null;
 }
 
-/** Segment id of an unfinished-segment, deleted-rows or piece key. */
+/** Segment id of an unfinished-segment, deleted-rows, codes or piece key; number of a model's piece. */
 export function segmentOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST);
 }
@@ -179,7 +246,7 @@ function pieceOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(REST + 4);
 }
 
-/** Seq of a document key, generation of a dead-documents key. */
+/** Seq of a document or vector key, generation of a dead-documents key. */
 export function numberOfKey(key: Uint8Array): number {
   return readWhole(key, REST);
 }

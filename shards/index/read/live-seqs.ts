@@ -1,8 +1,8 @@
 // The live documents of a snapshot by number, read from the segments: what is listed is what searches find, so a stored
 // document that has been lost is missed when it is fetched, not left out.
-import { SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
+import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../engine-wasm/host/instance/engine.js";
-import type { LiveSegment } from "../../segments/open-segment.js";
+import type { LiveSegment, OpenSegment } from "../../segments/open-segment.js";
 
 /** Ascending seqs above `afterSeq`, at most `limit`. One uninterrupted step: addresses are used. */
 export function liveSeqs(
@@ -26,6 +26,47 @@ export function liveSeqs(
     }
   }
   return seqs;
+}
+
+/** The live documents with the smallest id hashes, at most `limit`, ascending. One uninterrupted step: addresses are used. */
+export function leastIdHashes(
+  engine: Engine,
+  entries: readonly LiveSegment[],
+  limit: number,
+): { hash: bigint; seq: number }[] {
+  let least: { hash: bigint; seq: number }[] = [];
+  for (const { segment, live } of entries) {
+    const { rows } = segment.record;
+    const bits = live === null ? null : engine.liveBytes(live.address, rows);
+    const bytes = engine.segmentView(segment.address);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const [hashes, hashRows, seqs] = [SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS].map((at) =>
+      view.getUint32(at, true),
+    );
+    const bound = least.length < limit ? null : least.at(-1)!.hash;
+    let taken = 0;
+    for (let i = 0; i < rows && taken < limit; i++) {
+      const hash = view.getBigUint64(hashes! + i * 8, true);
+      if (bound !== null && hash > bound) break;
+      const row = view.getUint32(hashRows! + i * 4, true);
+      if (bits !== null && ((bits[row >> 3]! >> (row & 7)) & 1) === 0) continue;
+      least.push({ hash, seq: Number(view.getBigUint64(seqs! + row * 8, true)) });
+      taken++;
+    }
+    least.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : a.seq - b.seq));
+    least = least.slice(0, limit);
+  }
+  return least;
+}
+
+/** The seqs of all rows of a segment, dead ones included. */
+export function seqsOf(engine: Engine, { address, record }: OpenSegment): Float64Array {
+  const bytes = engine.segmentView(address);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const at = view.getUint32(SEG_SEQS, true);
+  return Float64Array.from({ length: record.rows }, (_, row) =>
+    Number(view.getBigUint64(at + row * 8, true)),
+  );
 }
 
 /** The first row whose seq is above, by halving. */

@@ -8,6 +8,7 @@ import type { AllSeqsRequest, ExportLines } from "../../protocol/export.js";
 import type { FetchedDocument, FetchOptions, GetRequest } from "../../protocol/fetch.js";
 import type { PageReply, PageRequest } from "../../protocol/page.js";
 import type { ProgramRequest } from "../../protocol/program.js";
+import type { NearestRequest, SampledDocument, SampleRequest } from "../../protocol/vectors.js";
 import { FittingDocuments } from "../../query/fitting.js";
 import { Highlighter } from "../../query/highlight.js";
 import {
@@ -22,7 +23,7 @@ import { type DocumentRecord, decodeDocument } from "../../segments/document-rec
 import { documentKey } from "../../storage/keyspace.js";
 import type { ShardIndexState } from "../state.js";
 import { checkGone, readVersion } from "../stored-versions.js";
-import { liveSeqs } from "./live-seqs.js";
+import { leastIdHashes, liveSeqs } from "./live-seqs.js";
 
 const NOTHING = new Uint8Array(0);
 const LINE_END = Buffer.from("\n");
@@ -51,6 +52,19 @@ export class Reader {
   explain({ generation, program, deadline }: ProgramRequest): Uint8Array {
     const { engine, snapshots } = this.#state;
     return engine.explain(snapshots.at(generation).address, program, deadline || undefined);
+  }
+
+  nearest({ generation, program, deadline, query, wanted }: NearestRequest): Uint8Array {
+    const { engine, snapshots, vectors } = this.#state;
+    const { entries, address } = snapshots.at(generation);
+    const codes = entries.map(({ segment }) => vectors.addressOf(segment));
+    return engine.nearest(address, codes, query, wanted, program, deadline || undefined);
+  }
+
+  /** The live documents with the smallest id hashes: a sample that does not depend on the number of shards. */
+  sample({ generation, limit }: SampleRequest): SampledDocument[] {
+    const { engine, snapshots } = this.#state;
+    return leastIdHashes(engine, snapshots.at(generation).entries, limit);
   }
 
   /** With as many of the documents as fit. */

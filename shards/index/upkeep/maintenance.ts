@@ -18,6 +18,7 @@ import type { JobContext } from "./job-context.js";
 import { mergeJob } from "./merge-job.js";
 import { reindexJob } from "./reindex-job.js";
 import { renewalJob, renewalNeed } from "./renewal-job.js";
+import { clearVectorsJob, nextForVectors, nextToStore, storeCodesJob, vectorsJob } from "./vectors-job.js";
 
 const PAUSE_AFTER_FAULT_MS = 5000;
 
@@ -176,10 +177,16 @@ export class Maintenance {
     }
     if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
     if (this.#purgeable()) return () => this.#purge();
+    if (state.vectors.mustClear) return () => clearVectorsJob(this.#context);
+    const vectors = nextForVectors(state);
+    if (vectors !== undefined) return () => vectorsJob(this.#context, vectors, stopped);
+    const unstored = nextToStore(state);
     if (quietInMs > 0) {
-      if (this.#garbage || chooseMerge(candidates, MERGE_IDLE) !== null) this.#wakeAfter("idle", quietInMs);
+      if (this.#garbage || unstored !== undefined || chooseMerge(candidates, MERGE_IDLE) !== null)
+        this.#wakeAfter("idle", quietInMs);
       return null;
     }
+    if (unstored !== undefined) return this.#replacing(() => storeCodesJob(this.#context, unstored));
     return this.#garbage ? this.#collecting(compactionJob) : null;
   }
 

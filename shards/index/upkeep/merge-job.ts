@@ -24,7 +24,7 @@ export async function mergeJob(
       fresh.push(adoptSegment(state, merged, schemaVersion));
     }
     const replacements = await Promise.all(fresh.map((one) => prepareReplacement(state, one)));
-    await lane.run(() => switchSegments(state, entries, replacements, watch));
+    await lane.run(() => switchSegments(state, entries, replacements, watch, turns));
   } finally {
     watch.end();
     for (const segment of fresh) segment.drop();

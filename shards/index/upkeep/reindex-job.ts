@@ -44,14 +44,14 @@ export async function reindexJob(
       await turns.next();
       if (stopped()) return;
       shardFault("reindex.before-build");
-      const bytes = buildTolerant(documents, schema, state.home.workbench());
+      const { bytes } = buildTolerant(documents, schema, state.home.workbench());
       fresh.push(attachSegment(state, bytes, schema.version));
       if (!(await mergeFresh(context, fresh, MERGE_BUSY, schema.version, stopped))) return;
     }
     if (!(await mergeFresh(context, fresh, MERGE_IDLE, schema.version, stopped))) return;
     const replacements: Replacement[] = [];
     for (const one of fresh) replacements.push(await prepareReplacement(state, one));
-    await lane.run(() => switchSegments(state, [stale], replacements, watch));
+    await lane.run(() => switchSegments(state, [stale], replacements, watch, turns));
   } finally {
     watch.end();
     for (const segment of fresh) segment.drop();
@@ -111,19 +111,19 @@ async function mergeFresh(
   }
 }
 
-/** One segment of all the documents. */
+/** One segment of all the documents, and the vectors that they brought along, by row; null when none did. */
 export function buildTolerant(
   documents: StoredDocument[],
   schema: ShardSchema,
   workbench: Workbench,
-): Uint8Array {
+): { bytes: Uint8Array; pushed: Uint8Array | null } {
   const tolerant = schema.fields.map((field) => ({ ...field, flags: field.flags & ~FLAG_REQUIRED }));
   const names = new Map(schema.fields.map(({ slot, name }) => [slot, name]));
   const indexed = [...documents];
   // each round leaves out at least one member of every document that failed
   for (let round = 0; round <= schema.fields.length + 1; round++) {
-    const { segment, failures } = buildSegment(workbench.ready(schema.analysis), tolerant, indexed);
-    if (failures.length === 0 && segment !== null) return segment;
+    const { segment, failures, vectors } = buildSegment(workbench.ready(schema.analysis), tolerant, indexed);
+    if (failures.length === 0 && segment !== null) return { bytes: segment, pushed: vectors };
     for (const { index, slot } of failures) {
       const { seq, raw } = indexed[index]!;
       indexed[index] = { seq, raw: leaveOut(raw, names.get(slot), workbench) };

@@ -19,6 +19,8 @@ export interface BuiltSegment {
   bytes: Uint8Array;
   /** The documents by row. */
   rows: PlannedRow[];
+  /** The vectors that the documents brought along, by row; null when none did. */
+  pushed: Uint8Array | null;
 }
 
 export interface BuiltWrite {
@@ -118,10 +120,10 @@ async function buildPart(
   bad: Map<number, OpFailure>,
 ): Promise<BuiltSegment | null> {
   const documents = part.map(({ op, raw }) => ({ seq: ops[op]!.seq, raw }));
-  const { segment, failures } = await builder.build(schema, documents);
+  const { segment, failures, vectors } = await builder.build(schema, documents);
   for (const { index, code, slot, at } of failures) {
     bad.set(part[index]!.op, { code, slot: slot < 0 ? NO_SLOT : slot, at });
   }
   const rows = part.filter(({ op }) => !bad.has(op));
-  return segment === null ? null : { bytes: segment, rows };
+  return segment === null ? null : { bytes: segment, rows, pushed: vectors };
 }

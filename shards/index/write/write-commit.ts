@@ -7,6 +7,7 @@ import { killRows, type LiveSegment, type OpenSegment } from "../../segments/ope
 import { putPieces } from "../../segments/segment-pieces.js";
 import { inTurn } from "../../storage/lazy-ops.js";
 import type { StoreOp } from "../../storage/store.js";
+import { type NewVectors, vectorPuts } from "../../vectors/vector-record.js";
 import { attachSegment } from "../fresh-segment.js";
 import { mustSucceed } from "../must-succeed.js";
 import { putDeletedRows, type ShardIndexState } from "../state.js";
@@ -17,6 +18,8 @@ import type { DyingRow, NewRow } from "./write-plan.js";
 export interface NewSegment {
   bytes: Uint8Array;
   rows: NewRow[];
+  /** Null when its vectors are made later. */
+  vectors: NewVectors | null;
 }
 
 export interface WriteChange {
@@ -35,8 +38,10 @@ export async function commitWrite(state: ShardIndexState, change: WriteChange, t
   const before = state.entries;
   const opened: OpenSegment[] = [];
   try {
-    for (const { bytes } of change.segments) {
-      opened.push(attachSegment(state, bytes, state.schema.version));
+    for (const { bytes, vectors } of change.segments) {
+      const segment = attachSegment(state, bytes, state.schema.version);
+      opened.push(segment);
+      if (vectors !== null) state.vectors.attach(segment, vectors);
       await turns?.pause();
     }
     const deleted = deletedAfter(state, before, opened, change);
@@ -45,10 +50,11 @@ export async function commitWrite(state: ShardIndexState, change: WriteChange, t
     const pieces = opened.map(({ record }, i) => putPieces(uid, record.id, () => change.segments[i]!.bytes));
     const ops = inTurn(
       change.documents,
+      ...change.segments.map(({ vectors }) => (vectors === null ? [] : vectorPuts(uid, vectors.shown))),
       ...pieces,
       putDeletedRows(uid, deleted),
       state.dead.puts(uid, change.dead),
-      state.dead.deletes(uid, released),
+      state.dead.deletes(uid, released, state.vectors.mayBeStored),
     );
     const next = {
       schema: state.schema,

@@ -6,6 +6,7 @@ import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write
 import { hasInternalMembers } from "../../query/internal.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
+import { newVectors } from "../../vectors/new-vectors.js";
 import type { Lane } from "../lane.js";
 import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
@@ -166,10 +167,12 @@ export class Writer {
     // Without any change there is nothing to commit: reads of these generations get the snapshot before.
     if (ops.length === 0 || built.left.size < ops.length) {
       const documents = await this.#shownDocuments(built.segments, ops, born);
+      const segments: NewSegment[] = [];
+      for (const segment of built.segments) segments.push(await this.#newSegment(segment, ops, born));
       const change = {
         generations,
         oldestGeneration: group.at(-1)!.request.oldestGeneration,
-        segments: built.segments.map((segment) => newSegment(segment, born)),
+        segments,
         dying,
         documents: documentPuts(state.uid, documents),
         dead: deadLists(ops, born, dying),
@@ -225,6 +228,19 @@ export class Writer {
     return shown;
   }
 
+  async #newSegment(
+    { bytes, rows, pushed }: BuiltSegment,
+    ops: readonly WriteOp[],
+    born: ReadonlyMap<number, NewRow>,
+  ): Promise<NewSegment> {
+    const documents = rows.map(({ op }) => {
+      const { born: from, died } = born.get(op)!;
+      return { seq: ops[op]!.seq, shown: from < died };
+    });
+    const vectors = await newVectors(this.#state.vectors, bytes, documents, pushed, this.#context.turns);
+    return { bytes, rows: rows.map(({ op }) => born.get(op)!), vectors };
+  }
+
   async #commitDelete({ request, find, resolve }: WaitingDelete): Promise<void> {
     const state = this.#state;
     const { generation, oldestGeneration } = request;
@@ -250,10 +266,6 @@ export class Writer {
 
 function opsOf({ action, generation, documents }: WriteRequest): WriteOp[] {
   return documents.map(({ seq, id, hash, raw }) => ({ action, generation, seq, id, hash, raw }));
-}
-
-function newSegment({ bytes, rows }: BuiltSegment, born: ReadonlyMap<number, NewRow>): NewSegment {
-  return { bytes, rows: rows.map(({ op }) => born.get(op)!) };
 }
 
 /** Stored documents that die, by generation: older ones and those that another write of the commit replaces. */

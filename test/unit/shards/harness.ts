@@ -17,6 +17,7 @@ import {
 } from "../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import { handle } from "../../../shards/handle.js";
+import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import * as control from "../../../shards/protocol/control.js";
 import {
   decodeAllSeqsReply,
@@ -58,6 +59,8 @@ export interface TestDocument {
   body?: unknown;
 }
 
+export const NO_VECTORS: VectorPolicy = { source: "none", origin: 0 };
+
 /** A coordinator of one shard and one index: numbers writes and documents. */
 export class TestShard {
   readonly shard: Shard;
@@ -74,7 +77,7 @@ export class TestShard {
     this.reports = reports;
   }
 
-  static async open(store: Store, schema = SCHEMA): Promise<TestShard> {
+  static async open(store: Store, schema = SCHEMA, vectors = NO_VECTORS): Promise<TestShard> {
     const module = await engineModule();
     const workbench = module.workbench();
     const reports: string[] = [];
@@ -85,12 +88,13 @@ export class TestShard {
       documentBytesMax: 1024 * 1024,
       queries: new Int32Array(1),
       engine: () => module.engine(),
+      embedder: (model) => module.embedder(model),
       workbench,
       report: (message, error) => reports.push(`${message}: ${error}`),
     });
     const test = new TestShard(shard, workbench, reports);
     const status = control.decodeOpenReply(
-      await test.ask(control.encodeOpen({ uid: UID, schema, made: false })),
+      await test.ask(control.encodeOpen({ uid: UID, schema, made: false, vectors })),
     );
     test.generation = status.generation;
     test.nextSeq = status.maxSeq + 1;

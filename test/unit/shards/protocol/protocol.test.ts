@@ -200,7 +200,8 @@ describe("control messages", () => {
       analysis: { symbolsToIndex: "+", tokenSeparators: "-" },
     };
     for (const made of [true, false]) {
-      const open = { uid: 9, schema, made };
+      const vectors = { source: "endpoint", origin: 0x80000001 } as const;
+      const open = { uid: 9, schema, made, vectors };
       expect(control.decodeOpen(opened(control.encodeOpen(open), Op.OPEN))).toEqual(open);
       const standing = { uid: 9, schemaVersion: 2, made };
       expect(control.decodeStanding(opened(control.encodeStanding(standing), Op.STANDING))).toEqual(standing);

@@ -17,7 +17,7 @@ import { ClassicLevel } from "classic-level";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runJob } from "../../../../shards/offline/shard-job.js";
 import { encodeOpen } from "../../../../shards/protocol/control.js";
-import type { OfflineJob, ShardReport } from "../../../../shards/protocol/offline.js";
+import type { OfflineJob, ShardReport } from "../../../../shards/protocol/operations/offline.js";
 import { Action } from "../../../../shards/protocol/ops.js";
 import { decodeEmptyReply } from "../../../../shards/protocol/reply.js";
 import { seal } from "../../../../shards/storage/envelope.js";
@@ -26,7 +26,7 @@ import { hasDatabase } from "../../../../shards/storage/level-reader/level-files
 import { LevelStore } from "../../../../shards/storage/level-store.js";
 import { StoreDamagedError } from "../../../../shards/storage/store.js";
 import { effort } from "../../../effort.js";
-import { engineModule, SCHEMA, TestShard, UID } from "../harness.js";
+import { engineModule, NO_VECTORS, SCHEMA, TestShard, UID } from "../harness.js";
 
 const folder = mkdtempSync(join(tmpdir(), "skein-damage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -49,7 +49,7 @@ const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 /** A database with every kind of key: two segments with deleted rows, dead documents, a mark, a second index. */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
-  await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false }));
+  await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false, vectors: NO_VECTORS }));
   shard.oldest = 0;
   await shard.write(Action.UPSERT, [
     ...["a", "b", "c", "d", "e", "f"].map((id, i) => body(id, i)),

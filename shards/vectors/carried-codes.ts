@@ -1,0 +1,32 @@
+// The codes of segments that take the place of others: a merge and a re-index keep the documents, so their codes are copied.
+
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
+import type { Pauses } from "./index-vectors.js";
+
+/**
+ * Gives the new segments the codes of those they replace. When these do not all have codes of one origin the new ones get
+ * none, and background work makes them of the stored vectors. To be run in the index's lane.
+ */
+export async function carryCodes(
+  { engine }: { engine: Engine },
+  replaced: readonly LiveSegment[],
+  fresh: readonly OpenSegment[],
+  turns: Pauses,
+): Promise<void> {
+  const origin = replaced[0]?.segment.codes?.origin;
+  if (origin === undefined || replaced.some(({ segment }) => segment.codes?.origin !== origin)) return;
+  for (const segment of fresh) {
+    const { rows, firstSeq, lastSeq } = segment.record;
+    const codes = new SegmentCodes(engine, engine.newCodes(rows), rows, origin);
+    segment.replaceCodes(codes);
+    codes.settled = replaced.every((one) => one.segment.codes?.settled === true);
+    for (const { segment: from } of replaced) {
+      if (from.record.lastSeq < firstSeq || from.record.firstSeq > lastSeq || from.codes === null) continue;
+      const to = { segment: segment.address, codes: codes.address };
+      for (const _ of engine.copyCodes(to, { segment: from.address, codes: from.codes.address }))
+        await turns.pause();
+      codes.waiting.push(...from.codes.waiting.filter((seq) => seq >= firstSeq && seq <= lastSeq));
+    }
+  }
+}

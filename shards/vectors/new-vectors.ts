@@ -1,0 +1,48 @@
+// Vectors of documents that are being written: embedded, or taken from the documents. Those of an endpoint come later.
+import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
+import type { IndexVectors, Pauses } from "./index-vectors.js";
+import type { NewVectors, Vectors } from "./vector-record.js";
+
+export interface WrittenDocument {
+  seq: number;
+  /** It is stored: some read will see it. */
+  shown: boolean;
+}
+
+/**
+ * Vectors of a segment's rows, null when none can be made yet. `documents` are its rows, `pushed` the vectors that they brought
+ * along, by row.
+ */
+export async function newVectors(
+  index: IndexVectors,
+  segment: Uint8Array,
+  documents: readonly WrittenDocument[],
+  pushed: Uint8Array | null,
+  turns: Pauses,
+): Promise<NewVectors | null> {
+  const { space, policy } = index;
+  if (space === null) return null;
+  const { origin } = space;
+  if (policy.source === "endpoint") {
+    const waiting = documents.filter(({ shown }) => shown).map(({ seq }) => seq);
+    const nothing = new Uint8Array(0);
+    return { origin, vectors: nothing, waiting, shown: { origin, seqs: [], vectors: nothing } };
+  }
+  const vectors =
+    policy.source === "pushed"
+      ? (pushed ?? new Uint8Array(documents.length * VECTOR_BYTES))
+      : await index.embedAll(segment, turns);
+  return vectors === null
+    ? null
+    : { origin, vectors, waiting: [], shown: shownOf(origin, documents, vectors) };
+}
+
+function shownOf(origin: number, documents: readonly WrittenDocument[], vectors: Uint8Array): Vectors {
+  if (documents.every(({ shown }) => shown))
+    return { origin, seqs: documents.map(({ seq }) => seq), vectors };
+  const rows = documents.flatMap(({ shown }, row) => (shown ? [row] : []));
+  const some = new Uint8Array(rows.length * VECTOR_BYTES);
+  for (const [i, row] of rows.entries())
+    some.set(vectors.subarray(row * VECTOR_BYTES, (row + 1) * VECTOR_BYTES), i * VECTOR_BYTES);
+  return { origin, seqs: rows.map((row) => documents[row]!.seq), vectors: some };
+}

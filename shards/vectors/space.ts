@@ -1,0 +1,27 @@
+// Where the vectors of an index come from, and which of them can be compared with each other.
+import type { VectorPolicy } from "../protocol/control.js";
+import type { ModelRecord } from "./model-store.js";
+
+/** The number with which new vectors are stored, and those whose vectors lie in the same space. Null: no vector can be made. */
+export interface Space {
+  origin: number;
+  /** Vectors of this origin or a later one, up to `origin`, can be compared. */
+  first: number;
+}
+
+/** `model`: the one in force, null while there is none. */
+export function spaceOf(policy: VectorPolicy, model: ModelRecord | null): Space | null {
+  switch (policy.source) {
+    case "none":
+      return null;
+    case "documents":
+      return model === null ? null : { origin: model.number, first: model.since };
+    case "pushed":
+    case "endpoint":
+      return { origin: policy.origin, first: policy.origin };
+  }
+}
+
+export function isComparable(origin: number, { origin: last, first }: Space): boolean {
+  return origin >= first && origin <= last;
+}

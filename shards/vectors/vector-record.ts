@@ -1,0 +1,72 @@
+// A stored vector: the value behind a vector key.
+//
+//   | crc32 u32 | origin u32 | scale f32 | i8[512] |
+//
+// The checksum covers the key and everything behind the checksum. The origin says what made the vector, since vectors of
+// different origins cannot be compared (space.ts). A vector with scale 0 says that the document has none.
+import { crc32 } from "node:zlib";
+import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
+import { DamagedBytesError } from "../storage/envelope.js";
+import { describeKey, vectorKey } from "../storage/keyspace.js";
+import { lazily } from "../storage/lazy-ops.js";
+import { Scratch } from "../storage/scratch.js";
+import type { StoreOp } from "../storage/store.js";
+
+// ON DISK - never renumber
+const AT_ORIGIN = 4;
+const AT_VECTOR = AT_ORIGIN + 4;
+const VALUE_BYTES = AT_VECTOR + VECTOR_BYTES;
+
+export interface VectorRecord {
+  origin: number;
+  /** VECTOR_BYTES; decoding gives a view into the stored value. */
+  vector: Uint8Array;
+}
+
+/** Vectors of documents, one behind the other, in the order of the seqs. */
+export interface Vectors {
+  origin: number;
+  seqs: readonly number[];
+  vectors: Uint8Array;
+}
+
+/** Vectors of the rows of a new segment. */
+export interface NewVectors {
+  origin: number;
+  /** By row of the new segment; no bytes when all of them come later. */
+  vectors: Uint8Array;
+  /** The seqs of rows whose vectors come later. */
+  waiting: number[];
+  /** What is to be stored. */
+  shown: Vectors;
+}
+
+export function vectorPuts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreOp> {
+  return lazily(function* (): Iterable<StoreOp> {
+    const { room } = new Scratch();
+    for (const [i, seq] of seqs.entries()) {
+      const key = vectorKey(uid, seq);
+      const value = room(VALUE_BYTES);
+      value.writeUInt32LE(origin, AT_ORIGIN);
+      value.set(vectors.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES), AT_VECTOR);
+      value.writeUInt32LE(checksum(key, value), 0);
+      yield { type: "put", key, value };
+    }
+  });
+}
+
+/** Throws DamagedBytesError, which names the key, when the value is not what was stored under the key. */
+export function decodeVector(key: Uint8Array, value: Uint8Array): VectorRecord {
+  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (view.length !== VALUE_BYTES || checksum(key, view) !== view.readUInt32LE(0))
+    throw new DamagedBytesError(`${describeKey(key)}: damaged (length or checksum)`);
+  return { origin: view.readUInt32LE(AT_ORIGIN), vector: view.subarray(AT_VECTOR) };
+}
+
+export function isNone(vector: Uint8Array): boolean {
+  return new DataView(vector.buffer, vector.byteOffset, 4).getFloat32(0, true) === 0;
+}
+
+function checksum(key: Uint8Array, value: Buffer): number {
+  return crc32(value.subarray(AT_ORIGIN), crc32(key));
+}
