@@ -43,6 +43,7 @@ const PROGRAMS = [
   "server/sources/feed-worker",
   "server/analytics/analytics-worker",
   "server/coach/coach-worker",
+  "server/embedders/trainer-worker",
   "shards/worker",
   "shards/offline/process",
   "bench/all",

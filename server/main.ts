@@ -3,9 +3,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadEngine } from "../engine-wasm/host/instance/engine-files.js";
-import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
 import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
-import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
 import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
 import { modelServers } from "./ai/api-keys.js";
 import { ChatEndpoint } from "./ai/chat-endpoint.js";
@@ -18,18 +16,18 @@ import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
 import type { ModelServers } from "./catalog/model-servers.js";
-import { isMade } from "./catalog/types.js";
 import { AnswerCache } from "./cluster/answer-cache.js";
-import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
 import { Coach } from "./coach/coach.js";
 import { CoachPool } from "./coach/coach-pool.js";
 import { IndexShop } from "./coach/index-shop.js";
-import { type Config, ConfigError, defaultShards } from "./config.js";
+import { type Config, ConfigError } from "./config.js";
 import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
 import { takeFromOthers } from "./data-dir/private-files.js";
 import { Secrets } from "./data-dir/secrets.js";
-import { fault } from "./fault.js";
+import { Embedders } from "./embedders/embedders.js";
+import { TrainerPool } from "./embedders/trainer-pool.js";
+import { VectorMessages } from "./embedders/vector-messages.js";
 import { BodyMemory } from "./http/body-memory.js";
 import { listen } from "./http/listen.js";
 import type { HttpListener } from "./http/port.js";
@@ -46,12 +44,12 @@ import { QueriedIndexes } from "./matching/queried-index.js";
 import { Recorder } from "./metrics/recorder.js";
 import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
-import { discardNew, finishFlip } from "./reshard/folders.js";
-import { redistribute } from "./reshard/redistribute.js";
 import { viewOf } from "./schema/index-view.js";
 import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
 import { Scrape } from "./scrape.js";
 import { SlowQueryLog } from "./search/slow-query-log.js";
+import { GivenVectors } from "./semantic/given-vectors.js";
+import { checkShardDatabases, fixedShards, startShards } from "./shards-at-start.js";
 import { FeedPool } from "./sources/feed-pool.js";
 import { Previews } from "./sources/preview.js";
 import { Runs } from "./sources/runs.js";
@@ -112,9 +110,13 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const jobs = new Jobs(log);
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
   const parts = { engine, jobs, answers, limits, log, recorder };
-  const cluster = await startShards({ dataDir, shards, durability, ...parts });
+  const onOpened = (uid: number): void => embedders.opened(uid);
+  const onWritten = (uid: number): void => embedders.written(uid);
+  const cluster = await startShards({ dataDir, shards, durability, ...parts, onOpened, onWritten });
   undo.push(() => cluster.stop());
   const { indexes, health, reads, writes, moments } = cluster;
+  const trainer = new TrainerPool(engine, log);
+  undo.push(() => trainer.stop());
   const intake = new Intake({ shards, engine, workbench, limits, log });
   undo.push(() => intake.stop());
   const pool = new FeedPool(engine, config.feeds.concurrency + 1, log); // one more thread for previews
@@ -122,6 +124,18 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const secrets = new Secrets(dataDir);
   const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses: config.ai, limits, recorder });
   undo.push(async () => embeddings.close());
+  const embedders = new Embedders({
+    catalog,
+    indexes,
+    reads,
+    vectors: new VectorMessages(cluster.calls),
+    trainer,
+    endpoints: embeddings,
+    workbench,
+    jobs,
+    limits,
+    log,
+  });
   const analyticsPool = new AnalyticsPool(join(dataDir, "analytics"), log);
   undo.push(() => analyticsPool.stop());
   const people = new People(secrets.keyFor("users of the query log"));
@@ -141,6 +155,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => usage.store());
   undo.push(() => jobs.drain());
   const serversOf = (tenant: number): ModelServers => modelServers(secrets, config.ai, tenant);
+  const givenVectors = new GivenVectors(workbench, embeddings);
   const lifecycle = new Lifecycle({ jobs, catalog, indexes, writes, analyserOf, serversOf, limits, log });
   const unsent = new UnsentBytes(limits.unsentBytesMax);
   const documentQuotas = new DocumentQuotas(
@@ -218,6 +233,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
         catalog,
         reads,
         limits,
+        givenVectors,
         queriedIndexes: new QueriedIndexes(analyserOf, () => NOTHING_POPULAR, limits, log),
       }),
       curation,
@@ -230,6 +246,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     previews: new Previews(pool, config.feeds, limits, jobs),
     backups,
     documentQuotas,
+    embedders,
+    givenVectors,
     queriedIndexes: new QueriedIndexes(analyserOf, (record) => popularLogs.of(record), limits, log),
     slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     scrape,
@@ -329,56 +347,6 @@ async function openCatalog(dataDir: string): Promise<Catalog> {
     }
     throw error;
   }
-}
-
-/** A shard's database that is gone would come back empty, without its documents. */
-function checkShardDatabases(dataDir: string, catalog: Catalog): void {
-  const { shards, indexes } = catalog.state;
-  if (indexes.size === 0) return;
-  for (let shard = 0; shard < (shards ?? 0); shard++) {
-    const location = join(dataDir, "shards", String(shard));
-    if (!hasDatabase(location))
-      throw new ConfigError(`the database at ${location} is missing; restore it from a backup`);
-  }
-}
-
-async function startShards(options: ClusterOptions): Promise<Cluster> {
-  try {
-    return await startCluster(options);
-  } catch (error) {
-    if (!(error instanceof ShardError) || error.code !== SHARD_DAMAGED) throw error;
-    throw new ConfigError(`${error.message}; run "skein check" and "skein repair"`);
-  }
-}
-
-/** The first start decides the number of shards; another number later moves the documents before the start goes on. */
-async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promise<number> {
-  const { dataDir, shards: wanted, limits, engine } = config;
-  const kept = catalog.state.shards;
-  if (kept === null) {
-    const shards = wanted ?? defaultShards();
-    await catalog.change(() => ({ type: "shards.fix", shards }));
-    return shards;
-  }
-  await finishFlip(dataDir, kept);
-  if (wanted === null || wanted === kept) {
-    await discardNew(dataDir);
-    return kept;
-  }
-  const indexes = [...catalog.state.indexes.values()].filter(isMade);
-  try {
-    await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, engine, log });
-  } catch (error) {
-    log.error({ err: error }, "the documents could not be redistributed");
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(
-      `the documents could not be moved from ${kept} to ${wanted} shards: ${reason}; all of them are still in the ${kept} shards`,
-    );
-  }
-  await catalog.change(() => ({ type: "shards.fix", shards: wanted }));
-  fault("reshard.after-catalog");
-  await finishFlip(dataDir, wanted);
-  return wanted;
 }
 
 async function ensureDefaultTenant(catalog: Catalog): Promise<void> {

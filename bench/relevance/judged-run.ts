@@ -5,16 +5,22 @@ import type { ApiClient } from "../../server/cli/api.js";
 import { Random } from "../random.js";
 import { type JudgedQuery, type JudgedSet, readDocuments, readQueries } from "./judged-sets.js";
 import { type Measures, meanOf, measure } from "./measures.js";
-import { RankedIndex } from "./ranked-index.js";
+import { type Mode, RankedIndex } from "./ranked-index.js";
 import { ERROR_KINDS, type ErrorKind, mistype } from "./typing-error.js";
 
 /** Rows asked for per query. MAP is taken over them, as trec_eval and the baselines do. */
 const DEPTH = 1000;
 
-export interface JudgedResult {
+export interface JudgedResult extends ModeResult {
   readonly set: string;
   readonly documents: number;
   readonly queries: number;
+  /** The other modes that were asked for. */
+  readonly modes: readonly ModeResult[];
+}
+
+export interface ModeResult {
+  readonly mode: Mode;
   readonly clean: Measures;
   /** The mean over the four kinds of errors. */
   readonly mistyped: Measures;
@@ -30,21 +36,32 @@ export async function runJudged(
   set: JudgedSet,
   settings: Readonly<Record<string, unknown>>,
   seed: number,
+  [first, ...others]: readonly [Mode, ...Mode[]],
 ): Promise<JudgedResult> {
   const index = await RankedIndex.fill(client, set.name, set.fields, settings, readDocuments(data, set));
   const queries = readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
+  const result = await runMode(index, queries, seed, first);
+  const modes: ModeResult[] = [];
+  for (const mode of others) modes.push(await runMode(index, queries, seed, mode));
+  await index.drop();
+  return { set: set.name, documents: index.documents, queries: queries.length, ...result, modes };
+}
+
+async function runMode(
+  index: RankedIndex,
+  queries: readonly JudgedQuery[],
+  seed: number,
+  mode: Mode,
+): Promise<ModeResult> {
   const measured = async (texts: readonly string[]): Promise<Measures[]> => {
-    const rankings = await index.rankAll(texts, DEPTH);
+    const rankings = await index.rankAll(texts, DEPTH, mode);
     return queries.map((query, i) => measure(rankings[i]!, query.judgments));
   };
   const clean = await measured(queries.map((query) => query.text));
   const mistyped: Measures[][] = [];
   for (const kind of ERROR_KINDS) mistyped.push(await measured(mistypedTexts(queries, kind, seed)));
-  await index.drop();
   return {
-    set: set.name,
-    documents: index.documents,
-    queries: queries.length,
+    mode,
     clean: meanOf(clean),
     mistyped: meanOf(mistyped.flat()),
     mistypedNdcg10: Object.fromEntries(

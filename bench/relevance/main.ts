@@ -11,12 +11,21 @@ import { machineCard } from "../machine.js";
 import { runJudged } from "./judged-run.js";
 import { JUDGED_SETS } from "./judged-sets.js";
 import { runMisspellings } from "./misspelling-run.js";
-import { type Conditions, judgedMarkdown, misspellingMarkdown, writeJson, writeReport } from "./report.js";
+import { MODES, type Mode } from "./ranked-index.js";
+import {
+  type Conditions,
+  judgedMarkdown,
+  misspellingMarkdown,
+  modesMarkdown,
+  writeJson,
+  writeReport,
+} from "./report.js";
 
 interface Options {
   readonly data: string;
   readonly set?: string;
   readonly misspellings?: boolean;
+  readonly modes: string;
   readonly language: string;
   readonly settings: string;
   readonly seed: string;
@@ -31,6 +40,11 @@ const program = new Command("relevance")
   .description("measure the ranking on judged queries, or on misspelt words")
   .option("--data <folder>", "the public data (its README says what is in it)", "../shared/data")
   .option("--set <list>", "only these judged sets, for instance cranfield,cisi; nothing is kept in --out")
+  .option(
+    "--modes <list>",
+    `search modes to compare, of ${MODES.join(", ")}; the first one is the baseline`,
+    "keyword",
+  )
   .option("--misspellings", "misspelt words instead of judged queries")
   .option("--language <code>", "the judged indexes' language, or none", "en")
   .option("--settings <json>", "further index settings", '{"drop_tokens_threshold":100}')
@@ -67,13 +81,22 @@ async function judged(client: ApiClient, options: Options): Promise<void> {
     return set ?? program.error(`--set: no judged set "${name}"`);
   });
   const conditions = conditionsOf(options, options.language === "none" ? {} : { language: options.language });
+  const modes = modesOf(options.modes);
   const results = [];
   for (const set of sets)
-    results.push(await runJudged(client, options.data, set, conditions.settings, conditions.seed));
-  const markdown = judgedMarkdown(conditions, results);
+    results.push(await runJudged(client, options.data, set, conditions.settings, conditions.seed, modes));
+  const markdown = judgedMarkdown(conditions, results) + modesMarkdown(results);
   if (options.set === undefined) writeReport(options.out, "relevance", conditions, results, markdown);
   if (options.json !== undefined) writeJson(options.json, conditions, results);
   process.stdout.write(markdown);
+}
+
+function modesOf(list: string): [Mode, ...Mode[]] {
+  const [first, ...others] = list.split(",").map((name) => {
+    const mode = MODES.find((known) => known === name);
+    return mode ?? program.error(`--modes: no mode "${name}"`);
+  });
+  return [first!, ...others];
 }
 
 async function misspellings(client: ApiClient, options: Options): Promise<void> {

@@ -1,6 +1,7 @@
 // One index on a running server, as the measuring sees it: documents in, for each query text the ids out, best
 // first. Every request is what a client would send; nothing here knows how the server ranks.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { upload } from "../../server/cli/upload/sender.js";
@@ -8,6 +9,10 @@ import { upload } from "../../server/cli/upload/sender.js";
 const BATCH_DOCUMENTS = 2000;
 const PARALLEL_REQUESTS = 2;
 const PAGE_DOCUMENTS_MAX = 250;
+const POLL_MS = 200;
+
+export const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
+export type Mode = (typeof MODES)[number];
 
 export class RankedIndex {
   private constructor(
@@ -37,18 +42,33 @@ export class RankedIndex {
         throw new Error(`${name}: document ${at} was refused: ${error}`);
       },
     });
-    return new RankedIndex(client, name, counts.succeeded);
+    const index = new RankedIndex(client, name, counts.succeeded);
+    await index.#embedded();
+    return index;
+  }
+
+  /** Resolves when every document has its vector, or the index has none. */
+  async #embedded(): Promise<void> {
+    for (;;) {
+      const { data } = (await this.client.json("GET", `/v1/indexes/${this.name}/stats`)) as {
+        data: { embedder: { state: string; source: string; pending: number } };
+      };
+      const { embedder } = data;
+      if (embedder.source === "none" || (embedder.state === "ready" && embedder.pending === 0)) return;
+      if (embedder.state === "failed") throw new Error(`${this.name}: its vectors cannot be made`);
+      await sleep(POLL_MS);
+    }
   }
 
   /** Ids of at most `depth` documents for the query as a user would type it, page by page. */
-  async rank(q: string, depth: number): Promise<string[]> {
+  async rank(q: string, depth: number, mode: Mode): Promise<string[]> {
     const ids: string[] = [];
     for (let page = 1; ids.length < depth; page++) {
       const answer = (await this.client.json("POST", `/v1/indexes/${this.name}/query`, {
         q,
         page,
         per_page: Math.min(PAGE_DOCUMENTS_MAX, depth),
-        search_mode: "keyword",
+        search_mode: mode,
         fields: ["id"],
       })) as { hits: { document: { id: string } }[]; total_pages: number };
       ids.push(...answer.hits.map((hit) => hit.document.id));
@@ -58,11 +78,12 @@ export class RankedIndex {
   }
 
   /** `rank` for all texts, a few at a time; answers in the order of the texts. */
-  async rankAll(texts: readonly string[], depth: number): Promise<string[][]> {
+  async rankAll(texts: readonly string[], depth: number, mode: Mode): Promise<string[][]> {
     const rankings: string[][] = new Array(texts.length);
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let at = next++; at < texts.length; at = next++) rankings[at] = await this.rank(texts[at]!, depth);
+      for (let at = next++; at < texts.length; at = next++)
+        rankings[at] = await this.rank(texts[at]!, depth, mode);
     };
     await Promise.all(Array.from({ length: PARALLEL_REQUESTS }, work));
     return rankings;

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { type MachineCard, machineText } from "../machine.js";
 import type { JudgedResult } from "./judged-run.js";
 import { JUDGED_SETS, targetOf } from "./judged-sets.js";
+import type { Measures } from "./measures.js";
 import type { MisspellingResult, MisspellingShare } from "./misspelling-run.js";
 import { ERROR_KINDS } from "./typing-error.js";
 
@@ -54,6 +55,53 @@ export function judgedMarkdown(conditions: Conditions, results: readonly JudgedR
   const ratios = results.map(({ mistyped, clean }) => mistyped.ndcg10 / clean.ndcg10);
   lines.push(`| mean | | ${mean(ratios).toFixed(3)} | | | | |`);
   return `${lines.join("\n")}\n`;
+}
+
+/** The other modes beside the first one; nothing when there is only one. */
+export function modesMarkdown(results: readonly JudgedResult[]): string {
+  const [first] = results;
+  if (first === undefined || first.modes.length === 0) return "";
+  const names = [first.mode, ...first.modes.map(({ mode }) => mode)];
+  const all = results.map((result) => [result, ...result.modes]);
+  const clean = (of: (measures: Measures) => number): number[][] =>
+    names.map((_, i) => all.map((modes) => of(modes[i]!.clean)));
+  const row = (name: string, figures: readonly number[], base: readonly number[]): string => {
+    const cells = figures.map((one, i) => `${figure(one)} (${signed(one - base[i]!)})`);
+    const difference = mean(figures) - mean(base);
+    return `| ${name} | ${cells.join(" | ")} | ${figure(mean(figures))} (${signed(difference)}) |`;
+  };
+  const table = (title: string, of: (measures: Measures) => number): string[] => {
+    const figures = clean(of);
+    return [
+      `${title}, and the difference to ${names[0]}:`,
+      "",
+      `| mode | ${results.map(({ set }) => set).join(" | ")} | mean |`,
+      `| --- |${" --- |".repeat(results.length + 1)}`,
+      ...names.map((name, i) => row(name, figures[i]!, figures[0]!)),
+      "",
+    ];
+  };
+  const mistyped = names.map((name, i) => {
+    const ratios = all.map((modes) => modes[i]!.mistyped.ndcg10 / modes[i]!.clean.ndcg10);
+    return `| ${name} | ${ratios.map((one) => one.toFixed(3)).join(" | ")} | ${mean(ratios).toFixed(3)} |`;
+  });
+  const lines = [
+    "",
+    "## Modes",
+    "",
+    ...table("nDCG@10", ({ ndcg10 }) => ndcg10),
+    ...table("Recall@100", ({ recall100 }) => recall100),
+    "nDCG@10 with one typing error, as a part of the clean figure:",
+    "",
+    `| mode | ${results.map(({ set }) => set).join(" | ")} | mean |`,
+    `| --- |${" --- |".repeat(results.length + 1)}`,
+    ...mistyped,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function signed(difference: number): string {
+  return `${difference < 0 ? "-" : "+"}${Math.abs(difference).toFixed(4)}`;
 }
 
 export function misspellingMarkdown(conditions: Conditions, result: MisspellingResult): string {

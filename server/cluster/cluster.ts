@@ -28,12 +28,16 @@ export interface ClusterOptions {
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
+  /** An index was opened, or documents of it were written. */
+  readonly onOpened?: (uid: number) => void;
+  readonly onWritten?: (uid: number) => void;
 }
 
 export interface Cluster {
   readonly indexes: OpenIndexes;
   readonly reads: Reads;
   readonly writes: Writes;
+  readonly calls: ShardCalls;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
   /** Waits for the requests inside, closes the storage and ends the threads. */
@@ -43,6 +47,7 @@ export interface Cluster {
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, shards, durability, engine, jobs, answers, limits, log, recorder } = options;
+  const { onOpened = unheard, onWritten = unheard } = options;
   const queries = new QueryLoad();
   const pool: ShardPool = new ShardPool({
     shards,
@@ -70,6 +75,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     log,
     recorder,
     answers,
+    onOpened,
   });
   const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
   try {
@@ -81,7 +87,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   return {
     indexes,
     reads: new Reads(indexes, calls, queries, limits),
-    writes: new Writes(indexes, calls, jobs, log),
+    writes: new Writes(indexes, calls, jobs, log, onWritten),
+    calls,
     moments: new ShardMoments(calls, log),
     health: new ShardHealth(pool, calls, log),
     async stop() {
@@ -90,3 +97,5 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
   };
 }
+
+function unheard(): void {}

@@ -1,5 +1,7 @@
 // What the coordinator tells and asks the shards about indexes as wholes: where they stand, open, close, drop, schema,
 // statistics. Encodes, asks all shards, decodes; decides nothing and remembers nothing.
+
+import type { VectorPolicy } from "../../shards/protocol/control.js";
 import {
   decodeOpenReply,
   decodeStatsReply,
@@ -23,6 +25,8 @@ import type { Ask, Message } from "../threads/shard-pool.js";
 export interface IndexMessagesOptions {
   readonly shards: number;
   readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
+  /** Where the vectors of an index come from. */
+  readonly policyOf: (record: IndexRecord) => VectorPolicy;
   /** A shard has met damage in an index. */
   readonly onDamage: (shard: number, error: ShardError) => void;
 }
@@ -40,12 +44,12 @@ export class IndexMessages {
 
   /** By shard. */
   open(record: IndexRecord): Promise<OpenReply[]> {
-    return this.#everywhere(() => encodeOpenOf(record), decodeOpenReply);
+    return this.#everywhere(() => this.#encodeOpen(record), decodeOpenReply);
   }
 
   /** Through `ask`, to one shard. Damage is reported, and null the answer. */
   async openIn(shard: number, record: IndexRecord, ask: Ask): Promise<OpenReply | null> {
-    return this.#unlessDamaged(shard, await ask(encodeOpenOf(record)));
+    return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record)));
   }
 
   /** Also one that is not open. */
@@ -96,6 +100,12 @@ export class IndexMessages {
     );
   }
 
+  #encodeOpen(record: IndexRecord): Message {
+    const { uid } = record;
+    const vectors = this.#options.policyOf(record);
+    return encodeOpen({ uid, schema: viewOf(record).shardSchema, made: isMade(record), vectors });
+  }
+
   #unlessDamaged(shard: number, reply: Uint8Array): OpenReply | null {
     try {
       return decodeOpenReply(reply);
@@ -118,10 +128,6 @@ export class IndexMessages {
   }
 }
 
-function encodeOpenOf(record: IndexRecord): Message {
-  return encodeOpen({ uid: record.uid, schema: viewOf(record).shardSchema, made: isMade(record) });
-}
-
 /** Null where it is not open. */
 function decodeStatsIfOpen(reply: Uint8Array): IndexStats | null {
   try {
@@ -130,6 +136,18 @@ function decodeStatsIfOpen(reply: Uint8Array): IndexStats | null {
     if (error instanceof ShardError && error.code === SHARD_NOT_OPEN) return null;
     throw error;
   }
+}
+
+type ModelStats = Pick<
+  IndexStats,
+  "modelNumber" | "modelDocuments" | "modelFields" | "modelTrainedAt" | "modelTookMs"
+>;
+
+/** The newest model that a shard has. */
+function modelOf(stats: readonly IndexStats[]): ModelStats {
+  const newest = stats.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
+  const { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs } = newest;
+  return { modelNumber, modelDocuments, modelFields, modelTrainedAt, modelTookMs };
 }
 
 /** The statistics of an index from those of its parts in the shards. */
@@ -146,5 +164,10 @@ export function sumStats(stats: readonly IndexStats[]): IndexStats {
     merging: stats.some((one) => one.merging),
     maintenanceDue: stats.some((one) => one.maintenanceDue),
     queuedBytes: total((one) => one.queuedBytes),
+    vectors: total((one) => one.vectors),
+    pending: total((one) => one.pending),
+    codesBytes: total((one) => one.codesBytes),
+    modelBytes: total((one) => one.modelBytes),
+    ...modelOf(stats),
   };
 }

@@ -10,6 +10,7 @@ import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { IndexReading } from "../metrics/readings.js";
 import type { Recorder } from "../metrics/recorder.js";
+import { vectorPolicy } from "../schema/vector-policy.js";
 import { damageSentence } from "../threads/shard-errors.js";
 import type { Ask } from "../threads/shard-pool.js";
 import type { AnswerCache } from "./answer-cache.js";
@@ -18,7 +19,9 @@ import { IndexState } from "./index-state.js";
 import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
 import { Residency } from "./residency.js";
 
-export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage"> {
+export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage" | "policyOf"> {
+  /** An index was opened. */
+  readonly onOpened: (uid: number) => void;
   readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
   readonly jobs: Jobs;
   readonly log: Logger;
@@ -54,6 +57,7 @@ export class OpenIndexes {
     this.#shards = new IndexMessages({
       shards,
       ask: options.ask,
+      policyOf: (record) => vectorPolicy(record, this.documents(record.uid)),
       onDamage: (shard, error) => this.onDamage(shard, error),
     });
     this.#residency = new Residency({
@@ -223,9 +227,13 @@ export class OpenIndexes {
 
   /** Summed over the shards. */
   async stats(uid: number): Promise<IndexStats> {
+    return sumStats(await this.statsByShard(uid));
+  }
+
+  async statsByShard(uid: number): Promise<IndexStats[]> {
     const { end } = await this.use(uid);
     try {
-      return sumStats(await this.#shards.stats(uid));
+      return await this.#shards.stats(uid);
     } finally {
       end();
     }
@@ -284,6 +292,7 @@ export class OpenIndexes {
       throw error;
     }
     this.#options.recorder.openings.observe((performance.now() - startedMs) / 1000);
+    this.#options.onOpened(uid);
   }
 
   /** Damage stays until somebody repairs it; for anything else the next use tries again. */

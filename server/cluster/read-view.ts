@@ -4,6 +4,7 @@ import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/program
 import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
 import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/programs/explain-result.js";
+import { decodeNearestResult, type NearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import {
   decodeSearchResult,
@@ -30,6 +31,15 @@ import {
   encodeExplainRequest,
   encodeSearchRequest,
 } from "../../shards/protocol/program.js";
+import {
+  decodeEmbedReply,
+  decodeSimilaritiesReply,
+  type EmbedReply,
+  encodeEmbed,
+  encodeNearestRequest,
+  encodeSimilarities,
+  type WeightedTerm,
+} from "../../shards/protocol/vectors.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
@@ -178,6 +188,30 @@ export class ReadView {
     const request = encodeExplainRequest(this.#request(encodeExplain(program, seqs)));
     const decode = (reply: Uint8Array) => decodeExplainResult(decodeResult(reply), program, seqs);
     return this.#call(shard, request, decode, this.#subject("explain", [program, seqs]));
+  }
+
+  /**
+   * By shard: the documents among those that pass the program whose codes are most similar to that of the query, most
+   * similar first.
+   */
+  nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
+    return this.#askAll(
+      encodeNearestRequest({ ...this.#request(encodeSearch(program)), query, wanted }),
+      (reply) => decodeNearestResult(decodeResult(reply)),
+      this.#subject("nearest", [program, wanted]),
+    );
+  }
+
+  /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
+  similarities(shard: number, query: Float32Array, seqs: readonly number[]): Promise<Float32Array> {
+    const { uid } = this.#index.record;
+    return this.#call(shard, encodeSimilarities({ uid, query, seqs }), decodeSimilaritiesReply);
+  }
+
+  /** What a shard's model says of terms, and the vectors of some of its documents. */
+  embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
+    const { uid } = this.#index.record;
+    return this.#call(shard, encodeEmbed({ uid, terms, seqs }), decodeEmbedReply);
   }
 
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */

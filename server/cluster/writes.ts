@@ -35,8 +35,16 @@ export class Writes {
   readonly #calls: ShardCalls;
   readonly #gate = new WriteGate();
   readonly #quiet: QuietWrites;
+  readonly #onWritten: (uid: number) => void;
 
-  constructor(indexes: OpenIndexes, calls: ShardCalls, jobs: Jobs, log: Logger) {
+  constructor(
+    indexes: OpenIndexes,
+    calls: ShardCalls,
+    jobs: Jobs,
+    log: Logger,
+    onWritten: (uid: number) => void,
+  ) {
+    this.#onWritten = onWritten;
     this.#indexes = indexes;
     this.#calls = calls;
     this.#quiet = new QuietWrites({
@@ -176,6 +184,7 @@ export class Writes {
       generations.finish(generation);
       this.#gate.leave();
       this.#quiet.written(state.record.uid);
+      this.#onWritten(state.record.uid);
     }
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;

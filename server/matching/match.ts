@@ -17,13 +17,17 @@ export interface Matched {
   readonly documents: ReadonlyMap<number, FetchedDocument>;
   /** Null for a query without words. */
   readonly words: ExpandedWords | null;
+  /** How many documents match all words; they may be fewer than `results` have when one word is enough there. */
+  readonly fullMatches: number;
 }
+
+type Attempt = Omit<Matched, "fullMatches">;
 
 /** The page of a program's answer that will be shown. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
 export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
-  const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Matched> => {
+  const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Attempt> => {
     const program = programOf(plan, mode, words.words, words.averageLengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
     const hopeless =
@@ -32,7 +36,7 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
       ? Promise.resolve(nothing(program, words, readView))
       : runProgram(program, words, readView, pageOf);
   };
-  if (plan.text.words.length === 0) return runProgram(plan.program, null, readView, pageOf);
+  if (plan.text.words.length === 0) return counted(await runProgram(plan.program, null, readView, pageOf));
   const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
@@ -41,25 +45,30 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
     const retried = await attempt("all", tolerant);
     if (matches(retried) > matches(best)) [words, best] = [tolerant, retried];
   }
-  if (matches(best) >= plan.dropThreshold || words.words.length === 1) return best;
-  return attempt("any", words);
+  if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
+  return { ...(await attempt("any", words)), fullMatches: matches(best) };
+}
+
+function counted(attempt: Attempt): Matched {
+  return { ...attempt, fullMatches: matches(attempt) };
 }
 
 /** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */
-export function matches({ results }: Matched): number {
+export function matches({ results }: Pick<Matched, "results">): number {
   return results.reduce((sum, result) => sum + result.found - result.pinnedOnly, 0);
 }
 
-async function runProgram(
+/** Runs a program for words that are known already. */
+export async function runProgram(
   program: SearchProgram,
   words: ExpandedWords | null,
   readView: ReadView,
   pageOf: PageOf,
-): Promise<Matched> {
+): Promise<Attempt> {
   return { program, words, ...(await readView.searchPage(program, pageOf(program))) };
 }
 
-function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadView): Matched {
+function nothing(program: SearchProgram, words: ExpandedWords, readView: ReadView): Attempt {
   const result: SearchResult = {
     found: 0,
     pinnedOnly: 0,

@@ -2,13 +2,21 @@
 // whole. A phase may be entered again; its times add up.
 
 /** In the order in which a query goes through them; "open" only when the index was not loaded. */
-export const QUERY_PHASES = ["plan", "open", "expand", "search", "fetch", "respond"] as const;
+export const QUERY_PHASES = ["plan", "open", "expand", "search", "semantic", "fetch", "respond"] as const;
 export type QueryPhase = (typeof QUERY_PHASES)[number];
 
 export class QueryTrace {
   /** Documents found, null while unknown. */
   found: number | null = null;
-  readonly #ms: Record<QueryPhase, number> = { plan: 0, open: 0, expand: 0, search: 0, fetch: 0, respond: 0 };
+  readonly #ms: Record<QueryPhase, number> = {
+    plan: 0,
+    open: 0,
+    expand: 0,
+    search: 0,
+    semantic: 0,
+    fetch: 0,
+    respond: 0,
+  };
   readonly #startedMs: number;
   #phase: QueryPhase = "plan";
   #sinceMs: number;

@@ -15,6 +15,9 @@ import { commaList, invalid, queryRules } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
 import { checkVectorFits, VECTOR } from "./query-vector.js";
 
+const ASKED_MODES = ["auto", "keyword", "semantic", "hybrid"] as const;
+export type AskedMode = (typeof ASKED_MODES)[number];
+
 const MEMBERS = {
   q: required(text("queryTextBytesMax"), "The query text, or * to browse."),
   query_by: optional(
@@ -22,7 +25,7 @@ const MEMBERS = {
     "Fields to search, comma-separated; default: the searchable attributes of the settings.",
   ),
   query_by_weights: optional(text(), "A weight for each field of query_by, comma-separated."),
-  search_mode: optional(oneOf(["auto", "keyword", "semantic", "hybrid"])),
+  search_mode: optional(oneOf(ASKED_MODES)),
   vector: optional(
     VECTOR,
     "The query's own vector; only where the setting embedder.source is pushed or endpoint.",
@@ -51,6 +54,7 @@ type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
+  readonly searchMode: AskedMode;
   /** The query's own vector, of length 1. Null when it has none. */
   readonly vector: Float32Array | null;
   /** Lists documents instead of searching words. */
@@ -94,6 +98,7 @@ export function readQueryRequest(
   const browse = isBrowse(q);
   return {
     q,
+    searchMode: given.search_mode ?? "auto",
     vector,
     browse,
     fields: queryFields(given, view, limits, browse),

@@ -14,7 +14,7 @@ import {
   encodePing,
   encodeShutdown,
 } from "../../shards/protocol/control.js";
-import { encodeAdopt, type MovedDocument } from "../../shards/protocol/move.js";
+import { encodeAdopt, type MovedDocument } from "../../shards/protocol/operations/move.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
 import type { IndexRecord } from "../catalog/types.js";
@@ -32,6 +32,8 @@ import { ReshardProgress } from "./progress.js";
 /** The bytes of the documents in one message, of which one segment is made. */
 const ADOPT_BYTES = 1024 * 1024;
 const ADOPTS_IN_FLIGHT_MAX = 2;
+/** Vectors are made when the index is opened for its users. */
+const NO_VECTORS = { source: "none", origin: 0 } as const;
 
 export interface RedistributeOptions {
   readonly dataDir: string;
@@ -130,7 +132,7 @@ async function moveIndex(
   // An earlier start may have left a part of the index.
   await everywhere(() => encodeDrop(uid), decodeEmptyReply);
   await everywhere(
-    () => encodeOpen({ uid, schema: viewOf(record).shardSchema, made: false }),
+    () => encodeOpen({ uid, schema: viewOf(record).shardSchema, made: false, vectors: NO_VECTORS }),
     decodeOpenReply,
   );
   const stream = new DocumentStream(source, uid);

@@ -33,6 +33,9 @@ export interface Explanation {
   readonly full: boolean;
   readonly words: readonly WordExplanation[];
   readonly closeness_points: number;
+  /** How near the document's vector is to the query's, by the cosine; null when vectors had no part or it has none. */
+  readonly similarity: number | null;
+  readonly similarity_points: number;
   readonly bonuses: readonly { readonly reason: string; readonly points: number }[];
   /** Sum of the weights of the boost rules; 10 doubles the relevance. */
   readonly boost: number;
@@ -62,10 +65,16 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
+/** The program that was answered, and how near documents are to the query. */
+interface Searched {
+  readonly program: SearchProgram;
+  readonly similarities: ReadonlyMap<number, number>;
+}
+
 /** The hits, each with an explanation, or with null when its row is gone meanwhile. `winners` are their rows in the same order. */
 export async function explainHits<Hit>(
   readView: ReadView,
-  program: SearchProgram,
+  { program, similarities }: Searched,
   words: readonly QueryWord[],
   winners: readonly Winner[],
   hits: readonly Hit[],
@@ -84,7 +93,8 @@ export async function explainHits<Hit>(
     const row = rows.get(seq) ?? null;
     return {
       ...(hits[i] as Hit),
-      explanation: row === null ? null : explanation(row, program, words, view),
+      explanation:
+        row === null ? null : explanation(row, program, words, view, similarities.get(seq) ?? null),
     };
   });
 }
@@ -94,6 +104,7 @@ function explanation(
   program: SearchProgram,
   queryWords: readonly QueryWord[],
   view: IndexView,
+  similarity: number | null,
 ): Explanation {
   const words = row.words.map((word, i) => wordExplanation(word, i, program, queryWords, view));
   const bonuses = bonusesOf(row);
@@ -101,11 +112,13 @@ function explanation(
     full: words.every((word) => word.match !== "none"),
     words,
     closeness_points: rounded(row.closeness * program.proximityWeight),
+    similarity: similarity === null ? null : rounded(similarity),
+    similarity_points: rounded(row.points),
     bonuses,
     boost: row.boosts,
     place: row.pinned ? "pinned" : row.rowClass === 0n ? "buried" : "normal",
   } as const;
-  return { text: sentences(parts, row.matched), ...parts };
+  return { text: sentences(parts, row.matched || row.hasWord), ...parts };
 }
 
 function wordExplanation(
@@ -160,6 +173,10 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean): string[]
   }
   if (parts.closeness_points > 0)
     told.push(`The words stand close together: ${parts.closeness_points} points.`);
+  if (parts.similarity_points > 0)
+    told.push(
+      `Its meaning is near to that of the query (${parts.similarity}): ${parts.similarity_points} points.`,
+    );
   for (const { reason, points } of parts.bonuses) told.push(`Bonus, because ${reason}: ${points} points.`);
   if (parts.boost > 0) told.push(`Ranking rules raise its relevance by ${parts.boost * 10} %.`);
   return told;

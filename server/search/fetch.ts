@@ -3,6 +3,7 @@
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { Winner } from "../matching/merge.js";
+import { matchTypeOf } from "../semantic/match-type.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { Hit } from "./respond.js";
 import { documentBytes } from "./shown-documents.js";
@@ -11,6 +12,8 @@ import { documentBytes } from "./shown-documents.js";
 export interface ShownWinners {
   readonly winners: readonly Winner[];
   readonly related: readonly Winner[];
+  /** The seqs of the documents that vectors have found. */
+  readonly near: ReadonlySet<number>;
 }
 
 /**
@@ -19,13 +22,13 @@ export interface ShownWinners {
  */
 export async function fetchHits(
   readView: ReadView,
-  { winners, related }: ShownWinners,
+  { winners, related, near }: ShownWinners,
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   options: FetchOptions,
   replyBytesMax: number,
 ): Promise<Hit[] | null> {
   const fetchAll = (all: readonly Winner[]): Promise<Hit[] | null> =>
-    hitsOf(readView, all, known, { ...options, bytesMax: documentBytes(replyBytesMax, all.length) });
+    hitsOf(readView, all, known, near, { ...options, bytesMax: documentBytes(replyBytesMax, all.length) });
   try {
     return await fetchAll([...winners, ...related]);
   } catch (error) {
@@ -38,6 +41,7 @@ async function hitsOf(
   readView: ReadView,
   winners: readonly Winner[],
   known: readonly ReadonlyMap<number, FetchedDocument>[],
+  near: ReadonlySet<number>,
   options: FetchOptions & { readonly bytesMax: number },
 ): Promise<Hit[] | null> {
   const knownDocument = (seq: number): FetchedDocument | undefined => {
@@ -73,9 +77,18 @@ async function hitsOf(
       }),
     );
   }
-  const hits = winners.map(({ seq, textMatch, bonus, matched }): Hit => {
+  const hits = winners.map((winner): Hit => {
+    const { seq, textMatch, bonus } = winner;
     const { id, document, highlight } = knownDocument(seq) ?? (fetched.get(seq) as FetchedDocument);
-    return { id, document, highlight, textMatch, bonus, pinnedOnly: !matched, explanation: null };
+    return {
+      id,
+      document,
+      highlight,
+      textMatch,
+      bonus,
+      matchType: matchTypeOf(winner, near),
+      explanation: null,
+    };
   });
   return hits.every((hit) => hit.document.length > 0) ? hits : null;
 }

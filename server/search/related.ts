@@ -1,5 +1,5 @@
-// Related documents for a query that found little: documents with some of its words, under the same filters and rules,
-// which are not among the results. `found` and facets do not count them.
+// Related documents for a query that found little: documents with some of its words, then those whose vectors are nearest,
+// under the same filters and rules, which are not among the results. `found` and facets do not count them.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
 import type { ReadView } from "../cluster/read-view.js";
@@ -7,6 +7,8 @@ import type { ExpandedWords } from "../matching/expand.js";
 import { type Matched, matches } from "../matching/match.js";
 import { mergeResults, type Winner } from "../matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "../matching/plan.js";
+import type { Nearest } from "../semantic/nearest.js";
+import type { SemanticSearch } from "../semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
 /** The most frequent words are left out until at most this many documents have one of the others. */
@@ -20,19 +22,39 @@ export interface Related {
 
 const NOTHING_RELATED: Related = { winners: [], documents: new Map() };
 
-/** There are no related documents when no hits are shown, when enough was found, or when the query was relaxed already. */
+/** There are no related documents when no hits are shown or when enough was found. */
 export async function relatedWinners(
   plan: QueryPlan,
-  matched: Matched,
+  { matched, findNear }: SemanticSearch,
   readView: ReadView,
   perPage: number,
   options: FetchOptions,
 ): Promise<Related> {
-  const { words, program, results } = matched;
+  if (plan.text.words.length === 0 || perPage === 0 || matches(matched) >= FEW_RESULTS)
+    return NOTHING_RELATED;
+  const known = new Set(matched.results.flatMap((result) => result.rows.map((row) => row.seq)));
+  const worded = await wordedWinners(plan, matched, known, readView, options);
+  if (worded.winners.length === RELATED_MAX) return worded;
+  for (const { seq } of worded.winners) known.add(seq);
+  const near = (await findNear()).filter(({ seq }) => !known.has(seq)).map(winnerOf);
+  return { ...worded, winners: [...worded.winners, ...near].slice(0, RELATED_MAX) };
+}
+
+function winnerOf({ shard, seq }: Nearest["near"][number]): Winner {
+  const found = { neighbour: true, matched: false, hasWord: false, pinned: false };
+  return { shard, seq, textMatch: 0, bonus: 0, ...found };
+}
+
+/** Documents with some of the words. There are none when the query was relaxed already, or has but one word. */
+async function wordedWinners(
+  plan: QueryPlan,
+  { words, program }: Matched,
+  known: ReadonlySet<number>,
+  readView: ReadView,
+  options: FetchOptions,
+): Promise<Related> {
   if (words === null || program.mode === "any" || words.words.length < 2) return NOTHING_RELATED;
-  if (perPage === 0 || matches(matched) >= FEW_RESULTS) return NOTHING_RELATED;
-  const known = results.flatMap((result) => result.rows.map((row) => row.seq));
-  const count = known.length + RELATED_MAX;
+  const count = known.size + RELATED_MAX;
   const relaxed = {
     ...programOf(plan, "any", withoutFrequent(words), words.averageLengths),
     k: count,
@@ -41,7 +63,7 @@ export async function relatedWinners(
   };
   const found = await readView.searchPage(relaxed, { offset: 0, count, options });
   const { winners } = mergeResults(found.results, relaxed.sort, { offset: 0, count });
-  const related = winners.filter((one) => !one.pinned && !known.includes(one.seq)).slice(0, RELATED_MAX);
+  const related = winners.filter((one) => !one.pinned && !known.has(one.seq)).slice(0, RELATED_MAX);
   return { winners: related, documents: found.documents };
 }
 

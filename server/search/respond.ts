@@ -2,7 +2,9 @@
 // never parsed. Facet objects are written by hand because their keys must keep their order (by count), and because a
 // JavaScript object treats some keys specially. Knows the response shape of the specification, and nothing of searching.
 import type { FacetCount, FacetValue } from "../../engine-wasm/host/programs/search-result.js";
+import type { SearchMode } from "../query-log/rows/journal.js";
 import type { ViewField } from "../schema/index-view.js";
+import type { MatchType } from "../semantic/match-type.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { Explanation } from "./explain.js";
 import type { SuggestedQuery } from "./suggested-queries.js";
@@ -16,8 +18,7 @@ export interface Hit {
   readonly highlight: Uint8Array;
   readonly textMatch: number;
   readonly bonus: number;
-  /** A pinned document that the query would not have found. */
-  readonly pinnedOnly: boolean;
+  readonly matchType: MatchType;
   readonly explanation: Explanation | null;
 }
 
@@ -28,6 +29,8 @@ export interface FacetTable {
 
 export interface QueryResponse {
   readonly queryId: string;
+  /** The one used. */
+  readonly mode: SearchMode;
   readonly hits: readonly Hit[];
   readonly relatedHits: readonly Hit[];
   readonly found: number;
@@ -69,7 +72,7 @@ export function encodeResponse(
     '"hits":',
     hits,
     `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
-      `"search_mode":"keyword","ai_enhanced":false,"ai_context":null,` +
+      `"search_mode":"${response.mode}","ai_enhanced":false,"ai_context":null,` +
       `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
     ...hitParts(response.relatedHits),
     `,"curated_applied":${response.curated},"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,
@@ -113,14 +116,13 @@ function hitParts(hits: readonly Hit[]): Part[] {
   if (hits.length === 0) return ["[]"];
   const parts: Part[] = [];
   for (const hit of hits) {
-    const matchType = hit.pinnedOnly ? "pinned" : "keyword";
     const explanation = hit.explanation === null ? "" : `,"explanation":${JSON.stringify(hit.explanation)}`;
     parts.push(
       parts.length === 0 ? '[{"document":' : ',{"document":',
       hit.document,
       ',"highlight":',
       hit.highlight.length === 0 ? "{}" : hit.highlight,
-      `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${matchType}"${explanation}}`,
+      `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${hit.matchType}"${explanation}}`,
     );
   }
   parts.push("]");

@@ -1,15 +1,17 @@
-// A whole query on one screen: plan, expand and search in all shards, merge, fetch, respond. Each step is a file of its
-// own; here is only their order. docs/ranking.md tells how documents are ranked.
+// A whole query on one screen: plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
+// respond. Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
 import type { Question } from "../cluster/answer-cache.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
-import { matchQuery } from "../matching/match.js";
+import { type Matched, matchQuery, type PageOf } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { type QueryRequest, readQueryRequest } from "../request/query-request.js";
+import type { GivenVectors } from "../semantic/given-vectors.js";
+import { searchByVectors } from "../semantic/semantic-search.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
@@ -18,10 +20,11 @@ import { encodeResponse, type Hit, type QueryResponse } from "./respond.js";
 import { ShownDocuments } from "./shown-documents.js";
 import { suggestedQueries } from "./suggested-queries.js";
 
-/** What searches and suggestions work with. */
+/** What searches work with. */
 export interface Searching {
   readonly reads: Reads;
   readonly limits: Limits;
+  readonly givenVectors: GivenVectors;
 }
 
 /** The answer to a query. */
@@ -37,7 +40,7 @@ export interface SearchAnswer {
  * It is remembered, and `trace` learns its phases. Throws SkeinError.
  */
 export async function search(
-  { reads, limits }: Searching,
+  { reads, limits, givenVectors }: Searching,
   index: QueriedIndex,
   body: unknown,
   question: Question,
@@ -53,15 +56,19 @@ export async function search(
   const shown = new ShownDocuments(request, plan, record.settings, bytesMax);
 
   return reads.answer(uid, trace, async (readView) => {
-    const matched = await matchQuery(plan, readView, (program) => shown.page(program));
-    const { program, results, documents } = matched;
+    const pageOf: PageOf = (program) => shown.page(program);
+    const byWords = await matchQuery(plan, readView, pageOf);
+    const searched = await searchByVectors(request, index, plan, byWords, readView, givenVectors, pageOf);
+    const { program, results, documents } = searched.matched;
     const merged = mergeResults(results, program.sort, { offset: plan.offset, count: perPage });
     trace.found = merged.found;
     const facets = await countFacets(program, results, request.maxFacetValues, (one) => readView.search(one));
-    const related = await relatedWinners(plan, matched, readView, perPage, shown.sentAlong(program));
+    const options = shown.sentAlong(program);
+    const related = await relatedWinners(plan, searched, readView, perPage, options);
 
     trace.enter("fetch");
-    const winners = { winners: merged.winners, related: related.winners };
+    const near = new Set(searched.near.map(({ seq }) => seq));
+    const winners = { winners: merged.winners, related: related.winners, near };
     const known = [documents, related.documents];
     const fetched = await fetchHits(readView, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;
@@ -69,8 +76,9 @@ export async function search(
 
     const response: QueryResponse = {
       queryId,
+      mode: searched.mode,
       hits: request.explain
-        ? await explainHits(readView, program, plan.text.words, merged.winners, hits, view)
+        ? await explainHits(readView, { program, ...searched }, plan.text.words, merged.winners, hits, view)
         : hits,
       relatedHits: fetched.slice(hits.length),
       found: merged.found,
@@ -78,21 +86,27 @@ export async function search(
       perPage,
       outOf: reads.documents(uid),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
-      suggestions: suggestedQueries(plan, matched.words, merged.found),
+      suggestions: suggestedQueries(plan, byWords.words, merged.found),
       curated: merged.pinsApplied || merged.applied.includes(true),
       tookMs: trace.elapsedMs(),
     };
     trace.enter("respond");
     const single = fetched.length === 1 && facets.length === 0;
     const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
-    const answered = request.browse ? null : encodeAnswered(loggedPart(request, merged.found), idsOf(hits));
-    readView.remember(question, { content, answered });
+    const logged = { ...loggedPart(request), mode: searched.mode, found: foundByWords(byWords) };
+    const answered = request.browse ? null : encodeAnswered(logged, idsOf(hits));
+    if (!searched.passing) readView.remember(question, { content, answered });
     return { bytes, answered };
   });
 }
 
-function loggedPart({ q, filter, page }: QueryRequest, found: number): Omit<Answered, "documents"> {
-  return { text: q, mode: "keyword", filtered: filter !== null, found, page };
+function loggedPart({ q, filter, page }: QueryRequest): Pick<Answered, "text" | "filtered" | "page"> {
+  return { text: q, filtered: filter !== null, page };
+}
+
+/** What only vectors have found is no result to the query log, so that the words that find nothing stay known. */
+function foundByWords({ results }: Matched): number {
+  return results.reduce((sum, { found }) => sum + found, 0);
 }
 
 function idsOf(hits: readonly Hit[]): Uint8Array[] {

@@ -58,9 +58,12 @@ export class SlowQueryLog {
   }
 }
 
-/** The phases with their times. Opening is among them only for a query that had to wait until its index was open. */
+/** Phases that most queries do not enter. */
+const SELDOM: ReadonlySet<string> = new Set(["open", "semantic"]);
+
+/** The phases with their times. */
 function phasesOf(trace: QueryTrace): Record<string, number> {
-  const entered = QUERY_PHASES.filter((phase) => phase !== "open" || trace.phaseMs("open") > 0);
+  const entered = QUERY_PHASES.filter((phase) => !SELDOM.has(phase) || trace.phaseMs(phase) > 0);
   return Object.fromEntries(entered.map((phase) => [phase, rounded(trace.phaseMs(phase))]));
 }
 

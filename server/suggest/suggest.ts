@@ -29,6 +29,7 @@ import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.j
 const ROWS_PER_SUGGESTION = [4, 20] as const;
 /** Documents read at once when those were not enough. */
 const CHUNK_ROWS = 100;
+const NOTHING_NEAR: ReadonlySet<number> = new Set();
 
 export interface Suggestions {
   readonly suggestions: readonly Suggestion[];
@@ -36,13 +37,13 @@ export interface Suggestions {
 }
 
 /** What suggestions work with. */
-interface Suggesting extends Searching {
+interface Suggesting extends Pick<Searching, "reads" | "limits"> {
   readonly queriedIndexes: QueriedIndexes;
 }
 
 type ShownDocument = Readonly<Record<string, unknown>> & { readonly id: string };
 
-interface Task extends Searching {
+interface Task extends Pick<Searching, "reads" | "limits"> {
   readonly index: QueriedIndex;
   readonly request: SuggestRequest;
   /** The words of the input. */
@@ -145,7 +146,7 @@ async function addValues(
     const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
       const chunk = winners.slice(at, at + CHUNK_ROWS);
-      const shown = { winners: chunk, related: [] };
+      const shown = { winners: chunk, related: [], near: NOTHING_NEAR };
       const hits = await fetchHits(readView, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
       for (const document of mostClickedFirst(task, hits)) {

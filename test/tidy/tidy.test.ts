@@ -114,6 +114,7 @@ const FOREIGN_ENGINES: Record<string, string[]> = {
     "server/sources/feed-pool.ts",
     "server/analytics/analytics-pool.ts",
     "server/coach/coach-pool.ts",
+    "server/embedders/trainer-pool.ts",
   ],
   "classic-level": ["shards/storage/level-store.ts"],
   pino: ["server/log.ts"],

@@ -147,6 +147,13 @@ const searchPaths: Readonly<Record<string, PathItem>> = {
       replies: { 200: { description: "The hits.", content: json(ref("QueryResult")) } },
     }),
   },
+  "/v1/indexes/{name}/documents/{id}/similar": {
+    post: operation("search", "similarDocuments", "Documents that are similar to one of the index.", {
+      parameters: [INDEX, DOCUMENT],
+      body: jsonBody("SimilarInput"),
+      replies: { 200: data("Most similar first.", ref("SimilarDocuments")) },
+    }),
+  },
   "/v1/indexes/{name}/suggest": {
     post: operation("search", "suggest", "Suggest values for a partly typed input.", {
       parameters: [INDEX],

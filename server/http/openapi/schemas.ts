@@ -8,6 +8,7 @@ import { ERRORS } from "../../errors.js";
 import type { JsonSchema } from "../../input/readers.js";
 import { QUERY } from "../../request/query-request.js";
 import { MULTI_SEARCH } from "../../search/multi-search.js";
+import { SIMILAR } from "../../similar/similar-request.js";
 import { SUGGEST } from "../../suggest/suggest-request.js";
 import { KEY } from "../../tenants/keys.js";
 import { TENANT } from "../../tenants/tenants.js";
@@ -109,6 +110,36 @@ const hit = object(
   ["document", "highlight", "text_match", "relevance_bonus", "match_type"],
 );
 
+const EMBEDDER_STATS = object(
+  {
+    source: { enum: ["documents", "endpoint", "pushed", "none"] },
+    state: { enum: ["none", "waiting", "training", "embedding", "ready", "failed"] },
+    documents: { ...COUNT, description: "Documents with a vector." },
+    pending: { ...COUNT, description: "Documents whose vectors are still to be made." },
+    coverage: {
+      type: "number",
+      minimum: 0,
+      maximum: 1,
+      description: "Share of the documents with a vector.",
+    },
+    memory_bytes: { ...COUNT, description: "What finding by vectors takes of memory, without the model." },
+    model: {
+      anyOf: [
+        object({ number: COUNT, bytes: COUNT, trained_at: TIME, training_ms: COUNT, documents: COUNT }, [
+          "number",
+          "bytes",
+          "trained_at",
+          "training_ms",
+          "documents",
+        ]),
+        { type: "null" },
+      ],
+      description: "The model that was learned from the documents. documents: how many the index had then.",
+    },
+  },
+  ["source", "state", "documents", "pending", "coverage", "memory_bytes", "model"],
+);
+
 const facets: JsonSchema = {
   type: "object",
   additionalProperties: { type: "object", additionalProperties: COUNT },
@@ -150,8 +181,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       terms: COUNT,
       merging: FLAG,
       maintenance_due: FLAG,
+      embedder: EMBEDDER_STATS,
     },
-    ["name", "status", "records_count", "shards", "segments", "segment_bytes", "memory_bytes"],
+    ["name", "status", "records_count", "shards", "segments", "segment_bytes", "memory_bytes", "embedder"],
   ),
   DeletedIndex: object({ id: COUNT, name: NAME, deleted: { const: true } }, ["id", "name", "deleted"]),
   Deleted: object({ id: { type: ["integer", "string"] }, deleted: { const: true } }, ["id", "deleted"]),
@@ -182,6 +214,22 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ["received", "succeeded", "failed", "errors", "took_ms"],
   ),
   Query: QUERY.schema,
+  SimilarInput: SIMILAR.schema,
+  SimilarDocuments: object(
+    {
+      hits: array(
+        object(
+          {
+            document: ref("Document"),
+            similarity: { type: ["number", "null"], description: "Cosine; null without vectors." },
+          },
+          ["document", "similarity"],
+        ),
+      ),
+      took_ms: COUNT,
+    },
+    ["hits", "took_ms"],
+  ),
   SuggestInput: SUGGEST.schema,
   Suggestions: object(
     {

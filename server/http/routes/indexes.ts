@@ -1,6 +1,8 @@
 // Indexes, their settings and their statistics.
+import type { IndexStats } from "../../../shards/protocol/control.js";
 import type { IndexRecord } from "../../catalog/types.js";
 import { indexView } from "../../catalog/view.js";
+import { vectorPolicy } from "../../schema/vector-policy.js";
 import { checkRights } from "../../tenants/principal.js";
 import { anyPatternMatches } from "../../tenants/scopes.js";
 import { readJson } from "../body.js";
@@ -92,5 +94,34 @@ async function stats({ services, record }: IndexContext): Promise<HttpReply> {
     terms: measured.terms,
     merging: measured.merging,
     maintenance_due: measured.maintenanceDue,
+    embedder: embedderStats(services, record, measured),
   });
+}
+
+function embedderStats(
+  { lifecycle, embedders }: Services,
+  record: IndexRecord,
+  measured: IndexStats,
+): Record<string, unknown> {
+  const records = lifecycle.records(record);
+  const { vectors, pending, codesBytes, modelNumber, modelBytes, modelTrainedAt } = measured;
+  const { source } = vectorPolicy(record, records);
+  return {
+    source,
+    state: source === "none" ? "none" : embedders.stateOf(record.uid),
+    documents: Math.min(vectors, records),
+    pending,
+    coverage: records === 0 ? 0 : Math.min(1, vectors / records),
+    memory_bytes: codesBytes,
+    model:
+      modelNumber === 0
+        ? null
+        : {
+            number: modelNumber,
+            bytes: modelBytes,
+            trained_at: new Date(modelTrainedAt * 1000).toISOString(),
+            training_ms: measured.modelTookMs,
+            documents: measured.modelDocuments,
+          },
+  };
 }

@@ -1,4 +1,4 @@
-// Searches: POST /v1/indexes/{name}/query, POST /v1/indexes/{name}/suggest, POST /v1/multi-search.
+// Searches: queries, suggestions and similar documents of an index, and several queries in one request.
 import { serialize } from "node:v8";
 import { contentsOf } from "../../catalog/state.js";
 import type { IndexContents } from "../../catalog/types.js";
@@ -9,6 +9,7 @@ import type { Limits } from "../../limits.js";
 import { mayNameAsker, NOT_NAMED, splitAsker } from "../../request/asker.js";
 import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-search.js";
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
+import { similarDocuments } from "../../similar/similar.js";
 import { suggest } from "../../suggest/suggest.js";
 import { planNamed } from "../../tenants/plans.js";
 import { checkRights } from "../../tenants/principal.js";
@@ -22,6 +23,13 @@ const INDEX = { access: "index", scope: "search", missing: "SK-SE-404" } as cons
 
 export const queryRoutes: readonly Route[] = [
   { method: "POST", path: "/v1/indexes/{name}/query", operation: "query", ...INDEX, handle: query },
+  {
+    method: "POST",
+    path: "/v1/indexes/{name}/documents/{id}/similar",
+    operation: "similarDocuments",
+    ...INDEX,
+    handle: similar,
+  },
   { method: "POST", path: "/v1/indexes/{name}/suggest", operation: "suggest", ...INDEX, handle: suggestions },
   {
     method: "POST",
@@ -49,6 +57,15 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
   const body = parsed(await readJsonBytes(request, limits), limits);
   services.lifecycle.checkOpen(record);
   return dataReply(await suggest(services, contentsOf(state, record), body));
+}
+
+/** Like a suggestion it is neither counted nor logged as a search. */
+async function similar({ services, state, record, params, request }: IndexContext): Promise<HttpReply> {
+  const { limits } = services.config;
+  const bytes = await readJsonBytes(request, limits);
+  const body = bytes.length === 0 ? {} : parsed(bytes, limits);
+  services.lifecycle.checkOpen(record);
+  return rawDataReply(await similarDocuments(services, contentsOf(state, record), params.id!, body));
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {

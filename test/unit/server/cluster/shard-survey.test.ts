@@ -19,6 +19,15 @@ const STATS = {
   merging: false,
   maintenanceDue: false,
   queuedBytes: 0,
+  vectors: 0,
+  pending: 0,
+  codesBytes: 0,
+  modelNumber: 0,
+  modelBytes: 0,
+  modelDocuments: 0,
+  modelFields: 0,
+  modelTrainedAt: 0,
+  modelTookMs: 0,
 };
 
 /** Answers as a shard does; uid 404 is not open. */

@@ -16,6 +16,7 @@ const fieldOf = (name: string) => {
 const QUERY_ID = "019ab0c4-7d2e-7000-8001-0123456789ab";
 const EMPTY: QueryResponse = {
   queryId: QUERY_ID,
+  mode: "keyword",
   hits: [],
   relatedHits: [],
   suggestions: [],
@@ -63,7 +64,7 @@ describe("response", () => {
           highlight,
           textMatch: 2 ** 52 + 1,
           bonus: 2 ** 24,
-          pinnedOnly: false,
+          matchType: "keyword",
           explanation: null,
         },
         {
@@ -72,7 +73,7 @@ describe("response", () => {
           highlight: new Uint8Array(0),
           textMatch: 0,
           bonus: 0,
-          pinnedOnly: true,
+          matchType: "pinned",
           explanation: null,
         },
       ],

@@ -1,0 +1,218 @@
+// Makes the vectors of indexes come about: tells the shards where they come from, trains models, hands them to the shards and
+// waits until every document has its vector. Looks at an index when it was opened or changed, and when writes have paused.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { IndexStats } from "../../shards/protocol/control.js";
+import type { EmbeddingEndpoints } from "../ai/embedding-endpoints.js";
+import { EndpointError } from "../ai/model-server.js";
+import type { Catalog } from "../catalog/catalog.js";
+import type { CatalogState } from "../catalog/state.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { IndexState } from "../cluster/index-state.js";
+import type { OpenIndexes } from "../cluster/open-indexes.js";
+import type { Reads } from "../cluster/reads.js";
+import type { Jobs } from "../jobs/jobs.js";
+import type { Logger } from "../log.js";
+import { vectorPolicy } from "../schema/vector-policy.js";
+import { type EndpointQueueOptions, embedWaiting } from "./endpoint-queue.js";
+import { sampleDocuments } from "./sample.js";
+import { trainedFields } from "./trained-fields.js";
+import type { TrainerPool } from "./trainer-pool.js";
+
+interface EmbeddersOptions extends EndpointQueueOptions {
+  readonly catalog: Pick<Catalog, "state" | "watch">;
+  readonly indexes: OpenIndexes;
+  readonly reads: Reads;
+  readonly trainer: TrainerPool;
+  readonly endpoints: EmbeddingEndpoints;
+  readonly jobs: Jobs;
+  readonly log: Logger;
+}
+
+/** What is being done for the vectors of an index. */
+export type EmbedderState = "none" | "waiting" | "training" | "embedding" | "ready" | "failed";
+
+const QUIET_MS = 1_000;
+/** Writes without a pause delay a look by so much at most. */
+const DELAY_MS_MAX = 60_000;
+const POLL_MS = 200;
+/** A model is trained again when the index has so many times the documents. */
+const GROWTH = 2;
+/** An endpoint that has given up is asked again so soon. */
+const ENDPOINT_RETRY_MS = 30_000;
+const TERMS_MAX = 50_000;
+const MODEL_NUMBER_MAX = 2 ** 31 - 1;
+
+export class Embedders {
+  readonly #options: EmbeddersOptions;
+  readonly #states = new Map<number, EmbedderState>();
+  /** By uid: the records as they were looked at. */
+  readonly #seen = new Map<number, IndexRecord>();
+  /** By uid: since when a look is due. */
+  readonly #dueMs = new Map<number, number>();
+
+  constructor(options: EmbeddersOptions) {
+    this.#options = options;
+    options.catalog.watch((state) => this.#follow(state));
+  }
+
+  stateOf(uid: number): EmbedderState {
+    return this.#states.get(uid) ?? "waiting";
+  }
+
+  /** The index was opened. */
+  opened(uid: number): void {
+    this.#lookIn(0, uid);
+  }
+
+  /** Documents were written. */
+  written(uid: number): void {
+    const now = Date.now();
+    const since = this.#dueMs.get(uid) ?? now;
+    this.#dueMs.set(uid, since);
+    this.#lookIn(Math.max(0, Math.min(QUIET_MS, since + DELAY_MS_MAX - now)), uid);
+  }
+
+  #follow({ indexes }: CatalogState): void {
+    for (const [uid, record] of this.#seen) {
+      const now = indexes.get(uid);
+      if (now === record) continue;
+      if (now !== undefined) this.#lookIn(0, uid);
+      else {
+        this.#options.jobs.cancel(vectorsSubject(uid));
+        for (const known of [this.#seen, this.#states, this.#dueMs]) known.delete(uid);
+      }
+    }
+  }
+
+  #lookIn(ms: number, uid: number): void {
+    const job = { name: "look after vectors", subject: vectorsSubject(uid) };
+    this.#options.jobs.after(ms, job, (signal) => this.#look(uid, signal));
+  }
+
+  async #look(uid: number, signal: AbortSignal): Promise<void> {
+    const { indexes, catalog } = this.#options;
+    this.#dueMs.delete(uid);
+    const record = catalog.state.indexes.get(uid);
+    if (record === undefined || indexes.find(uid) === undefined) return;
+    this.#seen.set(uid, record);
+    const { state, end } = await indexes.use(uid);
+    try {
+      this.#states.set(uid, await this.#bring(state, record, signal));
+    } catch (error) {
+      this.#states.set(uid, "failed");
+      throw error;
+    } finally {
+      end();
+    }
+  }
+
+  /** Does what the vectors of the index need. */
+  async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
+    const { documents } = state;
+    const { vectors, indexes } = this.#options;
+    const policy = vectorPolicy(record, documents);
+    await vectors.setPolicy(record.uid, policy);
+    if (policy.source === "none") return "none";
+    if (policy.source === "documents" && documents > 0) await this.#bringModel(record, documents, signal);
+    if (policy.source === "endpoint") await this.#askEndpoint(state, record, policy.origin, signal);
+    const before = await indexes.statsByShard(record.uid);
+    if (pendingOf(before) === 0) return before.some(({ vectors: count }) => count > 0) ? "ready" : "waiting";
+    this.#states.set(record.uid, "embedding");
+    while (pendingOf(await indexes.statsByShard(record.uid)) > 0) {
+      await sleep(POLL_MS, undefined, { ref: false, signal });
+      if (indexes.find(record.uid) !== state) return "waiting";
+    }
+    state.forget();
+    return "ready";
+  }
+
+  async #askEndpoint(
+    state: IndexState,
+    record: IndexRecord,
+    origin: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { endpoints, indexes } = this.#options;
+    const endpoint = endpoints.of(record);
+    const shards = await indexes.statsByShard(record.uid);
+    if (endpoint === null || pendingOf(shards) === 0) return;
+    this.#states.set(record.uid, "embedding");
+    const stored = (): void => state.forget();
+    try {
+      await embedWaiting(this.#options, record, endpoint, origin, shards.length, stored, signal);
+    } catch (error) {
+      if (error instanceof EndpointError) this.#lookIn(error.afterMs ?? ENDPOINT_RETRY_MS, record.uid);
+      throw error;
+    }
+  }
+
+  /** Every shard has the newest model afterwards, and it is new enough. */
+  async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<void> {
+    const { vectors, indexes } = this.#options;
+    const { uid } = record;
+    const shards = await indexes.statsByShard(uid);
+    const newest = shards.reduce((best, one) => (one.modelNumber > best.modelNumber ? one : best));
+    const { modelNumber, modelDocuments, modelFields } = newest;
+    const isDue = documents >= GROWTH * modelDocuments || modelFields !== trainedFields(record).fingerprint;
+    if (modelNumber === 0 || isDue) return this.#train(record, documents, shards, signal);
+    const without = shards.flatMap((one, shard) => (one.modelNumber < modelNumber ? [shard] : []));
+    if (without.length === 0) return;
+    const model = await vectors.modelOf(uid, shards.indexOf(newest));
+    if (model === null) await this.#train(record, documents, shards, signal);
+    else await vectors.setModel(uid, model, without);
+  }
+
+  async #train(
+    record: IndexRecord,
+    documents: number,
+    shards: readonly IndexStats[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { vectors, reads, trainer, log } = this.#options;
+    const { uid, name } = record;
+    const { names, fields, schema, fingerprint } = trainedFields(record);
+    if (names.length === 0) return;
+    this.#states.set(uid, "training");
+    const startedMs = performance.now();
+    const newest = Math.max(...shards.map(({ modelNumber }) => modelNumber));
+    const previous =
+      newest === 0
+        ? null
+        : await vectors.modelOf(
+            uid,
+            shards.findIndex(({ modelNumber }) => modelNumber === newest),
+          );
+    const sample = await sampleDocuments(reads, vectors, uid, names, signal);
+    if (sample.ends.length === 0) return;
+    const number = (newest % MODEL_NUMBER_MAX) + 1;
+    const { bytes, aligned } = await trainer.train(
+      { ...sample, schema, fields, number, termsMax: TERMS_MAX, previous: previous?.bytes ?? null },
+      signal,
+    );
+    const tookMs = Math.round(performance.now() - startedMs);
+    const model = {
+      number,
+      since: aligned && previous !== null ? previous.since : number,
+      documents,
+      fields: fingerprint,
+      trainedAt: Math.floor(Date.now() / 1000),
+      tookMs,
+      bytes,
+    };
+    await vectors.setModel(
+      uid,
+      model,
+      shards.map((_, shard) => shard),
+    );
+    log.info({ index: name, sample: sample.ends.length, bytes: bytes.length, tookMs }, "a model was trained");
+  }
+}
+
+/** The subject of the jobs that make vectors. */
+function vectorsSubject(uid: number): string {
+  return `vectors of index ${uid}`;
+}
+
+function pendingOf(shards: readonly IndexStats[]): number {
+  return shards.reduce((sum, { pending }) => sum + pending, 0);
+}

@@ -1,0 +1,52 @@
+// Documents that wait for a vector of an endpoint: asks the shards which ones they are, the endpoint for their vectors, and
+// gives these to the shards. The shards know what waits, so nothing is lost by a stop in between.
+import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { documentText, embeddedFields } from "../ai/document-text.js";
+import type { EmbeddingEndpoint } from "../ai/embedding-endpoint.js";
+import type { IndexRecord } from "../catalog/types.js";
+import type { Limits } from "../limits.js";
+import type { VectorMessages } from "./vector-messages.js";
+
+const DOCUMENTS_AT_ONCE = 128;
+const BYTES_AT_ONCE = 4 * 1024 * 1024;
+
+export interface EndpointQueueOptions {
+  readonly vectors: VectorMessages;
+  readonly workbench: Workbench;
+  readonly limits: Limits;
+}
+
+/**
+ * Until no document of the index waits in a shard. `origin` is that of the vectors, `stored` is called after each step. Throws
+ * EndpointError when the endpoint gives up.
+ */
+export async function embedWaiting(
+  { vectors, workbench, limits }: EndpointQueueOptions,
+  record: IndexRecord,
+  endpoint: EmbeddingEndpoint,
+  origin: number,
+  shards: number,
+  stored: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = record;
+  const fields = embeddedFields(record);
+  const emptyShard = async (shard: number): Promise<void> => {
+    for (;;) {
+      signal.throwIfAborted();
+      const waiting = await vectors.pending(uid, shard, DOCUMENTS_AT_ONCE, BYTES_AT_ONCE);
+      if (waiting.length === 0) return;
+      const texts = waiting.map(({ raw }) => documentText(raw, fields, limits.embeddingTextCharactersMax));
+      const made = await endpoint.embedDocuments(texts, signal);
+      const records = new Uint8Array(waiting.length * VECTOR_BYTES);
+      for (const [i, vector] of made.entries()) {
+        const one = workbench.vectorOf(vector);
+        if (one !== null) records.set(one, i * VECTOR_BYTES); // a document without text has no vector
+      }
+      await vectors.putVectors(shard, { uid, origin, seqs: waiting.map(({ seq }) => seq), vectors: records });
+      stored();
+    }
+  };
+  await Promise.all(Array.from({ length: shards }, (_, shard) => emptyShard(shard)));
+}

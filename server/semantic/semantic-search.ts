@@ -1,0 +1,154 @@
+// A query by vectors, or by vectors and words: which documents are near it, and the search program that finds them beside
+// those with the words. The program runs like any other, so filters, facets, sorting, paging and rules hold for both.
+import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { ReadView } from "../cluster/read-view.js";
+import { type Matched, type PageOf, runProgram } from "../matching/match.js";
+import { mergeResults } from "../matching/merge.js";
+import { programOf, type QueryPlan } from "../matching/plan.js";
+import type { QueriedIndex } from "../matching/queried-index.js";
+import type { SearchMode } from "../query-log/rows/journal.js";
+import type { QueryRequest } from "../request/query-request.js";
+import { vectorPolicy } from "../schema/vector-policy.js";
+import { addedNeighbours, firstNeighbours } from "./fusion.js";
+import { modeOf } from "./gate.js";
+import type { GivenVectors } from "./given-vectors.js";
+import { type Nearest, nearestDocuments, type PlacedDocument } from "./nearest.js";
+import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js";
+
+/** What became of a query, whether vectors had a part in it or not. */
+export interface SemanticSearch extends Nearest {
+  /** The mode used. */
+  readonly mode: SearchMode;
+  readonly matched: Matched;
+  /** The endpoint that should have helped did not answer, so the answer may be a better one in a moment. */
+  readonly passing: boolean;
+  /** The nearest documents also where vectors had no part; none when the query has no vector. */
+  findNear(): Promise<Nearest["near"]>;
+}
+
+/** The documents that any of the words finds best. */
+interface WordRows {
+  /** Best first. */
+  readonly documents: readonly PlacedDocument[];
+  /** Relevance of the best one. */
+  readonly relevanceMax: number;
+}
+
+/** The part of a text match that is relevance, and what a relevance of 1 is there (docs/FORMATS.md, "Scoring"). */
+const RELEVANCE_END = 2 ** 46;
+const RELEVANCE_ONE = 2 ** 24;
+const NO_ROWS: WordRows = { documents: [], relevanceMax: 1 };
+const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
+const NOTHING_NEAR: Nearest = { near: [], similarities: new Map() };
+
+/** The answer of the words, or the one that vectors have a part in when the query's mode and the index say so. */
+export async function searchByVectors(
+  request: QueryRequest,
+  index: QueriedIndex,
+  plan: QueryPlan,
+  byWords: Matched,
+  readView: ReadView,
+  givenVectors: GivenVectors,
+  pageOf: PageOf,
+): Promise<SemanticSearch> {
+  const { semantic } = index.record.settings;
+  const findNearest = (): Promise<NearestTo> =>
+    nearestTo(request, index, plan, byWords, readView, givenVectors);
+  const wordsOnly = {
+    ...NOTHING_NEAR,
+    mode: "keyword",
+    matched: byWords,
+    passing: false,
+    findNear: async () => (await findNearest()).nearest?.near ?? [],
+  } as const;
+  const mode = modeOf({
+    asked: request.searchMode,
+    browse: request.browse,
+    text: plan.text,
+    sorted: request.sort !== null && request.sort[0]?.field !== null,
+    hasVector: request.vector !== null,
+    fullMatches: byWords.fullMatches,
+    fullMatchesMax: semantic.auto_max_full_matches,
+  });
+  if (mode === "keyword") return wordsOnly;
+  const { nearest, worded, failed } = await findNearest();
+  if (nearest === null) return { ...wordsOnly, passing: failed };
+  const candidates = {
+    ...nearest,
+    words: worded.documents.map(({ seq }) => seq),
+    relevanceMax: worded.relevanceMax,
+    similarityMin: semantic.min_similarity,
+  };
+  const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
+  const program = { ...byWords.program, neighbours };
+  const found = await runProgram(program, byWords.words, readView, pageOf);
+  const matched = { ...byWords, ...found };
+  return { ...nearest, mode, matched, passing: false, findNear: async () => nearest.near };
+}
+
+interface NearestTo {
+  /** Null when the query has no vector. */
+  readonly nearest: Nearest | null;
+  readonly worded: WordRows;
+  /** An endpoint should have made one. */
+  readonly failed: boolean;
+}
+
+/** The documents that are nearest to a query under its filter, and the cosines of those that its words find best. */
+async function nearestTo(
+  request: QueryRequest,
+  { record }: QueriedIndex,
+  plan: QueryPlan,
+  byWords: Matched,
+  readView: ReadView,
+  givenVectors: GivenVectors,
+): Promise<NearestTo> {
+  const { candidates } = record.settings.semantic;
+  const { source } = vectorPolicy(record, plan.scale.documents);
+  if (source === "none") return { nearest: null, worded: NO_ROWS, failed: false };
+  readView.trace?.enter("semantic");
+  const [given, worded] = await Promise.all([
+    givenVectors.of(record, request),
+    wordRows(plan, byWords, readView, candidates),
+  ]);
+  readView.trace?.enter("semantic");
+  const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
+  const feedback = worded.documents.slice(0, FEEDBACK_DOCUMENTS);
+  const query = await vectorOfQuery(readView, terms, given.vector, feedback);
+  const nearest =
+    query === null
+      ? null
+      : await nearestDocuments(readView, withoutWords(plan), query, candidates, worded.documents);
+  return { nearest, worded, failed: given.failed };
+}
+
+/** Whatever the query's sort; documents that a rule hides are not among them. */
+async function wordRows(
+  plan: QueryPlan,
+  { words }: Matched,
+  readView: ReadView,
+  count: number,
+): Promise<WordRows> {
+  if (words === null || words.words.every(({ alternatives }) => alternatives.length === 0)) return NO_ROWS;
+  const program: SearchProgram = {
+    ...programOf(plan, "any", words.words, words.averageLengths),
+    rules: onlyHides(plan),
+    pins: [],
+    k: count,
+    sort: BY_RELEVANCE,
+    facets: [],
+  };
+  const { winners } = mergeResults(await readView.search(program), program.sort, { offset: 0, count });
+  if (winners.length === 0) return NO_ROWS;
+  const relevances = winners.map(({ textMatch }) => (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
+  return { documents: winners, relevanceMax: Math.max(...relevances) };
+}
+
+/** Which documents may be found at all. */
+function withoutWords(plan: QueryPlan): SearchProgram {
+  return { ...plan.program, rules: onlyHides(plan), pins: [], k: 0, sort: [], facets: [] };
+}
+
+function onlyHides({ program }: QueryPlan): SearchProgram["rules"] {
+  return program.rules.filter(({ effect }) => effect === "hide" || effect === "keep");
+}

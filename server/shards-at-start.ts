@@ -1,0 +1,62 @@
+// The shards' databases before somebody is served: how many there are, whether all are there, and the move to another number.
+import { join } from "node:path";
+import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
+import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
+import type { Catalog } from "./catalog/catalog.js";
+import { isMade } from "./catalog/types.js";
+import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
+import { type Config, ConfigError, defaultShards } from "./config.js";
+import { fault } from "./fault.js";
+import type { Logger } from "./log.js";
+import { discardNew, finishFlip } from "./reshard/folders.js";
+import { redistribute } from "./reshard/redistribute.js";
+
+/** A shard's database that is gone would come back empty, without its documents. */
+export function checkShardDatabases(dataDir: string, catalog: Catalog): void {
+  const { shards, indexes } = catalog.state;
+  if (indexes.size === 0) return;
+  for (let shard = 0; shard < (shards ?? 0); shard++) {
+    const location = join(dataDir, "shards", String(shard));
+    if (!hasDatabase(location))
+      throw new ConfigError(`the database at ${location} is missing; restore it from a backup`);
+  }
+}
+
+export async function startShards(options: ClusterOptions): Promise<Cluster> {
+  try {
+    return await startCluster(options);
+  } catch (error) {
+    if (!(error instanceof ShardError) || error.code !== SHARD_DAMAGED) throw error;
+    throw new ConfigError(`${error.message}; run "skein check" and "skein repair"`);
+  }
+}
+
+/** The first start decides the number of shards; another number later moves the documents before the start goes on. */
+export async function fixedShards(catalog: Catalog, config: Config, log: Logger): Promise<number> {
+  const { dataDir, shards: wanted, limits, engine } = config;
+  const kept = catalog.state.shards;
+  if (kept === null) {
+    const shards = wanted ?? defaultShards();
+    await catalog.change(() => ({ type: "shards.fix", shards }));
+    return shards;
+  }
+  await finishFlip(dataDir, kept);
+  if (wanted === null || wanted === kept) {
+    await discardNew(dataDir);
+    return kept;
+  }
+  const indexes = [...catalog.state.indexes.values()].filter(isMade);
+  try {
+    await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, engine, log });
+  } catch (error) {
+    log.error({ err: error }, "the documents could not be redistributed");
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `the documents could not be moved from ${kept} to ${wanted} shards: ${reason}; all of them are still in the ${kept} shards`,
+    );
+  }
+  await catalog.change(() => ({ type: "shards.fix", shards: wanted }));
+  fault("reshard.after-catalog");
+  await finishFlip(dataDir, wanted);
+  return wanted;
+}

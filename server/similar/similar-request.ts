@@ -1,0 +1,29 @@
+// The body of a request for similar documents, checked.
+import type { FilterNode } from "../filter/filter-ast.js";
+import { parseFilter } from "../filter/filter-parser.js";
+import { defaultsTo, object, optional } from "../input/object-reader.js";
+import { clamped, text, texts } from "../input/readers.js";
+import type { Limits } from "../limits.js";
+import { queryRules } from "../request/query-lists.js";
+
+export const SIMILAR = object(
+  {
+    per_page: defaultsTo(10, clamped(0, "pageDocumentsMax")),
+    filter_by: optional(text(), "Filter expression, as in a query."),
+    fields: optional(texts(), "Members of the documents to return; default: all."),
+  },
+  { unknown: "ignored", nulls: "refused" },
+);
+
+export interface SimilarRequest {
+  readonly perPage: number;
+  readonly filter: FilterNode | null;
+  readonly fields: readonly string[] | null;
+}
+
+/** Throws SkeinError SK-SE-400 with a sentence that names the parameter. */
+export function readSimilarRequest(body: unknown, limits: Limits): SimilarRequest {
+  const given = SIMILAR.read(body, "", queryRules(limits));
+  const { per_page: perPage, filter_by: filter = "", fields = null } = given;
+  return { perPage, filter: filter.trim() === "" ? null : parseFilter(filter, limits), fields };
+}
