@@ -10,6 +10,7 @@ import { queryTarget } from "./query-target.js";
 import { segmentTarget } from "./segment-target.js";
 import type { Target } from "./target.js";
 import { tokenTarget } from "./token-target.js";
+import { codesTarget, vectorTarget } from "./vector-target.js";
 
 export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   filter: async () => filterTarget(),
@@ -19,6 +20,8 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   program: async () => programTarget(await loadEngine("checked")),
   segment: async () => segmentTarget(await loadEngine("checked")),
   model: async () => modelTarget(await loadEngine("checked")),
+  vectors: async () => vectorTarget(await loadEngine("checked")),
+  codes: async () => codesTarget(await loadEngine("checked")),
   feeds: async () => feedTarget(),
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),
