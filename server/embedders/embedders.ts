@@ -47,6 +47,8 @@ export class Embedders {
   readonly #states = new Map<number, EmbedderState>();
   /** By uid: the records as they were looked at. */
   readonly #seen = new Map<number, IndexRecord>();
+  /** The indexes with documents that wait for an endpoint which has given up for now. */
+  readonly #owed = new Set<number>();
   /** By uid: since when a look is due. */
   readonly #dueMs = new Map<number, number>();
 
@@ -59,9 +61,12 @@ export class Embedders {
     return this.#states.get(uid) ?? "waiting";
   }
 
-  /** The index was opened. */
+  /** The index was opened; its shards know where its vectors come from. */
   opened(uid: number): void {
-    this.#lookIn(0, uid);
+    const record = this.#options.catalog.state.indexes.get(uid);
+    if (record === undefined) return;
+    this.#seen.set(uid, record);
+    if (vectorPolicy(record, this.#options.indexes.documents(uid)).source !== "none") this.#lookIn(0, uid);
   }
 
   /** Documents were written. */
@@ -79,7 +84,7 @@ export class Embedders {
       if (now !== undefined) this.#lookIn(0, uid);
       else {
         this.#options.jobs.cancel(vectorsSubject(uid));
-        for (const known of [this.#seen, this.#states, this.#dueMs]) known.delete(uid);
+        for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
       }
     }
   }
@@ -89,13 +94,16 @@ export class Embedders {
     this.#options.jobs.after(ms, job, (signal) => this.#look(uid, signal));
   }
 
+  /** An index that is not open is looked at when somebody opens it, unless an endpoint owes it vectors. */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
     this.#dueMs.delete(uid);
     const record = catalog.state.indexes.get(uid);
-    if (record === undefined || indexes.find(uid) === undefined) return;
+    if (record === undefined) return;
     this.#seen.set(uid, record);
-    const { state, end } = await indexes.use(uid);
+    const use = indexes.useOpen(uid) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
+    if (use === undefined) return;
+    const { state, end } = use;
     try {
       this.#states.set(uid, await this.#bring(state, record, signal));
     } catch (error) {
@@ -109,40 +117,47 @@ export class Embedders {
   /** Does what the vectors of the index need. */
   async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
     const { documents } = state;
-    const { vectors, indexes } = this.#options;
+    const { vectors, indexes, catalog } = this.#options;
     const policy = vectorPolicy(record, documents);
     await vectors.setPolicy(record.uid, policy);
     if (policy.source === "none") return "none";
     if (policy.source === "documents" && documents > 0) await this.#bringModel(record, documents, signal);
-    if (policy.source === "endpoint") await this.#askEndpoint(state, record, policy.origin, signal);
+    if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
+      return "failed";
     const before = await indexes.statsByShard(record.uid);
     if (pendingOf(before) === 0) return before.some(({ vectors: count }) => count > 0) ? "ready" : "waiting";
     this.#states.set(record.uid, "embedding");
     while (pendingOf(await indexes.statsByShard(record.uid)) > 0) {
       await sleep(POLL_MS, undefined, { ref: false, signal });
-      if (indexes.find(record.uid) !== state) return "waiting";
+      if (indexes.find(record.uid) !== state || catalog.state.indexes.get(record.uid) !== record)
+        return "waiting"; // the next look goes on
     }
     state.forget();
     return "ready";
   }
 
+  /** False when the endpoint has given up; it is asked again later. */
   async #askEndpoint(
     state: IndexState,
     record: IndexRecord,
     origin: number,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { endpoints, indexes } = this.#options;
+  ): Promise<boolean> {
+    const { endpoints, indexes, log } = this.#options;
     const endpoint = endpoints.of(record);
     const shards = await indexes.statsByShard(record.uid);
-    if (endpoint === null || pendingOf(shards) === 0) return;
+    if (endpoint === null || pendingOf(shards) === 0) return true;
     this.#states.set(record.uid, "embedding");
     const stored = (): void => state.forget();
     try {
       await embedWaiting(this.#options, record, endpoint, origin, shards.length, stored, signal);
+      return true;
     } catch (error) {
-      if (error instanceof EndpointError) this.#lookIn(error.afterMs ?? ENDPOINT_RETRY_MS, record.uid);
-      throw error;
+      if (!(error instanceof EndpointError)) throw error;
+      log.warn({ err: error, index: record.name }, "an endpoint makes no vectors now; documents wait");
+      this.#owed.add(record.uid);
+      this.#lookIn(error.afterMs ?? ENDPOINT_RETRY_MS, record.uid);
+      return false;
     }
   }
 

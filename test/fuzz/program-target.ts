@@ -2,10 +2,10 @@
 
 import type { Random } from "../../bench/random.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import type { Kernels } from "../../engine-wasm/host/wasm/kernels.js";
 import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { Kernels } from "../../engine-wasm/host/wasm/kernels.js";
 import { randomNeighbours, randomProgram } from "../unit/engine/search/random-program.js";
 import { type Pick, TEXT_SLOTS, WORDS } from "../unit/engine/segments/catalogue.js";
 import { Canary } from "./canary.js";

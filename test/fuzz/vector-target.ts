@@ -8,10 +8,10 @@ import {
   VECTOR_BYTES,
   VECTOR_SIZE,
 } from "../../engine-wasm/assembly/layout.js";
-import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { encodeNearest } from "../../engine-wasm/host/programs/nearest-program.js";
 import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
+import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
 import { type PlainVector, plainCodes, plainRecords } from "../oracle/vectors/codes.js";
 import { randomProgram } from "../unit/engine/search/random-program.js";
 import type { Pick } from "../unit/engine/segments/catalogue.js";
