@@ -303,7 +303,7 @@ export class IndexVectors {
     const { space } = this;
     for (const { segment } of entries) {
       const { codes } = segment;
-      const isCurrent = codes !== null && codes.settled && codes.origin === space?.origin;
+      const isCurrent = codes?.settled === true && codes.origin === space?.origin;
       if (codes !== null) codesBytes += codes.bytes;
       if (codes !== null && this.addressOf(segment) !== 0) vectors += this.#engine.codesCount(codes.address);
       if (this.#policy.source !== "none") pending += isCurrent ? codes.waiting.length : liveRows(segment);
