@@ -13,9 +13,19 @@ import {
   wishesOf,
 } from "./curation.js";
 import { type Predicate, parseFilter } from "./filter.js";
+import {
+  type Found,
+  fullMatches,
+  type Match,
+  type Matched,
+  matchType,
+  relatedTo,
+  type Search,
+} from "./found.js";
 import { type Weighed, Weigher } from "./plan.js";
+import type { Answer, Query } from "./query.js";
 import { bonusOf, finalKey } from "./rank.js";
-import { matchOf, type Program, type RowMatch } from "./score.js";
+import { matchOf, type Program } from "./score.js";
 import { compareBytes, makeRow, type Row } from "./segments/rows.js";
 import {
   type Analysis,
@@ -23,7 +33,6 @@ import {
   type Field,
   fits,
   isText,
-  type Json,
   type Schema,
   type Value,
   valuesOf,
@@ -36,43 +45,11 @@ import { variantsOf } from "./words/variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 
-/** The parameters of a query that the oracle understands. */
-export interface Query {
-  q: string;
-  query_by?: string;
-  query_by_weights?: string;
-  filter_by?: string;
-  filters?: Record<string, Json>;
-  facet_by?: string;
-  max_facet_values?: number;
-  sort_by?: string;
-  per_page?: number;
-  page?: number;
-  prefix?: boolean;
-  num_typos?: number;
-}
-
-export interface Answer {
-  hits: { id: string; text_match: number; relevance_bonus: number; match_type: string }[];
-  found: number;
-  total_pages: number;
-  /** Per facet field: values in order. */
-  facets: [string, [string, number][]][];
-  curated_applied: boolean;
-  /** Ids of related documents, in order. */
-  related: string[];
-  suggestions: string[];
-}
-
-/** From this many full matches on nobody needs related ones. */
-const FEW_MATCHES = 3;
-const RELATED_MAX = 5;
-
 export class Oracle {
-  private rows = new Map<string, Row>();
+  protected rows = new Map<string, Row>();
   private nextSeq = 1;
   private nextNumber = 1;
-  private settings = DEFAULTS;
+  protected settings = DEFAULTS;
   private readonly rules = new Map<number, RankingRule>();
   private readonly groups = new Map<number, SynonymGroup>();
   /** By queried fields, until a document changes. */
@@ -149,9 +126,13 @@ export class Oracle {
     if (action === "update" && present === undefined) return false;
     const partial = (action === "update" || action === "emplace") && present !== undefined;
     const whole = partial ? { ...present.document, ...document } : document;
-    if (!this.schema.fields.every((field) => fits(whole, field))) return false;
+    if (!this.accepts(whole)) return false;
     this.rows.set(document.id, this.makeRow(whole, this.nextSeq++));
     return true;
+  }
+
+  protected accepts(document: Document): boolean {
+    return this.schema.fields.every((field) => fits(document, field));
   }
 
   /** Returns the number of deleted documents. */
@@ -164,25 +145,32 @@ export class Oracle {
   }
 
   search(query: Query): Answer {
-    const { matched, text, weighed, related } = this.match(query);
+    const { matched, text, weighed, related, mode, near } = this.find(query);
     matched.found.sort((a, b) => this.compare(a, b, query.sort_by));
     const { found, curated } = matched;
     const perPage = query.per_page ?? 10;
     const offset = ((query.page ?? 1) - 1) * perPage;
     return {
+      mode,
       hits: found.slice(offset, offset + perPage).map(({ row, match, bonus }) => ({
         id: row.document.id,
         text_match: match?.text ?? 0,
         relevance_bonus: bonus,
-        match_type: matchType(match),
+        match_type: matchType(match, near.has(row.seq)),
       })),
       found: found.length,
       total_pages: perPage === 0 ? 0 : Math.ceil(found.length / perPage),
       facets: this.facets(query, found),
       curated_applied: curated,
-      related: perPage === 0 ? [] : related.map(({ row }) => row.document.id),
+      related: perPage === 0 ? [] : related.map(({ document }) => document.id),
       suggestions: corrected(text, weighed.corrections),
     };
+  }
+
+  /** This one knows no vectors. */
+  protected find(query: Query): Found {
+    const search = this.match(query);
+    return { ...search, mode: "keyword", near: new Set(), related: relatedTo(search, search.matched) };
   }
 
   private predicate(query: Query): Predicate {
@@ -197,53 +185,49 @@ export class Oracle {
   }
 
   /** All words as written; with all typos when that finds too little; then any of the words. */
-  private match(query: Query): Search {
+  protected match(query: Query): Search {
     const { settings, analysis } = this;
     const all = [...this.rows.values()];
     const fields = this.queryFields(query);
     const names = fields.map((field) => field.name);
     const text = readText(query.q, this.textRules(query), analysis);
     const languages = names.map((name) => languageNumber(this.languageOf(this.field(name)) ?? ""));
-    const known = [...new Set(languages)].filter((language) => language > 0);
+    const stemmed = [...new Set(languages)].filter((language) => language > 0);
     const hasSku = names.some((name) => settings.sku_fields.includes(name));
-    const variants = variantsOf(text, known, [...this.groups.values()], hasSku, analysis);
+    const variants = variantsOf(text, stemmed, [...this.groups.values()], hasSku, analysis);
     const dictionary = this.dictionaries.get(names.join()) ?? makeDictionary(all, names);
     this.dictionaries.set(names.join(), dictionary);
     const infixes = names.map((name) => this.field(name).infix === true);
     const infixFields = infixes.flatMap((infix, i) => (infix ? [i] : []));
     const counts = { dictionary, fieldCount: names.length, infixFields, documents: all.length };
-    const weigher = new Weigher(text, variants, known, counts, settings.typo_policy);
+    const weigher = new Weigher(text, variants, stemmed, counts, settings.typo_policy);
 
     const passes = this.predicate(query);
     const candidates = all.filter((row) => passes(row.document));
     const wishes = wishesOf([...this.rules.values()], text.terms, this.schema.fields, analysis);
     const averages = averageLengths(all, names);
-    const attempt = (mode: Program["mode"], { words }: Weighed): Matched => {
+    const attempt: Search["attempt"] = (mode, words, neighbours = null, wanted = wishes) => {
       const weighted = fields.map((field, i) => ({
         ...field,
         averageLength: averages[i]!,
         infix: infixes[i]!,
       }));
       const { phrases, excludes } = text;
-      return this.rate(candidates, { mode, fields: weighted, words, phrases, excludes }, text, wishes);
+      const program = { mode, fields: weighted, words, phrases, excludes, neighbours };
+      return this.rate(candidates, program, text, wanted);
     };
+    const known = { text, wishes, attempt };
     let weighed = weigher.asWritten();
-    let best = attempt("all", weighed);
-    if (text.words.length === 0) return { matched: best, text, weighed, related: [] };
+    let best = attempt("all", weighed.words);
+    const counted = (): Search => ({ ...known, weighed, matched: best, all: true, full: fullMatches(best) });
+    if (text.words.length === 0) return counted();
     if (settings.typo_policy === "auto" && fullMatches(best) < Math.max(1, settings.drop_tokens_threshold)) {
       const tolerant = weigher.withAllTypos();
-      const retried = attempt("all", tolerant);
+      const retried = attempt("all", tolerant.words);
       if (fullMatches(retried) > fullMatches(best)) [weighed, best] = [tolerant, retried];
     }
-    const full = fullMatches(best);
-    if (full >= settings.drop_tokens_threshold && full >= FEW_MATCHES)
-      return { matched: best, text, weighed, related: [] };
-    const relaxed = attempt("any", weighed);
-    if (full < settings.drop_tokens_threshold) return { matched: relaxed, text, weighed, related: [] };
-    const present = new Set(best.found.map(({ row }) => row));
-    const others = relaxed.found.filter(({ row }) => !present.has(row));
-    others.sort((a, b) => (a.final === b.final ? b.row.seq - a.row.seq : a.final < b.final ? 1 : -1));
-    return { matched: best, text, weighed, related: others.slice(0, RELATED_MAX) };
+    if (fullMatches(best) >= settings.drop_tokens_threshold) return counted();
+    return { ...counted(), matched: attempt("any", weighed.words), all: false };
   }
 
   private textRules(query: Query): TextRules {
@@ -344,39 +328,6 @@ export class Oracle {
   private field(name: string): Field {
     return this.schema.fields.find((field) => field.name === name)!;
   }
-}
-
-interface Match {
-  row: Row;
-  /** Null for a pinned document that does not match. */
-  match: RowMatch | null;
-  bonus: number;
-  final: bigint;
-  /** Larger first: pins in their order, others, buried ones. */
-  place: number;
-}
-
-interface Matched {
-  found: Match[];
-  /** A rule changed something. */
-  curated: boolean;
-}
-
-interface Search {
-  matched: Matched;
-  text: QueryText;
-  weighed: Weighed;
-  related: Match[];
-}
-
-function fullMatches({ found }: Matched): number {
-  return found.filter(({ match }) => match !== null).length;
-}
-
-function matchType(match: RowMatch | null): string {
-  if (match === null) return "pinned";
-  if (!match.neighbour) return "keyword";
-  return match.hasWord ? "hybrid" : "semantic";
 }
 
 /** The query with the best spellings of its misspelt words. */

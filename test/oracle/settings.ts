@@ -13,6 +13,8 @@ export interface Settings extends TextRules {
   language: string | null;
   sku_fields: string[];
   brand_field: string | null;
+  embedder: { source: string };
+  semantic: { auto_max_full_matches: number; min_similarity: number; candidates: number };
 }
 
 export const DEFAULTS: Settings = {
@@ -31,4 +33,6 @@ export const DEFAULTS: Settings = {
   language: null,
   sku_fields: [],
   brand_field: null,
+  embedder: { source: "auto" },
+  semantic: { auto_max_full_matches: 10, min_similarity: 0.3, candidates: 200 },
 };

@@ -1,7 +1,8 @@
 // Random schemas, documents, writes and queries over a vocabulary so small that words collide; integers beyond 2^53,
 // empty, missing and wrong values.
 import fc from "fast-check";
-import type { Action, Query } from "../oracle/engine.js";
+import type { Action } from "../oracle/engine.js";
+import type { Query } from "../oracle/query.js";
 import type { Document, Field, FieldType, Json, Schema } from "../oracle/segments/values.js";
 import type { Settings } from "../oracle/settings.js";
 import { type Change, changesOf } from "./curation-generators.js";

@@ -1,0 +1,34 @@
+// How nearness becomes points, after docs/ranking.md: for a hybrid query beside the points of words, for a semantic one alone.
+import type { Neighbours } from "../score.js";
+
+const COSINE_SHARE = 0.35;
+
+export interface Near {
+  /** Nearest first. */
+  nearest: readonly { seq: number; cosine: number }[];
+  /** Of the documents with any of the words, best first. */
+  worded: readonly number[];
+  relevanceMax: number;
+  /** Null for a document without a vector. */
+  cosineOf(seq: number): number | null;
+  cosineMin: number;
+}
+
+export function neighboursOf(mode: string, near: Near): Neighbours {
+  const { nearest, worded, relevanceMax, cosineOf, cosineMin } = near;
+  if (mode === "semantic") {
+    const kept = nearest.filter(({ seq, cosine }) => cosine >= cosineMin || worded.includes(seq));
+    return {
+      place: "first",
+      rows: kept.map(({ seq, cosine }) => ({ seq, points: 1 + cosine, matches: true })),
+    };
+  }
+  const cosines = [...nearest.map(({ seq }) => seq), ...worded].map((seq) => Math.max(0, cosineOf(seq) ?? 0));
+  const cosineMax = Math.max(0, ...cosines);
+  const alike = nearest.filter(({ cosine }) => cosine >= cosineMin).map(({ seq }) => seq);
+  const rows = [...new Set([...alike, ...worded])].map((seq) => {
+    const share = cosineMax === 0 ? 0 : Math.max(0, cosineOf(seq) ?? 0) / cosineMax;
+    return { seq, points: (COSINE_SHARE / (1 - COSINE_SHARE)) * relevanceMax * share, matches: true };
+  });
+  return { place: "added", rows };
+}

@@ -1,0 +1,143 @@
+// The oracle of an index to whose documents clients push vectors. The nearest documents are found by a look at every vector.
+// Turning numbers into a stored vector is the engine's own work, which test/unit/engine/vectors holds against plain arithmetic.
+import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
+import type { Wishes } from "../curation.js";
+import { Oracle } from "../engine.js";
+import {
+  bestFirst,
+  FEW_MATCHES,
+  type Found,
+  fullMatches,
+  RELATED_MAX,
+  relatedTo,
+  type Search,
+} from "../found.js";
+import type { Query } from "../query.js";
+import type { Row } from "../segments/rows.js";
+import type { Document, Schema } from "../segments/values.js";
+import type { Settings } from "../settings.js";
+import { plainCosine } from "../vectors/codes.js";
+import { plainRotation } from "../vectors/rotation.js";
+import { type Near, neighboursOf } from "./fusion.js";
+import { modeOf } from "./gate.js";
+
+const NUMBERS = 512;
+const FEEDBACK_DOCUMENTS = 3;
+/** Of the best relevance: steps in a text match, and where they end. */
+const STEPS = 2 ** 24;
+const STEPS_END = 2 ** 46;
+
+export class SemanticOracle extends Oracle {
+  /** By the text of the member `embedding`: the whole numbers of the stored vector. */
+  private readonly stored = new Map<string, number[]>();
+  private readonly turned = new Map<string, number[]>();
+
+  constructor(
+    schema: Schema,
+    settings: Partial<Settings>,
+    private readonly workbench: Workbench,
+  ) {
+    super(schema, settings);
+  }
+
+  protected override accepts(document: Document): boolean {
+    const { embedding = null } = document;
+    const numbers = Array.isArray(embedding) ? embedding : [];
+    const isVector =
+      numbers.length === NUMBERS &&
+      numbers.every((one) => typeof one === "number" && Number.isFinite(one)) &&
+      numbers.some((one) => one !== 0);
+    return (embedding === null || isVector) && super.accepts(document);
+  }
+
+  protected override find(query: Query): Found {
+    const search = this.match(query);
+    const { embedder, semantic } = this.settings;
+    const mode = modeOf(query, search.text, search.full, semantic.auto_max_full_matches);
+    const near =
+      embedder.source === "pushed" && query.vector !== undefined ? this.near(query.vector, search) : null;
+    const used = near === null ? "keyword" : mode;
+    const { all, weighed, matched: byWords } = search;
+    const matched =
+      near === null || used === "keyword"
+        ? byWords
+        : search.attempt(all ? "all" : "any", weighed.words, neighboursOf(used, near));
+    const hits = used === "keyword" ? [] : (near?.nearest ?? []);
+    const related = this.related(search, matched, near);
+    return { ...search, mode: used, matched, near: new Set(hits.map(({ seq }) => seq)), related };
+  }
+
+  /** Those with some of the words, then the nearest. */
+  private related(search: Search, matched: Search["matched"], near: Near | null): Row[] {
+    if (search.text.words.length === 0 || fullMatches(matched) >= FEW_MATCHES) return [];
+    const worded = relatedTo(search, matched);
+    const known = new Set([...matched.found.map(({ row }) => row), ...worded]);
+    const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
+    const others = (near?.nearest ?? []).map(({ seq }) => rows.get(seq)!).filter((row) => !known.has(row));
+    return [...worded, ...others].slice(0, RELATED_MAX);
+  }
+
+  /** What is near to the vector and to the documents that the words find best. */
+  private near(vector: number[], { attempt, weighed, wishes, text }: Search): Near {
+    const { candidates, min_similarity } = this.settings.semantic;
+    const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
+    const best = text.words.length === 0 ? [] : bestFirst(attempt("any", weighed.words, null, hides));
+    const worded = best.slice(0, candidates);
+    const feedback = worded.slice(0, FEEDBACK_DOCUMENTS).map(({ row }) => row);
+    const query = this.drawn(this.queryVector(vector), feedback);
+    const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
+    const cosineOf = (seq: number): number | null => {
+      const numbers = this.vectorOf(rows.get(seq)!);
+      return numbers === null ? null : plainCosine(query, numbers);
+    };
+    const passing = attempt("all", [], null, hides).found.map(({ row }) => row.seq);
+    const nearest = passing
+      .flatMap((seq) => {
+        const cosine = cosineOf(seq);
+        return cosine === null ? [] : [{ seq, cosine }];
+      })
+      .sort((a, b) => b.cosine - a.cosine || b.seq - a.seq)
+      .slice(0, candidates);
+    const relevances = worded.map(({ match }) => (match!.text % STEPS_END) / STEPS);
+    return {
+      nearest,
+      worded: worded.map(({ row }) => row.seq),
+      relevanceMax: relevances.length === 0 ? 1 : Math.max(...relevances),
+      cosineOf,
+      cosineMin: min_similarity,
+    };
+  }
+
+  private queryVector(vector: number[]): number[] {
+    const key = JSON.stringify(vector);
+    const known = this.turned.get(key) ?? plainRotation(unit(vector));
+    this.turned.set(key, known);
+    return known;
+  }
+
+  /** Half of the direction comes from the documents, as far as they have vectors. */
+  private drawn(query: number[], rows: Row[]): number[] {
+    const vectors = rows.flatMap((row) => {
+      const numbers = this.vectorOf(row);
+      return numbers === null ? [] : [unit(numbers)];
+    });
+    const mean = query.map((_, i) => vectors.reduce((sum, vector) => sum + vector[i]!, 0));
+    return Math.hypot(...mean) === 0 ? query : unit(unit(mean).map((value, i) => value + query[i]!));
+  }
+
+  private vectorOf({ document: { embedding = null } }: Row): number[] | null {
+    if (embedding === null) return null;
+    const key = JSON.stringify(embedding);
+    const known = this.stored.get(key);
+    if (known !== undefined) return known;
+    const record = Buffer.from(this.workbench.vectorOf(Float64Array.from(embedding as number[]))!);
+    const numbers = Array.from({ length: NUMBERS }, (_, i) => record.readInt8(4 + i));
+    this.stored.set(key, numbers);
+    return numbers;
+  }
+}
+
+function unit(numbers: readonly number[]): number[] {
+  const length = Math.hypot(...numbers);
+  return numbers.map((number) => number / length);
+}
