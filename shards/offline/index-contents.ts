@@ -21,6 +21,9 @@ import {
   segmentOfKey,
 } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
+import { decodeModelPiece, decodeModelRecord } from "../vectors/model-store.js";
+import { decodeCodesPiece } from "../vectors/stored-codes.js";
+import { decodeVector } from "../vectors/vector-record.js";
 
 export interface StoredSegment {
   record: SegmentRecord;
@@ -134,6 +137,18 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
       attempt(contents, () => decodeUnfinished(value, what));
       break;
     }
+    case "vector":
+      attempt(contents, () => decodeVector(key, value));
+      break;
+    case "model":
+      attempt(contents, () => decodeModelRecord(value, what));
+      break;
+    case "piece of model":
+      attempt(contents, () => decodeModelPiece(value, what));
+      break;
+    case "codes of segment":
+      attempt(contents, () => decodeCodesPiece(value, what));
+      break;
     case "mark of a drop":
       contents.dropping = true;
       break;

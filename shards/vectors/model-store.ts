@@ -35,11 +35,12 @@ export interface ModelRecord {
 export async function readModelRecord(store: Store, uid: number): Promise<ModelRecord | null> {
   const stored = await store.get(modelKey(uid));
   if (stored === undefined) return null;
-  const what = `index ${uid}, model`;
-  return modelRecordOf(unseal(ENVELOPE_MODEL, MODEL_VERSION, stored, what), what);
+  return decodeModelRecord(stored, `index ${uid}, model`);
 }
 
-function modelRecordOf(payload: Uint8Array, what: string): ModelRecord {
+/** Throws the envelope's errors, which name `what`. */
+export function decodeModelRecord(stored: Uint8Array, what: string): ModelRecord {
+  const payload = unseal(ENVELOPE_MODEL, MODEL_VERSION, stored, what);
   let fields: Partial<ModelRecord>;
   try {
     fields = unpack(payload) as Partial<ModelRecord>;
@@ -65,13 +66,18 @@ export async function readModel(
     const what = `index ${uid}, piece of model ${number}, piece ${piece}`;
     const stored = await store.get(modelPieceKey(uid, number, piece));
     if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
-    const part = unseal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, stored, what);
+    const part = decodeModelPiece(stored, what);
     if (part.length !== Math.min(PIECE_BYTES, bytes - at))
       throw new DamagedBytesError(`${what}: wrong length`);
     model.set(part, at);
     at += part.length;
   }
   return model;
+}
+
+/** Throws the envelope's errors, which name `what`. */
+export function decodeModelPiece(stored: Uint8Array, what: string): Uint8Array {
+  return unseal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, stored, what);
 }
 
 /** Puts a model in the place of `before`. After a crash the one or the other is in force. */

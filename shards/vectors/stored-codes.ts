@@ -40,12 +40,17 @@ export async function readCodes(store: Store, uid: number, segment: number): Pro
 
 function payloadOf(stored: Uint8Array): Buffer | null {
   try {
-    const payload = unseal(ENVELOPE_CODES, CODES_VERSION, stored, "codes");
+    const payload = decodeCodesPiece(stored, "codes");
     return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   } catch (error) {
     if (error instanceof EnvelopeError) return null;
     throw error;
   }
+}
+
+/** The payload of a piece. Throws the envelope's errors, which name `what`. */
+export function decodeCodesPiece(stored: Uint8Array, what: string): Uint8Array {
+  return unseal(ENVELOPE_CODES, CODES_VERSION, stored, what);
 }
 
 /** Stores codes in the place of those that are there. A crash meanwhile leaves what `readCodes` does not take. */
