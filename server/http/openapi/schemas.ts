@@ -88,11 +88,26 @@ const explanation = object(
       ),
     ),
     closeness_points: NUMBER,
+    similarity: nullable("number", {
+      description:
+        "Cosine of the document's vector and the query's; null where vectors had no part or the document has none.",
+    }),
+    similarity_points: NUMBER,
     bonuses: array(object({ reason: TEXT, points: NUMBER }, ["reason", "points"])),
     boost: NUMBER,
     place: { enum: ["pinned", "normal", "buried"] },
   },
-  ["text", "full", "words", "closeness_points", "bonuses", "boost", "place"],
+  [
+    "text",
+    "full",
+    "words",
+    "closeness_points",
+    "similarity",
+    "similarity_points",
+    "bonuses",
+    "boost",
+    "place",
+  ],
 );
 
 const hit = object(
