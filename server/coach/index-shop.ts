@@ -1,5 +1,5 @@
-// What an index finds now, for the coach: searches that nobody sees, with a rule that may not exist yet. They are not logged, not
-// counted and not remembered.
+// What an index finds now, for the coach: searches that nobody sees, with a rule that may not exist yet. Words alone find, since the
+// coach is about words: what only vectors would find is still missing. They are not logged, not counted and not remembered.
 
 import type { Catalog } from "../catalog/catalog.js";
 import type { RuleDraft } from "../catalog/rules.js";
@@ -43,6 +43,7 @@ export class IndexShop {
     const facets = record.fields.filter(({ facet, type }) => facet && type.startsWith("string"));
     const body = {
       q,
+      search_mode: "keyword",
       per_page: HITS,
       fields: facets.map(({ name }) => name),
       ...(exact ? { prefix: false, num_typos: 0, drop_tokens_threshold: 0 } : {}),

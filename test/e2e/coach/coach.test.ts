@@ -59,11 +59,14 @@ function judged(said: readonly string[], right: readonly string[]): { precision:
   return { precision: said.length === 0 ? 1 : hits / said.length, recall: hits / right.length };
 }
 
+/** The coach is about words. */
+const ASKED = { search_mode: "keyword", per_page: 10, analytics: false };
 const search = async (q: string, options = {}) =>
-  (await server.post("/v1/indexes/shop/query", { q, per_page: 10, analytics: false, ...options })).json;
+  (await server.post("/v1/indexes/shop/query", { q, ...ASKED, ...options })).json;
 
 /** A synonym stands for whole words. */
-const foundBy = async (q: string): Promise<number> => (await search(q, { prefix: false })).found;
+const foundBy = async (q: string): Promise<number> =>
+  (await search(q, { prefix: false })).found;
 
 async function hitsOf(q: string): Promise<string[]> {
   const json = await search(q);
