@@ -12,6 +12,11 @@ export const SHARD_FAULT_POINTS = [
   "reindex.before-build",
   "purge.before-batch",
   "drop.after-manifest",
+  "model.before-switch",
+  "model.after-switch",
+  "vectors.before-store",
+  "vectors.after-store",
+  "codes.before-store",
 ] as const;
 export type ShardFaultPoint = (typeof SHARD_FAULT_POINTS)[number];
 

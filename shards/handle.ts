@@ -105,6 +105,8 @@ async function answer(shard: Shard, op: number, reader: MessageReader): Promise<
       return encodeEmptyReply();
     case Op.STORED:
       return encodeStoredReply(await shard.storedDocuments(decodeStored(reader)));
+    case Op.STORED_MODEL:
+      return encodeModelOfReply(await shard.storedModel(reader.u32()));
     default:
       return answerIndex(shard, op, reader);
   }

@@ -31,6 +31,7 @@ import {
   ShardError,
 } from "./protocol/errors.js";
 import type { StoredPage, StoredRequest } from "./protocol/operations/move.js";
+import type { NumberedModel } from "./protocol/vectors.js";
 import { DocumentCache } from "./segments/document-cache.js";
 import { storedDocuments } from "./segments/stored-documents.js";
 import { storedStanding } from "./segments/stored-standing.js";
@@ -44,6 +45,7 @@ import {
   uidOfKey,
 } from "./storage/keyspace.js";
 import { type Store, StoreDamagedError } from "./storage/store.js";
+import { readModel, readModelRecord } from "./vectors/model-store.js";
 import { RecentVectors } from "./vectors/recent-vectors.js";
 
 export interface ShardOptions {
@@ -165,9 +167,23 @@ export class Shard {
   /** A page of the documents of an index that is not open. */
   async storedDocuments(request: StoredRequest): Promise<StoredPage> {
     try {
-      return await storedDocuments(this.#options.store, request);
+      const { store, report } = this.#options;
+      return await storedDocuments(store, request, report);
     } catch (error) {
       throw isDamage(error) ? this.#damage(request.uid, error) : error;
+    }
+  }
+
+  /** The embedded model of an index that is not open; null when there is none that can be read. */
+  async storedModel(uid: number): Promise<NumberedModel | null> {
+    const { store, report } = this.#options;
+    try {
+      const record = await readModelRecord(store, uid);
+      return record === null ? null : { ...record, bytes: await readModel(store, uid, record) };
+    } catch (error) {
+      if (!(error instanceof EnvelopeError)) throw error;
+      report(`index ${uid}: its model cannot be read, so another one will be trained`, error);
+      return null;
     }
   }
 

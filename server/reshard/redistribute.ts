@@ -14,8 +14,14 @@ import {
   encodePing,
   encodeShutdown,
 } from "../../shards/protocol/control.js";
-import { encodeAdopt, type MovedDocument } from "../../shards/protocol/operations/move.js";
+import {
+  encodeAdopt,
+  encodeStoredModel,
+  type MovedDocument,
+  movedBytes,
+} from "../../shards/protocol/operations/move.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import { decodeModelOfReply, encodeModel, type NumberedModel } from "../../shards/protocol/vectors.js";
 import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { fault } from "../fault.js";
@@ -23,6 +29,7 @@ import { shardOf } from "../ingest/prepare.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { viewOf } from "../schema/index-view.js";
+import { vectorPolicy } from "../schema/vector-policy.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import { type Message, ShardPool } from "../threads/shard-pool.js";
 import { DocumentStream } from "./document-stream.js";
@@ -32,8 +39,6 @@ import { ReshardProgress } from "./progress.js";
 /** The bytes of the documents in one message, of which one segment is made. */
 const ADOPT_BYTES = 1024 * 1024;
 const ADOPTS_IN_FLIGHT_MAX = 2;
-/** Vectors are made when the index is opened for its users. */
-const NO_VECTORS = { source: "none", origin: 0 } as const;
 
 export interface RedistributeOptions {
   readonly dataDir: string;
@@ -131,12 +136,14 @@ async function moveIndex(
   };
   // An earlier start may have left a part of the index.
   await everywhere(() => encodeDrop(uid), decodeEmptyReply);
-  await everywhere(
-    () => encodeOpen({ uid, schema: viewOf(record).shardSchema, made: false, vectors: NO_VECTORS }),
-    decodeOpenReply,
-  );
   const stream = new DocumentStream(source, uid);
   const expected = await stream.open();
+  const vectors = vectorPolicy(record, expected);
+  const { shardSchema: schema } = viewOf(record);
+  await everywhere(() => encodeOpen({ uid, schema, made: false, vectors }), decodeOpenReply);
+  // Vectors travel with their documents, and those of a model count only where it is in force.
+  const model = vectors.source === "documents" ? await newestModel(source, uid) : null;
+  if (model !== null) await everywhere(() => encodeModel(uid, model), decodeEmptyReply);
   const { generation, maxSeq } = stream;
   const homes = Array.from({ length: target.count }, (_, shard) => new Home(target, shard, uid, generation));
   let moved = 0;
@@ -151,6 +158,16 @@ async function moveIndex(
   }
   await everywhere(() => encodeAdopt({ uid, generation, maxSeq, documents: [] }), decodeEmptyReply);
   await everywhere(() => encodeClose(uid), decodeEmptyReply);
+}
+
+/** The newest embedded model that a shard has; null when none can be read. */
+async function newestModel(source: ShardPool, uid: number): Promise<NumberedModel | null> {
+  let newest: NumberedModel | null = null;
+  for (let shard = 0; shard < source.count; shard++) {
+    const model = decodeReply(await source.ask(shard, encodeStoredModel(uid)), decodeModelOfReply);
+    if (model !== null && model.number > (newest?.number ?? 0)) newest = model;
+  }
+  return newest;
 }
 
 /** The part of an index in one new shard. It is filled by messages of bounded size, of which a few are under way at a time. */
@@ -172,7 +189,7 @@ class Home {
 
   async add(document: MovedDocument): Promise<void> {
     this.#documents.push(document);
-    this.#bytes += document.raw.length;
+    this.#bytes += movedBytes(document);
     if (this.#bytes >= ADOPT_BYTES) await this.#send(ADOPTS_IN_FLIGHT_MAX);
   }
 

@@ -31,6 +31,7 @@ import type { Turns } from "./turns.js";
 import { Maintenance } from "./upkeep/maintenance.js";
 import { adoptDocuments } from "./write/adopt.js";
 import { pendingDocuments, putVectors } from "./write/given-vectors.js";
+import { setModel } from "./write/set-model.js";
 import { Writer } from "./write/writer.js";
 
 export interface IndexOptions {
@@ -175,7 +176,7 @@ export class IndexShard {
 
   /** Puts a model in force; the documents are embedded in the background. */
   async setModel(model: NumberedModel): Promise<void> {
-    await this.#lane.run(() => this.#state.vectors.setModel(model));
+    await this.#lane.run(() => setModel(this.#state, model));
     this.#maintenance.wake();
   }
 
@@ -183,8 +184,10 @@ export class IndexShard {
     return this.#state.vectors.storedModel();
   }
 
-  embed(request: EmbedRequest): Promise<EmbedReply> {
-    return this.#state.vectors.embed(request);
+  async embed(request: EmbedRequest): Promise<EmbedReply> {
+    const reply = await this.#state.vectors.embed(request);
+    this.#mendVectors();
+    return reply;
   }
 
   nearest(request: NearestRequest): Uint8Array {
@@ -195,7 +198,14 @@ export class IndexShard {
   }
 
   similarities({ query, seqs }: SimilaritiesRequest): Float32Array {
-    return this.#state.vectors.similarities(query, seqs);
+    const similarities = this.#state.vectors.similarities(query, seqs);
+    this.#mendVectors();
+    return similarities;
+  }
+
+  /** A read may have met damaged vectors. */
+  #mendVectors(): void {
+    if (this.#state.vectors.damaged.size > 0) this.#maintenance.wake();
   }
 
   sample(request: SampleRequest): SampledDocument[] {

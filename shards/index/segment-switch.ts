@@ -79,7 +79,7 @@ export async function switchSegments(
     ops.push(...deletePieces(state.uid, segment.record.id, segment.record.pieces));
     if (state.deletedCount(segment) > 0)
       ops.push({ type: "del", key: deletedRowsKey(state.uid, segment.record.id) });
-    ops.push(...deleteCodes(state.uid, segment));
+    if (state.vectors.mayBeStored) ops.push(...deleteCodes(state.uid, segment.record));
   }
   ops.push(...putDeletedRows(state.uid, deleted));
   const kept = [...state.deleted].filter(([id]) => !gone.has(id));

@@ -16,7 +16,8 @@ import type { Snapshots } from "../segments/snapshots.js";
 import { deletedRowsKey, manifestKey } from "../storage/keyspace.js";
 import { inTurn } from "../storage/lazy-ops.js";
 import type { Store, StoreOp } from "../storage/store.js";
-import type { IndexVectors, VectorsHome } from "../vectors/index-vectors.js";
+import type { IndexVectors } from "../vectors/index-vectors.js";
+import type { VectorsHome } from "../vectors/vectors-home.js";
 import type { Builder } from "./builder.js";
 
 /** What an index gets from its shard. */
@@ -67,6 +68,8 @@ export class ShardIndexState {
   readonly vectors: IndexVectors;
   /** Called with the rows that a committed write deleted from older segments, by seq. */
   onKilled: (segment: OpenSegment, seq: number) => void = () => undefined;
+  /** Called with the vectors from outside that were stored for rows of a segment. */
+  onGiven: (segment: OpenSegment, row: number, vector: Uint8Array) => void = () => undefined;
   schema: ShardSchema;
   generation: number;
   maxSeq: number;

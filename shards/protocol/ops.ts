@@ -40,6 +40,7 @@ export const Op = {
   BACKUP_DROP: 42,
   STORED: 43,
   ADOPT: 44,
+  STORED_MODEL: 45,
 } as const;
 export type Op = (typeof Op)[keyof typeof Op];
 

@@ -47,7 +47,7 @@ export class SegmentCodes extends Shared {
   /** What made the oldest of their vectors. */
   readonly origin: number;
   /** The seqs of rows whose vectors are still to come; not all of them unless `settled`. */
-  waiting: number[] = [];
+  waiting: Set<number> = new Set();
   /** Rows without a code are known: those that wait, and those that have no vector. */
   settled = false;
   /** They lie in the database as they are. */

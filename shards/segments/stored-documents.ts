@@ -1,14 +1,35 @@
-// Reads the live documents of an index from the database a page at a time, without opening the index.
-import type { StoredPage, StoredRequest } from "../protocol/operations/move.js";
+// Reads the live documents of an index and their vectors from the database a page at a time, without opening the index.
+import {
+  type MovedVector,
+  movedBytes,
+  type StoredPage,
+  type StoredRequest,
+} from "../protocol/operations/move.js";
 import { DamagedBytesError } from "../storage/envelope.js";
-import { deadDocumentsRange, documentRange, manifestKey, numberOfKey } from "../storage/keyspace.js";
+import {
+  deadDocumentsRange,
+  documentRange,
+  manifestKey,
+  numberOfKey,
+  vectorKey,
+} from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
+import { decodeVector } from "../vectors/vector-record.js";
 import { decodeDeadDocuments } from "./dead-documents.js";
 import { decodeDocument } from "./document-record.js";
 import { decodeManifest } from "./manifest.js";
 
-/** Requires that nobody writes to the index. Throws the envelope's errors. */
-export async function storedDocuments(store: Store, request: StoredRequest): Promise<StoredPage> {
+type Report = (message: string, error: unknown) => void;
+
+/** Documents whose vectors are read at a time. */
+const VECTORS_AT_ONCE = 64;
+
+/** Requires that nobody writes to the index. A damaged vector is reported and counts as none. Throws the envelope's errors. */
+export async function storedDocuments(
+  store: Store,
+  request: StoredRequest,
+  report: Report,
+): Promise<StoredPage> {
   const { uid, afterSeq, bytesMax } = request;
   const stored = await store.get(manifestKey(uid));
   if (stored === undefined) throw new DamagedBytesError(`index ${uid}, manifest: missing`);
@@ -21,13 +42,38 @@ export async function storedDocuments(store: Store, request: StoredRequest): Pro
   }
   const page: StoredPage = { generation, maxSeq, liveDocs, more: false, documents: [] };
   let bytes = 0;
+  let without = 0; // the first document of the page whose vector is not read
+  const addVectors = async (): Promise<void> => {
+    const some = page.documents.slice(without);
+    const keys = some.map(({ seq }) => vectorKey(uid, seq));
+    for (const [i, value] of (await store.getMany(keys)).entries()) {
+      some[i]!.vector = vectorOf(keys[i]!, value, report);
+      bytes += movedBytes(some[i]!);
+    }
+    without = page.documents.length;
+  };
   for await (const [key, value] of store.entries(documentRange(uid, afterSeq + 1, maxSeq))) {
     const seq = numberOfKey(key);
     if (dead.has(seq)) continue;
     const { id, raw } = decodeDocument(key, value);
-    page.documents.push({ seq, id, raw });
-    bytes += value.length;
+    page.documents.push({ seq, id, raw, vector: null });
+    const unread = page.documents.length - without;
+    const isFull = bytes + value.length >= bytesMax;
+    if (unread < VECTORS_AT_ONCE && !isFull && value.length < bytesMax / VECTORS_AT_ONCE) continue;
+    await addVectors();
     if (bytes >= bytesMax) return { ...page, more: true };
   }
+  await addVectors();
   return page;
+}
+
+function vectorOf(key: Uint8Array, value: Uint8Array | undefined, report: Report): MovedVector | null {
+  if (value === undefined) return null;
+  try {
+    return decodeVector(key, value);
+  } catch (error) {
+    if (!(error instanceof DamagedBytesError)) throw error;
+    report("a vector cannot be read and is made anew", error);
+    return null;
+  }
 }

@@ -169,13 +169,19 @@ export function vectorRange(uid: number, first: number, last: number): KeyRange 
   return { from: vectorKey(uid, first), to: vectorKey(uid, last + 1) };
 }
 
-/** All that is stored of vectors, by kind: the model with its pieces, codes, vectors. */
-export function vectorRanges(uid: number): KeyRange[] {
-  return [
-    kinds(uid, KIND_MODEL, KIND_MODEL_PIECE + 1),
-    codesOf(uid),
-    kinds(uid, KIND_VECTOR, KIND_VECTOR + 1),
-  ];
+/** The vectors of all documents. */
+export function vectorsOf(uid: number): KeyRange {
+  return kinds(uid, KIND_VECTOR, KIND_VECTOR + 1);
+}
+
+/** The record of the model in force, and the pieces of all models. */
+export function modelsOf(uid: number): KeyRange {
+  return kinds(uid, KIND_MODEL, KIND_MODEL_PIECE + 1);
+}
+
+/** The pieces of all models. */
+export function allModelPieces(uid: number): KeyRange {
+  return kinds(uid, KIND_MODEL_PIECE, KIND_MODEL_PIECE + 1);
 }
 
 /** The pieces of a model. */

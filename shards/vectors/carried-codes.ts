@@ -2,7 +2,7 @@
 
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
-import type { Pauses } from "./index-vectors.js";
+import type { Pauses } from "./vectors-home.js";
 
 /**
  * Gives the new segments the codes of those they replace. When these do not all have codes of one origin the new ones get
@@ -26,7 +26,7 @@ export async function carryCodes(
       const to = { segment: segment.address, codes: codes.address };
       for (const _ of engine.copyCodes(to, { segment: from.address, codes: from.codes.address }))
         await turns.pause();
-      codes.waiting.push(...from.codes.waiting.filter((seq) => seq >= firstSeq && seq <= lastSeq));
+      for (const seq of from.codes.waiting) if (seq >= firstSeq && seq <= lastSeq) codes.waiting.add(seq);
     }
   }
 }

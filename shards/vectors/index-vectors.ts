@@ -3,43 +3,23 @@
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
-import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
-import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { IndexStats, VectorPolicy } from "../protocol/control.js";
 import type { EmbedReply, EmbedRequest, NumberedModel } from "../protocol/vectors.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
 import { DamagedBytesError, EnvelopeError } from "../storage/envelope.js";
-import { vectorKey, vectorRanges } from "../storage/keyspace.js";
-import type { Store } from "../storage/store.js";
-import { type ModelRecord, readModel, readModelRecord, writeModel } from "./model-store.js";
-import type { RecentVectors } from "./recent-vectors.js";
+import { codesOf, modelsOf, vectorKey, vectorsOf } from "../storage/keyspace.js";
+import type { KeyRange } from "../storage/store.js";
+import { IndexModel } from "./index-model.js";
+import type { ModelRecord } from "./model-store.js";
 import { isComparable, type Space, spaceOf } from "./space.js";
 import { readCodes } from "./stored-codes.js";
 import { decodeVector, type NewVectors, type VectorRecord } from "./vector-record.js";
-
-/** What the vectors of an index get from its shard. */
-export interface VectorsHome {
-  store: Store;
-  sync: boolean;
-  vectors: RecentVectors;
-  workbench(): Workbench;
-  /** A fresh instance with this model. Throws EngineError("damaged"). */
-  embedder(model: Uint8Array): Embedder;
-  /** Something went wrong that no request will hear of. */
-  report(message: string, error: unknown): void;
-}
+import type { VectorsHome } from "./vectors-home.js";
 
 const EMBEDDING_NAME = Buffer.from('"embedding"');
 /** A name may be written with escapes. */
 const ESCAPED_ASCII = Buffer.from("\\u00");
-/** Lets others have their turn between two pieces of work. */
-export interface Pauses {
-  pause(): Promise<void>;
-}
-
-/** Memory that an embedder may keep beside its model. */
-const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
 const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 
 export class IndexVectors {
@@ -47,17 +27,21 @@ export class IndexVectors {
   readonly #home: VectorsHome;
   readonly #engine: Engine;
   #policy: VectorPolicy;
-  #model: ModelRecord | null;
-  #embedder: Promise<Embedder | null> | null = null;
+  /** It may stand ready while the vectors come from elsewhere. */
+  readonly #model: IndexModel;
   /** Something of a source that is not in force may still be stored. */
   #leftovers = true;
+  /** The engine had no room for codes: the index serves without until it is opened again. */
+  lacksRoom = false;
+  /** Documents whose stored vectors were found damaged and are to be made anew. */
+  readonly damaged = new Set<number>();
 
   private constructor(
     uid: number,
     home: VectorsHome,
     engine: Engine,
     policy: VectorPolicy,
-    model: ModelRecord | null,
+    model: IndexModel,
   ) {
     this.#uid = uid;
     this.#home = home;
@@ -72,13 +56,7 @@ export class IndexVectors {
     engine: Engine,
     policy: VectorPolicy,
   ): Promise<IndexVectors> {
-    let model: ModelRecord | null = null;
-    try {
-      model = await readModelRecord(home.store, uid);
-    } catch (error) {
-      if (!(error instanceof EnvelopeError)) throw error;
-      home.report(`index ${uid}: its model cannot be read, so another one will be trained`, error);
-    }
+    const model = await IndexModel.open(uid, home);
     return new IndexVectors(uid, home, engine, policy, model);
   }
 
@@ -88,7 +66,7 @@ export class IndexVectors {
 
   /** Null while no vectors can be made. */
   get space(): Space | null {
-    return spaceOf(this.#policy, this.#model);
+    return spaceOf(this.#policy, this.#model.record);
   }
 
   /** Documents may have a stored vector. */
@@ -97,7 +75,7 @@ export class IndexVectors {
   }
 
   get model(): ModelRecord | null {
-    return this.#policy.source === "documents" ? this.#model : null;
+    return this.#policy.source === "documents" ? this.#model.record : null;
   }
 
   setPolicy(policy: VectorPolicy): void {
@@ -107,20 +85,25 @@ export class IndexVectors {
     this.#leftovers = true;
   }
 
-  /** Puts a model in force. One that is not newer changes nothing. Throws EngineError("damaged"). */
-  async setModel({ bytes, ...described }: NumberedModel): Promise<void> {
-    if (this.#model !== null && described.number <= this.#model.number) return;
-    const embedder = this.#home.embedder(bytes);
-    const record = { ...described, bytes: bytes.length };
-    await writeModel(this.#home.store, this.#uid, record, bytes, this.#model, this.#home.sync);
-    this.#model = record;
-    this.#embedder = Promise.resolve(embedder);
+  /** Whether a model would come into force. Models are of no use while the vectors come from elsewhere. */
+  wants({ number }: NumberedModel): boolean {
+    return this.#policy.source === "documents" && number > (this.#model.record?.number ?? 0);
+  }
+
+  /** No model can be read: what vectors of an earlier one are stored under numbers that a new one may get again. */
+  get lacksModel(): boolean {
+    return this.#model.record === null;
+  }
+
+  /** Puts a model in force that is wanted. Throws ShardError SHARD_BAD_MESSAGE for bytes that are no model. */
+  setModel(model: NumberedModel): Promise<void> {
+    return this.#model.set(model);
   }
 
   /** The model in force, to be handed to a shard that lacks it. Null when there is none that can be read. */
   async storedModel(): Promise<NumberedModel | null> {
     const record = this.model;
-    const bytes = record === null ? null : await this.#readModel(record);
+    const bytes = record === null ? null : await this.#model.bytes();
     return record === null || bytes === null ? null : { ...record, bytes };
   }
 
@@ -132,44 +115,27 @@ export class IndexVectors {
   /** Deletes all that is stored of vectors. To be run in the index's lane. */
   async clear(): Promise<void> {
     if (!this.mustClear) return;
-    for (const range of vectorRanges(this.#uid)) {
-      for await (const _ of this.#home.store.keys(range)) {
-        await this.#home.store.clear(range);
-        break;
-      }
-    }
+    await this.clearVectors();
+    await this.#clearRange(modelsOf(this.#uid)); // last: its number may be given again once it is gone
     this.#leftovers = false;
-    this.#model = null;
-    this.#embedder = null;
+    this.#model.forget();
+  }
+
+  /** The model with which documents are embedded; null when they are not, or it cannot be read. */
+  get embedding(): IndexModel | null {
+    return this.model === null ? null : this.#model;
+  }
+
+  /** Deletes vectors and codes. To be run in the index's lane. */
+  async clearVectors(): Promise<void> {
+    await this.#clearRange(codesOf(this.#uid));
+    await this.#clearRange(vectorsOf(this.#uid));
+    this.damaged.clear();
     this.forgetRead();
   }
 
-  /** The embedder of the model in force; null when there is none, or it cannot be read. */
-  embedder(): Promise<Embedder | null> {
-    const { model } = this;
-    if (model === null) return Promise.resolve(null);
-    this.#embedder ??= this.#loadEmbedder(model);
-    return this.#embedder;
-  }
-
-  async #loadEmbedder(model: ModelRecord): Promise<Embedder | null> {
-    const bytes = await this.#readModel(model);
-    return bytes === null ? null : this.#home.embedder(bytes);
-  }
-
-  /** What cannot be read is given up: the coordinator sends another one. */
-  async #readModel(model: ModelRecord): Promise<Uint8Array | null> {
-    try {
-      return await readModel(this.#home.store, this.#uid, model);
-    } catch (error) {
-      if (!(error instanceof EnvelopeError)) throw error;
-      this.#home.report(
-        `index ${this.#uid}: its model cannot be read, so another one will be trained`,
-        error,
-      );
-      if (this.#model === model) this.#model = null;
-      return null;
-    }
+  async #clearRange(range: KeyRange): Promise<void> {
+    for await (const _ of this.#home.store.keys(range)) return this.#home.store.clear(range);
   }
 
   /** The codes of a segment that a query may be compared with, 0 for none. */
@@ -192,51 +158,35 @@ export class IndexVectors {
     return new SegmentCodes(this.#engine, this.#engine.newCodes(record.rows), record.rows, origin);
   }
 
+  /** As `newCodes`; null when the engine has no room for them, which is reported. */
+  codesIfRoom(segment: OpenSegment, origin: number): SegmentCodes | null {
+    try {
+      return this.newCodes(segment, origin);
+    } catch (error) {
+      if (!(error instanceof EngineError && error.code === "memory")) throw error;
+      this.lacksRoom = true;
+      this.#home.report(`index ${this.#uid}: there is no room for the codes of vectors`, error);
+      return null;
+    }
+  }
+
   /** Gives a segment the codes that are stored for it, if any can be used. */
   async load(segment: OpenSegment): Promise<void> {
     const { space } = this;
-    const stored = space === null ? null : await readCodes(this.#home.store, this.#uid, segment.record.id);
-    if (space === null || stored === null || !isComparable(stored.origin, space)) return;
-    const { rows } = segment.record;
-    if (stored.bytes.length !== codesLength(rows)) return;
+    const { rows, id } = segment.record;
+    if (space === null) return;
     try {
+      const stored = await readCodes(this.#home.store, this.#uid, id);
+      if (stored === null || !isComparable(stored.origin, space)) return;
+      if (stored.bytes.length !== codesLength(rows)) return;
       const address = this.#engine.attachCodes(stored.bytes);
       const codes = new SegmentCodes(this.#engine, address, rows, stored.origin);
       codes.stored = true;
       segment.replaceCodes(codes);
     } catch (error) {
-      if (!(error instanceof EngineError && error.code === "damaged")) throw error;
+      if (!(error instanceof EnvelopeError || isRefusal(error))) throw error;
+      this.#home.report(`index ${this.#uid}: codes of segment ${id} are made anew`, error);
     }
-  }
-
-  /** Vectors of all rows of a segment from the model; null when there is no model. */
-  async embedAll(segment: Uint8Array, turns: Pauses): Promise<Uint8Array | null> {
-    const embedder = await this.embedder();
-    if (embedder === null) return null;
-    const steps = embedder.embed(segment);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-      await turns.pause();
-    }
-  }
-
-  /** The same row by row, for segments of any size. Nothing comes when there is no model. */
-  async *embedRows(
-    segment: Uint8Array,
-    turns: Pauses,
-  ): AsyncGenerator<{ row: number; vector: Uint8Array }, void> {
-    const embedder = await this.embedder();
-    if (embedder === null) return;
-    for (const part of embedder.embedParts(segment)) {
-      for (let i = 0; part !== null && i < part.records.length / VECTOR_BYTES; i++) {
-        const vector = part.records.slice(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
-        yield { row: part.row + i, vector };
-      }
-      await turns.pause();
-    }
-    // Linear memory never shrinks: after a large segment a fresh instance takes less.
-    if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#embedder = null;
   }
 
   /** The vector that a document brings along; null for one without. */
@@ -254,22 +204,28 @@ export class IndexVectors {
     const known = this.#home.vectors.get(this.#uid, seq);
     if (known !== undefined && isComparable(known.origin, space)) return known;
     const key = vectorKey(this.#uid, seq);
-    const record = this.decoded(key, this.#home.store.getSync(key));
-    if (record !== undefined) this.#home.vectors.put(this.#uid, seq, record);
+    const value = this.#home.store.getSync(key);
+    const record = value === undefined ? undefined : this.#decoded(key, value, !this.damaged.has(seq));
+    if (record === null) this.damaged.add(seq);
+    if (record === undefined || record === null || !isComparable(record.origin, space)) return undefined;
+    this.#home.vectors.put(this.#uid, seq, record);
     return record;
   }
 
-  /** As `read`, of a value that was read. */
-  decoded(key: Uint8Array, value: Uint8Array | undefined): VectorRecord | undefined {
-    const { space } = this;
-    if (value === undefined || space === null) return undefined;
+  /** A stored value as a vector of this origin; undefined when it is none. */
+  ofOrigin(origin: number, key: Uint8Array, value: Uint8Array | undefined): VectorRecord | undefined {
+    const record = value === undefined ? undefined : this.#decoded(key, value, true);
+    return record?.origin === origin ? record : undefined;
+  }
+
+  /** Null for a damaged one, which is reported if nobody did so before. */
+  #decoded(key: Uint8Array, value: Uint8Array, isNews: boolean): VectorRecord | null {
     try {
-      const record = decodeVector(key, value);
-      return isComparable(record.origin, space) ? record : undefined;
+      return decodeVector(key, value);
     } catch (error) {
       if (!(error instanceof DamagedBytesError)) throw error;
-      this.#home.report(`index ${this.#uid}: a vector cannot be read`, error);
-      return undefined;
+      if (isNews) this.#home.report(`index ${this.#uid}: a vector cannot be read and is made anew`, error);
+      return null;
     }
   }
 
@@ -285,7 +241,7 @@ export class IndexVectors {
 
   /** The vector of a query's terms, and vectors of documents. */
   async embed({ terms, seqs }: EmbedRequest): Promise<EmbedReply> {
-    const embedder = terms.length === 0 ? null : await this.embedder();
+    const embedder = terms.length === 0 ? null : await this.embedding?.embedder();
     return { query: embedder?.query(terms) ?? null, vectors: this.#vectors(seqs) };
   }
 
@@ -305,8 +261,9 @@ export class IndexVectors {
       const { codes } = segment;
       const isCurrent = codes?.settled === true && codes.origin === space?.origin;
       if (codes !== null) codesBytes += codes.bytes;
-      if (codes !== null && this.addressOf(segment) !== 0) vectors += this.#engine.codesCount(codes.address);
-      if (this.#policy.source !== "none") pending += isCurrent ? codes.waiting.length : liveRows(segment);
+      if (codes !== null && this.#engine.usable && this.addressOf(segment) !== 0)
+        vectors += this.#engine.codesCount(codes.address);
+      if (this.#policy.source !== "none") pending += isCurrent ? codes.waiting.size : liveRows(segment);
     }
     const { model } = this;
     return {
@@ -321,6 +278,11 @@ export class IndexVectors {
       modelTookMs: model?.tookMs ?? 0,
     };
   }
+}
+
+/** Codes that the engine does not take, for what they are or for want of room: the index serves without. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof EngineError && (error.code === "damaged" || error.code === "memory");
 }
 
 type VectorStats = Pick<

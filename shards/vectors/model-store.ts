@@ -1,6 +1,7 @@
 // The embedded model of an index in the database: pieces, and a record that names those of the model in force. A model is
 // written piece by piece under its own number, so that the record switches from one whole model to another.
 import { pack, unpack } from "msgpackr/pack";
+import { shardFault } from "../fault.js";
 import {
   DamagedBytesError,
   ENVELOPE_MODEL,
@@ -8,7 +9,14 @@ import {
   seal,
   unseal,
 } from "../storage/envelope.js";
-import { modelKey, modelPieceKey, modelPieces } from "../storage/keyspace.js";
+import {
+  allModelPieces,
+  describeKey,
+  modelKey,
+  modelPieceKey,
+  modelPieces,
+  segmentOfKey,
+} from "../storage/keyspace.js";
 import type { Store, StoreOp } from "../storage/store.js";
 
 const MODEL_VERSION = 1;
@@ -35,10 +43,10 @@ export interface ModelRecord {
 export async function readModelRecord(store: Store, uid: number): Promise<ModelRecord | null> {
   const stored = await store.get(modelKey(uid));
   if (stored === undefined) return null;
-  return decodeModelRecord(stored, `index ${uid}, model`);
+  return decodeModelRecord(stored, describeKey(modelKey(uid)));
 }
 
-/** Throws the envelope's errors, which name `what`. */
+/** Throws the envelope's errors. */
 export function decodeModelRecord(stored: Uint8Array, what: string): ModelRecord {
   const payload = unseal(ENVELOPE_MODEL, MODEL_VERSION, stored, what);
   let fields: Partial<ModelRecord>;
@@ -63,8 +71,9 @@ export async function readModel(
   const model = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
   for (let piece = 0; at < bytes; piece++) {
-    const what = `index ${uid}, piece of model ${number}, piece ${piece}`;
-    const stored = await store.get(modelPieceKey(uid, number, piece));
+    const key = modelPieceKey(uid, number, piece);
+    const what = describeKey(key);
+    const stored = await store.get(key);
     if (stored === undefined) throw new DamagedBytesError(`${what}: missing`);
     const part = decodeModelPiece(stored, what);
     if (part.length !== Math.min(PIECE_BYTES, bytes - at))
@@ -75,31 +84,53 @@ export async function readModel(
   return model;
 }
 
-/** Throws the envelope's errors, which name `what`. */
+/** Part of a model. Throws the envelope's errors. */
 export function decodeModelPiece(stored: Uint8Array, what: string): Uint8Array {
   return unseal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, stored, what);
 }
 
-/** Puts a model in the place of `before`. After a crash the one or the other is in force. */
+/** Puts of the pieces of a model, then of the record that puts it in force. */
+export function* putModel(uid: number, record: ModelRecord, model: Uint8Array): Iterable<StoreOp> {
+  for (let piece = 0, at = 0; at < model.length; piece++, at += PIECE_BYTES) {
+    const value = seal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, model.subarray(at, at + PIECE_BYTES));
+    yield { type: "put", key: modelPieceKey(uid, record.number, piece), value };
+  }
+  yield { type: "put", key: modelKey(uid), value: seal(ENVELOPE_MODEL, MODEL_VERSION, pack(record)) };
+}
+
+/**
+ * Puts a model in force; the pieces of the one before stay. After a crash the one or the other is in force. When the store
+ * refuses a part, the one before stays in force.
+ */
 export async function writeModel(
   store: Store,
   uid: number,
   record: ModelRecord,
   model: Uint8Array,
-  before: ModelRecord | null,
   sync: boolean,
 ): Promise<void> {
   await store.clear(modelPieces(uid, record.number)); // what a write that was cut short has left
   let ops: StoreOp[] = [];
-  for (let piece = 0, at = 0; at < model.length; piece++, at += PIECE_BYTES) {
-    const part = model.subarray(at, at + PIECE_BYTES);
-    const value = seal(ENVELOPE_MODEL_PIECE, MODEL_VERSION, part);
-    ops.push({ type: "put", key: modelPieceKey(uid, record.number, piece), value });
-    if (ops.length < PIECES_PER_BATCH) continue;
-    await store.batch(ops, { sync, adds: true });
-    ops = [];
+  for (const op of putModel(uid, record, model)) {
+    if (ops.length === PIECES_PER_BATCH) {
+      await store.batch(ops, { sync, adds: true });
+      ops = [];
+    }
+    ops.push(op);
   }
-  ops.push({ type: "put", key: modelKey(uid), value: seal(ENVELOPE_MODEL, MODEL_VERSION, pack(record)) });
+  shardFault("model.before-switch");
   await store.batch(ops, { sync, adds: true });
-  if (before !== null && before.number !== record.number) await store.clear(modelPieces(uid, before.number));
+  shardFault("model.after-switch");
+}
+
+/** Deletes the pieces of models that are not in force: what a crash may have left, and a model that was replaced. */
+export async function deleteStrayModels(
+  store: Store,
+  uid: number,
+  inForce: ModelRecord | null,
+): Promise<void> {
+  const stray: StoreOp[] = [];
+  for await (const key of store.keys(allModelPieces(uid)))
+    if (segmentOfKey(key) !== inForce?.number) stray.push({ type: "del", key: Uint8Array.from(key) });
+  if (stray.length > 0) await store.batch(stray, { sync: false });
 }

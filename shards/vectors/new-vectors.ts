@@ -1,12 +1,15 @@
 // Vectors of documents that are being written: embedded, or taken from the documents. Those of an endpoint come later.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
-import type { IndexVectors, Pauses } from "./index-vectors.js";
+import type { IndexVectors } from "./index-vectors.js";
 import type { NewVectors, Vectors } from "./vector-record.js";
+import type { Pauses } from "./vectors-home.js";
 
 export interface WrittenDocument {
   seq: number;
   /** It is stored: some read will see it. */
   shown: boolean;
+  /** It is not replaced or deleted by the commit that stores it. */
+  lives: boolean;
 }
 
 /**
@@ -24,17 +27,17 @@ export async function newVectors(
   if (space === null) return null;
   const { origin } = space;
   if (policy.source === "endpoint") {
-    const waiting = documents.filter(({ shown }) => shown).map(({ seq }) => seq);
+    const waiting = new Set(documents.flatMap(({ seq, lives }) => (lives ? [seq] : [])));
     const nothing = new Uint8Array(0);
     return { origin, vectors: nothing, waiting, shown: { origin, seqs: [], vectors: nothing } };
   }
   const vectors =
     policy.source === "pushed"
       ? (pushed ?? new Uint8Array(documents.length * VECTOR_BYTES))
-      : await index.embedAll(segment, turns);
-  return vectors === null
+      : await index.embedding?.embedAll(segment, turns);
+  return vectors === null || vectors === undefined
     ? null
-    : { origin, vectors, waiting: [], shown: shownOf(origin, documents, vectors) };
+    : { origin, vectors, waiting: new Set(), shown: shownOf(origin, documents, vectors) };
 }
 
 function shownOf(origin: number, documents: readonly WrittenDocument[], vectors: Uint8Array): Vectors {

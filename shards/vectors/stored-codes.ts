@@ -3,9 +3,10 @@
 //
 //   piece 0, then the others: | origin u32 | count of pieces u32 | part of the codes region |     in an envelope
 
-import type { OpenSegment } from "../segments/open-segment.js";
-import { ENVELOPE_CODES, EnvelopeError, seal, unseal } from "../storage/envelope.js";
-import { codesKey, codesOf, codesRange, segmentOfKey } from "../storage/keyspace.js";
+import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
+import type { SegmentRecord } from "../segments/manifest.js";
+import { DamagedBytesError, ENVELOPE_CODES, seal, unseal } from "../storage/envelope.js";
+import { codesKey, codesOf, codesRange, describeKey, segmentOfKey } from "../storage/keyspace.js";
 import type { Store, StoreOp } from "../storage/store.js";
 
 const CODES_VERSION = 1;
@@ -20,37 +21,53 @@ export interface StoredCodes {
   bytes: Uint8Array;
 }
 
-/** Null when they are not stored, or not as they were written. */
+/** A part of a codes region as it is stored. */
+export interface CodesPiece {
+  origin: number;
+  pieces: number;
+  part: Uint8Array;
+}
+
+/** Throws the envelope's errors. */
+export function decodeCodesPiece(value: Uint8Array, what: string): CodesPiece {
+  const payload = unseal(ENVELOPE_CODES, CODES_VERSION, value, what);
+  if (payload.length < AT_PART) throw new DamagedBytesError(`${what}: wrong length`);
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  return {
+    origin: view.getUint32(0, true),
+    pieces: view.getUint32(AT_PIECES, true),
+    part: payload.subarray(AT_PART),
+  };
+}
+
+/** Null when they are not stored, or not all of them. Throws the envelope's errors. */
 export async function readCodes(store: Store, uid: number, segment: number): Promise<StoredCodes | null> {
   const parts: Uint8Array[] = [];
-  let origin = 0;
-  let pieces = 1;
+  let first: CodesPiece | null = null;
+  for (let piece = 0; piece < (first?.pieces ?? 1); piece++) {
+    const key = codesKey(uid, segment, piece);
+    const stored = await store.get(key);
+    if (stored === undefined) return null;
+    const found = decodeCodesPiece(stored, describeKey(key));
+    first ??= found;
+    if (found.origin !== first.origin || found.pieces !== first.pieces) return null;
+    parts.push(found.part);
+  }
+  return first === null ? null : { origin: first.origin, bytes: Buffer.concat(parts) };
+}
+
+/** Puts of the pieces of codes. */
+export function* putCodes(uid: number, segment: number, { origin, bytes }: StoredCodes): Iterable<StoreOp> {
+  const pieces = Math.ceil(bytes.length / PART_BYTES);
   for (let piece = 0; piece < pieces; piece++) {
-    const stored = await store.get(codesKey(uid, segment, piece));
-    const payload = stored === undefined ? null : payloadOf(stored);
-    if (payload === null || payload.length < AT_PART) return null;
-    const first = payload.readUInt32LE(0);
-    if (piece > 0 && (first !== origin || payload.readUInt32LE(AT_PIECES) !== pieces)) return null;
-    origin = first;
-    pieces = payload.readUInt32LE(AT_PIECES);
-    parts.push(payload.subarray(AT_PART));
+    const part = bytes.subarray(piece * PART_BYTES, (piece + 1) * PART_BYTES);
+    const payload = Buffer.allocUnsafe(AT_PART + part.length);
+    payload.writeUInt32LE(origin, 0);
+    payload.writeUInt32LE(pieces, AT_PIECES);
+    payload.set(part, AT_PART);
+    const value = seal(ENVELOPE_CODES, CODES_VERSION, payload);
+    yield { type: "put", key: codesKey(uid, segment, piece), value };
   }
-  return { origin, bytes: Buffer.concat(parts) };
-}
-
-function payloadOf(stored: Uint8Array): Buffer | null {
-  try {
-    const payload = decodeCodesPiece(stored, "codes");
-    return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  } catch (error) {
-    if (error instanceof EnvelopeError) return null;
-    throw error;
-  }
-}
-
-/** The payload of a piece. Throws the envelope's errors, which name `what`. */
-export function decodeCodesPiece(stored: Uint8Array, what: string): Uint8Array {
-  return unseal(ENVELOPE_CODES, CODES_VERSION, stored, what);
 }
 
 /** Stores codes in the place of those that are there. A crash meanwhile leaves what `readCodes` does not take. */
@@ -58,36 +75,22 @@ export async function writeCodes(
   store: Store,
   uid: number,
   segment: number,
-  { origin, bytes }: StoredCodes,
+  codes: StoredCodes,
 ): Promise<void> {
   await store.clear(codesRange(uid, segment));
-  const pieces = Math.ceil(bytes.length / PART_BYTES);
   let ops: StoreOp[] = [];
-  for (let piece = 0; piece < pieces; piece++) {
-    const part = bytes.subarray(piece * PART_BYTES, (piece + 1) * PART_BYTES);
-    const payload = Buffer.allocUnsafe(AT_PART + part.length);
-    payload.writeUInt32LE(origin, 0);
-    payload.writeUInt32LE(pieces, AT_PIECES);
-    payload.set(part, AT_PART);
-    ops.push({
-      type: "put",
-      key: codesKey(uid, segment, piece),
-      value: seal(ENVELOPE_CODES, CODES_VERSION, payload),
-    });
-    if (ops.length < PIECES_PER_BATCH && piece + 1 < pieces) continue;
+  for (const op of putCodes(uid, segment, codes)) {
+    if (ops.push(op) < PIECES_PER_BATCH) continue;
     await store.batch(ops, { sync: false, adds: true });
     ops = [];
   }
+  if (ops.length > 0) await store.batch(ops, { sync: false, adds: true });
 }
 
-/** Deletes of the stored codes of a segment that is replaced. */
-export function deleteCodes(uid: number, { record, codes }: OpenSegment): StoreOp[] {
-  if (codes === null) return [];
-  const pieces = Math.ceil(codes.bytes / PART_BYTES);
-  return Array.from({ length: pieces }, (_, piece) => ({
-    type: "del",
-    key: codesKey(uid, record.id, piece),
-  }));
+/** Deletes of what may be stored as codes of a segment. */
+export function deleteCodes(uid: number, { id, rows }: Pick<SegmentRecord, "id" | "rows">): StoreOp[] {
+  const pieces = Math.ceil(codesLength(rows) / PART_BYTES);
+  return Array.from({ length: pieces }, (_, piece) => ({ type: "del", key: codesKey(uid, id, piece) }));
 }
 
 /** Deletes the codes of segments that are not there any more: what a crash between two batches may have left. */
@@ -98,6 +101,6 @@ export async function deleteStrayCodes(
 ): Promise<void> {
   const stray: StoreOp[] = [];
   for await (const key of store.keys(codesOf(uid)))
-    if (!segments.has(segmentOfKey(key))) stray.push({ type: "del", key });
+    if (!segments.has(segmentOfKey(key))) stray.push({ type: "del", key: Uint8Array.from(key) });
   if (stray.length > 0) await store.batch(stray, { sync: false });
 }

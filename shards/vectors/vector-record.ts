@@ -15,7 +15,8 @@ import type { StoreOp } from "../storage/store.js";
 // ON DISK - never renumber
 const AT_ORIGIN = 4;
 const AT_VECTOR = AT_ORIGIN + 4;
-const VALUE_BYTES = AT_VECTOR + VECTOR_BYTES;
+/** Of a stored value. */
+export const VALUE_BYTES = AT_VECTOR + VECTOR_BYTES;
 
 export interface VectorRecord {
   origin: number;
@@ -35,8 +36,8 @@ export interface NewVectors {
   origin: number;
   /** By row of the new segment; no bytes when all of them come later. */
   vectors: Uint8Array;
-  /** The seqs of rows whose vectors come later. */
-  waiting: number[];
+  /** The seqs of rows that live and whose vectors come later. */
+  waiting: Set<number>;
   /** What is to be stored. */
   shown: Vectors;
 }

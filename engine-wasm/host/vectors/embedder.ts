@@ -7,13 +7,14 @@ import {
   MODEL_NUMBER,
   MODEL_NUMBER_LIMIT,
   MODEL_TERMS,
+  SEG_HEADER_BYTES,
   SEG_ROWS,
   VECTOR_BYTES,
   VECTOR_SIZE,
 } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
-import { featureParts } from "./feature-parts.js";
+import { type FeatureParts, featureParts } from "./feature-parts.js";
 
 export interface ModelInfo {
   terms: number;
@@ -85,16 +86,22 @@ export class Embedder {
     return records;
   }
 
-  /** The same as parts, each with the records of the next few rows, for segments whose records are not to lie in memory all at once. Null is a pause without records. */
-  *embedParts(segment: Uint8Array): Generator<EmbeddedPart | null, void> {
-    const { header, lists, bytes, skipped } = featureParts(segment);
+  /**
+   * The same as parts, each with the records of the next few rows, for segments whose records are not to lie in memory all at
+   * once. Null is a pause without records. `segment` may be asked for its bytes after each pause: a view of memory moves.
+   */
+  *embedParts(segment: Uint8Array | (() => Uint8Array)): Generator<EmbeddedPart | null, void> {
+    const now = (): FeatureParts => featureParts(typeof segment === "function" ? segment() : segment);
+    const { header, bytes, skipped } = now();
+    const length = bytes - header.length;
     const instance = this.#instance;
     const region = instance.reserve(bytes);
     let state = 0;
     try {
-      instance.view().set(header, region);
-      for (let at = 0; at < lists.length; at += COPIED_AT_ONCE) {
-        instance.view().set(lists.subarray(at, at + COPIED_AT_ONCE), region + header.length + at);
+      instance.view().set(now().header, region);
+      for (let at = 0; at < length; at += COPIED_AT_ONCE) {
+        const part = now().lists.subarray(at, at + COPIED_AT_ONCE);
+        instance.view().set(part, region + SEG_HEADER_BYTES + at);
         yield null;
       }
       state = instance.address(

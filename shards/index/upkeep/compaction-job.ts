@@ -1,22 +1,54 @@
-// Gives disk back: the pieces of segments that merges have replaced and the documents that nobody can see are deleted,
-// but stay in the database's tables until those are written anew. Answers do not change.
-import { documentRange, indexRange, piecesRange } from "../../storage/keyspace.js";
+// Gives disk back: the pieces of segments that merges have replaced, the documents that nobody can see, and replaced vectors are
+// deleted, but stay in the database's tables until those are written anew. Answers do not change.
+
+import {
+  codesOf,
+  documentRange,
+  indexRange,
+  modelsOf,
+  piecesRange,
+  vectorsOf,
+} from "../../storage/keyspace.js";
+import type { KeyRange } from "../../storage/store.js";
+import { VALUE_BYTES } from "../../vectors/vector-record.js";
 import { GARBAGE_BYTES_MAX, GARBAGE_SHARE_MAX } from "../limits.js";
+import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
 
-/** Compacts the index's pieces and its documents, each unless there is little disk to win. */
+/** Disk that a key and a table's index take beside a value. */
+const ENTRY_BYTES = 24;
+
+/** Compacts the index's pieces, its vectors and its documents, each unless there is little disk to win. */
 export async function compactionJob({ state }: JobContext): Promise<void> {
   const { uid, dead, liveDocs, maxSeq } = state;
   const { store } = state.home;
-  const pieces = piecesRange(uid);
-  const used = state.entries.reduce((sum, { segment }) => sum + segment.record.bytes, 0);
-  if (isMuch((await store.diskBytes(pieces)) - used, used)) await store.compact(pieces);
+  for (const { range, used } of knownRanges(state)) {
+    if (isMuch((await store.diskBytes(range)) - used, used)) await store.compact(range);
+  }
   const documents = documentRange(uid, 0, maxSeq);
   const bytes = await store.diskBytes(documents);
   const garbage = bytes * (dead.released / Math.max(1, dead.released + liveDocs));
   if (!isMuch(garbage, bytes - garbage)) return;
   dead.released = 0;
   await store.compact(documents);
+}
+
+/** Ranges of which it is known how much they hold. */
+function knownRanges({
+  uid,
+  entries,
+  vectors,
+  liveDocs,
+}: ShardIndexState): { range: KeyRange; used: number }[] {
+  const sum = (bytesOf: (segment: (typeof entries)[number]["segment"]) => number): number =>
+    entries.reduce((total, { segment }) => total + bytesOf(segment), 0);
+  const hasVectors = vectors.policy.source !== "none";
+  return [
+    { range: piecesRange(uid), used: sum(({ record }) => record.bytes) },
+    { range: codesOf(uid), used: sum(({ codes }) => codes?.bytes ?? 0) },
+    { range: modelsOf(uid), used: vectors.model?.bytes ?? 0 },
+    { range: vectorsOf(uid), used: hasVectors ? liveDocs * (VALUE_BYTES + ENTRY_BYTES) : 0 },
+  ];
 }
 
 /** Compacts all of the index: on a short disk everything counts. */

@@ -2,7 +2,7 @@
 // deleting documents nobody can see, giving memory and disk back. Decides what is next; the jobs themselves are in
 // merge-job, reindex-job, renewal-job and compaction-job. A job that fails is told to the owner and tried again after a while.
 
-import { chooseMerge, type MergeCandidate } from "../../segments/merge-policy.js";
+import { chooseMerge, type MergeCandidate, type MergeChoice } from "../../segments/merge-policy.js";
 import { StoreWriteError } from "../../storage/store.js";
 import {
   IDLE_MS,
@@ -18,7 +18,14 @@ import type { JobContext } from "./job-context.js";
 import { mergeJob } from "./merge-job.js";
 import { reindexJob } from "./reindex-job.js";
 import { renewalJob, renewalNeed } from "./renewal-job.js";
-import { clearVectorsJob, nextForVectors, nextToStore, storeCodesJob, vectorsJob } from "./vectors-job.js";
+import {
+  clearVectorsJob,
+  damagedVectorsJob,
+  nextForVectors,
+  nextToStore,
+  storeCodesJob,
+  vectorsJob,
+} from "./vectors-job.js";
 
 const PAUSE_AFTER_FAULT_MS = 5000;
 
@@ -164,22 +171,22 @@ export class Maintenance {
     if (renewal !== null) return renewal;
     if (state.short && this.#purgeable()) return () => this.#purge();
     if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
-    const candidates = state.entries.map(({ segment }): MergeCandidate => {
-      const { bytes, rows } = segment.record;
-      return { bytes, rows, deleted: state.deletedCount(segment), stale: state.isStale(segment) };
-    });
+    const candidates = this.#candidates();
     const quietInMs = this.#quietInMs();
-    const eagerness = quietInMs <= 0 ? MERGE_IDLE : Number.isFinite(this.#lastWriteMs) ? MERGE_BUSY : null;
-    const merge = eagerness === null ? null : chooseMerge(candidates, eagerness);
+    const merge = this.#mergeDue(candidates, quietInMs);
     const stale = state.entries.find(({ segment }) => state.isStale(segment));
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
       return this.#replacing(() => mergeJob(this.#context, merge, stopped));
     }
     if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
     if (this.#purgeable()) return () => this.#purge();
-    if (state.vectors.mustClear) return () => clearVectorsJob(this.#context);
+    if (state.vectors.mustClear) return this.#replacing(() => clearVectorsJob(this.#context));
+    if (state.vectors.damaged.size > 0) return () => damagedVectorsJob(this.#context);
     const vectors = nextForVectors(state);
-    if (vectors !== undefined) return () => vectorsJob(this.#context, vectors, stopped);
+    if (vectors !== undefined) {
+      const yields = (): boolean => stopped() || this.#mergeIsUrgent();
+      return this.#replacing(() => vectorsJob(this.#context, vectors, yields));
+    }
     const unstored = nextToStore(state);
     if (quietInMs > 0) {
       if (this.#garbage || unstored !== undefined || chooseMerge(candidates, MERGE_IDLE) !== null)
@@ -188,6 +195,25 @@ export class Maintenance {
     }
     if (unstored !== undefined) return this.#replacing(() => storeCodesJob(this.#context, unstored));
     return this.#garbage ? this.#collecting(compactionJob) : null;
+  }
+
+  #candidates(): MergeCandidate[] {
+    const { state } = this.#context;
+    return state.entries.map(({ segment }) => {
+      const { bytes, rows } = segment.record;
+      return { bytes, rows, deleted: state.deletedCount(segment), stale: state.isStale(segment) };
+    });
+  }
+
+  #mergeDue(candidates: readonly MergeCandidate[], quietInMs: number): MergeChoice | null {
+    if (quietInMs <= 0) return chooseMerge(candidates, MERGE_IDLE);
+    return Number.isFinite(this.#lastWriteMs) ? chooseMerge(candidates, MERGE_BUSY) : null;
+  }
+
+  /** Writes will soon wait for a merge: vectors, which may take minutes, must not keep it up. */
+  #mergeIsUrgent(): boolean {
+    const { length } = this.#context.state.entries;
+    return length >= SEGMENTS_MANY && this.#mergeDue(this.#candidates(), this.#quietInMs()) !== null;
   }
 
   #collecting(compaction: (context: JobContext) => Promise<void>): Job {

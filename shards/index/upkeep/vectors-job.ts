@@ -1,6 +1,7 @@
 // Background work on the vectors of one segment: makes its codes of stored vectors, makes the vectors that are missing, and
 // stores the codes when the index is quiet. An endpoint's vectors are not made here: their documents are noted as waiting.
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
+import { shardFault } from "../../fault.js";
 import { decodeDocument } from "../../segments/document-record.js";
 import {
   dropEntries,
@@ -10,9 +11,9 @@ import {
   takeEntries,
 } from "../../segments/open-segment.js";
 import { documentKey, numberOfKey, vectorKey, vectorRange } from "../../storage/keyspace.js";
-import type { Space } from "../../vectors/space.js";
-import { writeCodes } from "../../vectors/stored-codes.js";
-import { isNone, vectorPuts } from "../../vectors/vector-record.js";
+import type { StoreOp } from "../../storage/store.js";
+import { deleteCodes, writeCodes } from "../../vectors/stored-codes.js";
+import { isNone, type VectorRecord, vectorPuts } from "../../vectors/vector-record.js";
 import { seqsOf } from "../read/live-seqs.js";
 import type { ShardIndexState } from "../state.js";
 import type { JobContext } from "./job-context.js";
@@ -24,7 +25,7 @@ const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 /** The first segment whose vectors are not as the source in force would have them. */
 export function nextForVectors({ vectors, entries }: ShardIndexState): LiveSegment | undefined {
   const { space } = vectors;
-  if (space === null) return undefined;
+  if (space === null || vectors.lacksRoom) return undefined;
   return entries.find(({ segment: { codes } }) => codes?.origin !== space.origin || !codes.settled);
 }
 
@@ -35,102 +36,121 @@ export function nextToStore({ vectors, entries }: ShardIndexState): LiveSegment 
     : entries.find(({ segment: { codes } }) => codes !== null && !codes.stored);
 }
 
-/** Ends with settled codes of the present origin. It has no effect on answers when `stopped` turns true on the way. */
+/** The codes of one segment, as a job brings them to what the stored vectors say. */
+interface Work extends JobContext {
+  segment: OpenSegment;
+  seqs: Float64Array;
+  codes: SegmentCodes;
+  /** Vectors that came from outside meanwhile, by row. */
+  given: Map<number, Uint8Array>;
+  /** Another source or model is in force. */
+  isSuperseded(): boolean;
+  /** The job should end: it is superseded or was told so. */
+  isOver(): boolean;
+}
+
+/**
+ * Ends with settled codes of the present origin. When it ends early since `stopped` turned true, the vectors it has made stay
+ * stored, and the codes are those of before.
+ */
 export async function vectorsJob(
   context: JobContext,
   entry: LiveSegment,
   stopped: () => boolean,
 ): Promise<void> {
   const { state } = context;
-  const { space, policy } = state.vectors;
+  const { space } = state.vectors;
   if (space === null) return;
+  const { segment } = entry;
+  const { origin } = space;
+  const isCurrent = segment.codes?.origin === origin;
+  const codes = isCurrent ? segment.codes : state.vectors.codesIfRoom(segment, origin);
+  if (codes === null) return;
+  const given = new Map<number, Uint8Array>();
+  state.onGiven = (one, row, vector) => {
+    if (one === segment) given.set(row, vector);
+  };
   takeEntries([entry]);
+  codes.take();
   try {
-    const { segment } = entry;
+    const isSuperseded = (): boolean => state.vectors.space?.origin !== origin;
+    const isOver = (): boolean => stopped() || isSuperseded();
     const seqs = seqsOf(state.engine, segment);
-    const known = await knownCodes(context, segment, seqs, space);
-    known.codes.take();
-    try {
-      const missing = known.missing.filter((row) => !state.deletedRows(segment).has(row));
-      if (stopped()) return;
-      if (missing.length === 0 || policy.source === "endpoint") {
-        await settle(
-          context,
-          segment,
-          known.codes,
-          missing.map((row) => seqs[row]!),
-        );
-        return;
-      }
-      let made: MadeVector[] = [];
-      let count = 0;
-      for await (const one of madeVectors(context, segment, seqs, missing)) {
-        if (stopped()) return;
-        count++;
-        if (made.push(one) < CHUNK_ROWS) continue;
-        await store(context, segment, known.codes, seqs, made);
-        made = [];
-      }
-      await store(context, segment, known.codes, seqs, made);
-      if (count > 0) await settle(context, segment, known.codes, []);
-    } finally {
-      known.codes.drop();
-    }
+    await bring({ ...context, segment, seqs, codes, given, isSuperseded, isOver });
   } finally {
+    state.onGiven = () => undefined;
+    codes.drop();
     dropEntries([entry]);
   }
 }
 
-interface KnownCodes {
-  codes: SegmentCodes;
-  /** Rows of which it is not stored whether they have a vector. */
-  missing: number[];
+async function bring(work: Work): Promise<void> {
+  const { state, segment, codes, isOver } = work;
+  const unknown = segment.codes === codes ? await unknownWithoutCode(work) : await unknownRows(work);
+  if (isOver()) return;
+  const deleted = state.deletedRows(segment);
+  const missing = unknown.filter((row) => !deleted.has(row));
+  if (state.vectors.policy.source === "endpoint") return settle(work, missing);
+  let made: MadeVector[] = [];
+  for await (const one of madeVectors(work, missing)) {
+    if (made.push(one) < CHUNK_ROWS) continue;
+    if (isOver()) return;
+    await store(work, made);
+    made = [];
+  }
+  if (isOver()) return;
+  await store(work, made);
+  await settle(work, []);
 }
 
-/** The segment's codes as far as stored vectors tell. */
-async function knownCodes(
-  { state, turns }: JobContext,
-  segment: OpenSegment,
-  seqs: Float64Array,
-  { origin }: Space,
-): Promise<KnownCodes> {
-  const { engine, vectors, uid, home } = state;
-  const isCurrent = segment.codes?.origin === origin;
-  const codes = isCurrent ? segment.codes! : vectors.newCodes(segment, origin);
-  const missing: number[] = [];
-  if (isCurrent) {
-    const without = rowsWithoutCode(engine.codesBytes(codes.address, seqs.length), seqs.length);
-    for (let at = 0; at < without.length; at += CHUNK_ROWS) {
-      await turns.next();
-      const rows = without.slice(at, at + CHUNK_ROWS);
-      const keys = rows.map((row) => vectorKey(uid, seqs[row]!));
-      for (const [i, value] of (await home.store.getMany(keys)).entries()) {
-        const record = vectors.decoded(keys[i]!, value);
-        if (record === undefined || record.origin !== origin) missing.push(rows[i]!);
-        else if (!isNone(record.vector)) engine.fillCodes(codes.address, rows[i]!, record.vector);
-      }
+/** Rows without a code of which it is not stored that they have no vector. Gives codes to the others. */
+async function unknownWithoutCode(work: Work): Promise<number[]> {
+  const { state, turns, seqs, codes, isOver } = work;
+  const unknown: number[] = [];
+  const without = rowsWithoutCode(state.engine.codesParts(codes.address).next().value!, seqs.length);
+  for (let at = 0; at < without.length && !isOver(); at += CHUNK_ROWS) {
+    await turns.next();
+    const rows = without.slice(at, at + CHUNK_ROWS);
+    const keys = rows.map((row) => vectorKey(state.uid, seqs[row]!));
+    for (const [i, value] of (await state.home.store.getMany(keys)).entries()) {
+      const record = state.vectors.ofOrigin(codes.origin, keys[i]!, value);
+      if (record === undefined) unknown.push(rows[i]!);
+      else fill(work, rows[i]!, record);
     }
-    return { codes, missing };
   }
+  return unknown;
+}
+
+/** The same for codes that have no row yet: the vectors are read in their order. */
+async function unknownRows(work: Work): Promise<number[]> {
+  const { state, turns, segment, seqs, codes, isOver } = work;
+  const unknown: number[] = [];
   let next = 0; // the first row that was not looked at
-  const range = vectorRange(uid, segment.record.firstSeq, segment.record.lastSeq);
-  for await (const [key, value] of home.store.entries(range)) {
+  const range = vectorRange(state.uid, segment.record.firstSeq, segment.record.lastSeq);
+  for await (const [key, value] of state.home.store.entries(range)) {
     const seq = numberOfKey(key);
-    while (next < seqs.length && seqs[next]! < seq) missing.push(next++);
-    if (next === seqs.length) break;
+    while (next < seqs.length && seqs[next]! < seq) unknown.push(next++);
+    if (next === seqs.length || isOver()) break;
     if (seqs[next] !== seq) continue; // of a document that has died
-    const record = vectors.decoded(key, value);
-    if (record === undefined || record.origin !== origin) missing.push(next);
-    else if (!isNone(record.vector)) engine.fillCodes(codes.address, next, record.vector);
+    const record = state.vectors.ofOrigin(codes.origin, key, value);
+    if (record === undefined) unknown.push(next);
+    else fill(work, next, record);
     next++;
     await turns.pause();
   }
-  while (next < seqs.length) missing.push(next++);
-  return { codes, missing };
+  while (next < seqs.length) unknown.push(next++);
+  return unknown;
 }
 
-function rowsWithoutCode(codes: Uint8Array, rows: number): number[] {
-  const present = codes.subarray(8);
+function fill({ state, codes }: Work, row: number, { vector }: VectorRecord): void {
+  if (isNone(vector)) return;
+  state.engine.fillCodes(codes.address, row, vector);
+  codes.stored = false;
+}
+
+/** `head`: the beginning of a codes region. */
+function rowsWithoutCode(head: Uint8Array, rows: number): number[] {
+  const present = head.subarray(8);
   const without: number[] = [];
   for (let row = 0; row < rows; row++) if (((present[row >> 3]! >> (row & 7)) & 1) === 0) without.push(row);
   return without;
@@ -142,18 +162,18 @@ interface MadeVector {
   vector: Uint8Array;
 }
 
-/** Makes the vectors of the missing rows one after the other, with pauses. Ends early when the model is gone. */
+/** Makes the vectors of the missing rows one after the other, with pauses. Ends early when the model is gone or fails. */
 async function* madeVectors(
-  { state, turns }: JobContext,
-  segment: OpenSegment,
-  seqs: Float64Array,
+  { state, turns, segment, seqs, codes }: Work,
   missing: readonly number[],
 ): AsyncGenerator<MadeVector> {
   const { vectors, engine, uid, home } = state;
+  if (missing.length === 0) return;
   if (vectors.policy.source === "documents") {
     const wanted = new Set(missing);
-    for await (const { row, vector } of vectors.embedRows(engine.segmentView(segment.address), turns))
-      if (wanted.has(row)) yield { row, vector };
+    const bytes = (): Uint8Array => engine.segmentView(segment.address);
+    const rows = vectors.embedding?.embedRows(codes.origin, bytes, turns) ?? [];
+    for await (const { row, vector } of rows) if (wanted.has(row)) yield { row, vector };
     return;
   }
   for (const row of missing) {
@@ -168,40 +188,63 @@ async function* madeVectors(
 /**
  * Stores vectors of rows that live, in the lane: a document must not be purged between a look at it and the put of its vector.
  */
-async function store(
-  { state, lane, turns }: JobContext,
-  segment: OpenSegment,
-  codes: SegmentCodes,
-  seqs: Float64Array,
-  made: readonly MadeVector[],
-): Promise<void> {
+async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
+  const { state, lane, turns, segment, seqs, codes } = work;
+  if (made.length === 0) return;
   await turns.next();
   await lane.run(async () => {
-    const live = made.filter(({ row }) => !state.deletedRows(segment).has(row));
-    const vectors = Buffer.concat(live.map(({ vector }) => vector));
+    if (work.isSuperseded()) return;
+    const deleted = state.deletedRows(segment);
+    const live = made.filter(({ row }) => !deleted.has(row));
     const puts = vectorPuts(state.uid, {
       origin: codes.origin,
       seqs: live.map(({ row }) => seqs[row]!),
-      vectors,
+      vectors: Buffer.concat(live.map(({ vector }) => vector)),
     });
+    shardFault("vectors.before-store");
     await state.home.store.batch(puts, { sync: false, adds: true });
+    shardFault("vectors.after-store");
     for (const { row, vector } of live) state.engine.fillCodes(codes.address, row, vector);
+    codes.stored = false;
   });
 }
 
-/** Puts the codes in the place of those before. */
-function settle(
-  { state, lane }: JobContext,
-  segment: OpenSegment,
-  codes: SegmentCodes,
-  waiting: number[],
-): Promise<void> {
+/** Puts the codes in the place of those before. `missing`: rows that wait for a vector from outside. */
+function settle(work: Work, missing: readonly number[]): Promise<void> {
+  const { state, lane, segment, seqs, codes, given } = work;
   return lane.run(async () => {
-    codes.waiting = waiting;
+    if (work.isSuperseded()) return;
+    for (const [row, vector] of given) state.engine.fillCodes(codes.address, row, vector);
+    const deleted = state.deletedRows(segment);
+    const waiting = missing.filter((row) => !given.has(row) && !deleted.has(row));
+    codes.waiting = new Set(waiting.map((row) => seqs[row]!));
     codes.settled = true;
-    codes.stored = false;
+    if (segment.codes !== codes || given.size > 0) codes.stored = false;
     if (segment.codes !== codes) segment.replaceCodes(codes);
     state.vectors.forgetRead();
+  });
+}
+
+/** Deletes stored vectors that reads have found damaged, with the codes that say they are there. They are made anew then. */
+export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
+  return lane.run(async () => {
+    const { vectors, uid, engine, entries } = state;
+    const seqs = [...vectors.damaged];
+    const places = engine.locate(state.snapshots.newest.address, Float64Array.from(seqs));
+    const segments = new Set(places.flatMap(({ entry }) => entries[entry]?.segment ?? []));
+    const ops: StoreOp[] = seqs.map((seq) => ({ type: "del", key: vectorKey(uid, seq) }));
+    for (const { record } of segments) ops.push(...deleteCodes(uid, record));
+    await state.home.store.batch(ops, { sync: false });
+    for (const { entry, row } of places) {
+      const codes = entries[entry]?.segment.codes ?? null;
+      if (codes !== null) engine.fillCodes(codes.address, row, NO_VECTOR);
+    }
+    for (const { codes } of segments) {
+      if (codes === null) continue;
+      codes.settled = false;
+      codes.stored = false;
+    }
+    vectors.damaged.clear();
   });
 }
 
@@ -219,7 +262,8 @@ export async function storeCodesJob({ state, lane }: JobContext, { segment }: Li
   if (codes === null) return;
   await lane.run(async () => {
     const bytes = state.engine.codesBytes(codes.address, segment.record.rows);
-    codes.stored = true; // what is filled in from now on makes it false again
+    shardFault("codes.before-store");
     await writeCodes(state.home.store, state.uid, segment.record.id, { origin: codes.origin, bytes });
+    codes.stored = true;
   });
 }

@@ -1,9 +1,11 @@
 // Takes over documents of another number of shards with the sequence numbers they have: they were accepted long
 // ago, so nothing is looked up and nothing can be refused. For an index that nobody reads or writes yet.
-import type { AdoptRequest } from "../../protocol/operations/move.js";
+import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
+import type { AdoptRequest, MovedDocument } from "../../protocol/operations/move.js";
 import { hasInternalMembers } from "../../query/internal.js";
 import { documentPuts } from "../../segments/document-puts.js";
 import { newVectors } from "../../vectors/new-vectors.js";
+import type { NewVectors } from "../../vectors/vector-record.js";
 import type { ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
 import { buildTolerant } from "../upkeep/reindex-job.js";
@@ -21,8 +23,7 @@ export async function adoptDocuments(
   if (documents.length > 0) {
     const rows = documents.map((_, op) => ({ op, born: generation, died: Number.POSITIVE_INFINITY }));
     const { bytes, pushed } = buildTolerant(documents, state.schema, workbench);
-    const shown = documents.map(({ seq }) => ({ seq, shown: true }));
-    segments.push({ bytes, rows, vectors: await newVectors(state.vectors, bytes, shown, pushed, turns) });
+    segments.push({ bytes, rows, vectors: await movedVectors(state, bytes, documents, pushed, turns) });
   }
   await commitWrite(state, {
     generations: [{ generation, maxSeq }],
@@ -35,4 +36,44 @@ export async function adoptDocuments(
     ),
     dead: [],
   });
+}
+
+/** Vectors that the documents had are kept: those of an endpoint cost money. Only missing ones are made. */
+async function movedVectors(
+  state: ShardIndexState,
+  segment: Uint8Array,
+  documents: readonly MovedDocument[],
+  pushed: Uint8Array | null,
+  turns: Turns,
+): Promise<NewVectors | null> {
+  const { space } = state.vectors;
+  if (space === null) return null;
+  const { origin } = space;
+  const moved = documents.map(({ vector }) => (vector?.origin === origin ? vector.vector : null));
+  const written = documents.map(({ seq }) => ({ seq, shown: true, lives: true }));
+  const made = moved.includes(null)
+    ? await newVectors(state.vectors, segment, written, pushed, turns)
+    : { origin, vectors: new Uint8Array(0), waiting: new Set<number>() };
+  if (made === null) return null;
+  const vectors = new Uint8Array(documents.length * VECTOR_BYTES);
+  vectors.set(made.vectors);
+  const waiting = new Set(made.waiting);
+  for (const [row, vector] of moved.entries()) {
+    if (vector === null) continue;
+    vectors.set(vector, row * VECTOR_BYTES);
+    waiting.delete(documents[row]!.seq);
+  }
+  return { origin, vectors, waiting, shown: shownVectors(origin, documents, vectors, waiting) };
+}
+
+/** What is to be stored: nothing for the documents that wait. */
+function shownVectors(
+  origin: number,
+  documents: readonly MovedDocument[],
+  vectors: Uint8Array,
+  waiting: ReadonlySet<number>,
+): NewVectors["shown"] {
+  const rows = documents.flatMap(({ seq }, row) => (waiting.has(seq) ? [] : [row]));
+  const some = rows.map((row) => vectors.subarray(row * VECTOR_BYTES, (row + 1) * VECTOR_BYTES));
+  return { origin, seqs: rows.map((row) => documents[row]!.seq), vectors: Buffer.concat(some) };
 }

@@ -2,8 +2,9 @@
 import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import type { PendingDocument, PendingRequest, PutVectorsRequest } from "../../protocol/vectors.js";
 import { decodeDocument } from "../../segments/document-record.js";
-import type { SegmentCodes } from "../../segments/open-segment.js";
+import type { OpenSegment } from "../../segments/open-segment.js";
 import { documentKey } from "../../storage/keyspace.js";
+import { StoreWriteError } from "../../storage/store.js";
 import { vectorPuts } from "../../vectors/vector-record.js";
 import type { ShardIndexState } from "../state.js";
 
@@ -14,7 +15,7 @@ export async function pendingDocuments(
 ): Promise<PendingDocument[]> {
   const documents: PendingDocument[] = [];
   let bytes = 0;
-  for (const seq of waitingSeqs(state).slice(0, limit)) {
+  for (const seq of firstWaiting(state, limit)) {
     if (bytes >= bytesMax) break;
     const key = documentKey(state.uid, seq);
     const value = await state.home.store.get(key);
@@ -26,48 +27,69 @@ export async function pendingDocuments(
   return documents;
 }
 
-function waitingSeqs(state: ShardIndexState): number[] {
-  return state.entries.flatMap(({ segment }) => {
-    const { codes } = segment;
-    if (codes === null || codes.waiting.length === 0) return [];
-    const deleted = state.deletedRows(segment);
-    if (deleted.count > 0) {
-      const snapshot = state.snapshots.newest.address;
-      const places = state.engine.locate(snapshot, Float64Array.from(codes.waiting));
-      codes.waiting = codes.waiting.filter((_, i) => {
-        const place = places[i]!;
-        return place.entry >= 0 && !deleted.has(place.row);
-      });
+function firstWaiting({ entries }: ShardIndexState, limit: number): number[] {
+  const seqs: number[] = [];
+  for (const { segment } of entries) {
+    for (const seq of segment.codes?.waiting ?? []) {
+      if (seqs.length >= limit) return seqs;
+      seqs.push(seq);
     }
-    return codes.waiting;
-  });
+  }
+  return seqs;
 }
 
-/** Stores the vectors of documents that still live; how many documents wait afterwards. To be run in the index's lane. */
-export async function putVectors(
-  state: ShardIndexState,
-  { origin, seqs, vectors }: PutVectorsRequest,
-): Promise<number> {
-  if (state.vectors.space?.origin !== origin) return waitingSeqs(state).length;
-  const places = state.engine.locate(state.snapshots.newest.address, Float64Array.from(seqs));
-  const live = places.flatMap(({ entry, row }, i) => {
-    const segment = state.entries[entry]?.segment;
-    const codes = segment?.codes ?? null;
-    if (segment === undefined || codes?.origin !== origin || state.deletedRows(segment).has(row)) return [];
-    return [
-      { codes, row, seq: seqs[i]!, vector: vectors.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES) },
-    ];
+function waitingCount({ entries }: ShardIndexState): number {
+  return entries.reduce((sum, { segment }) => sum + (segment.codes?.waiting.size ?? 0), 0);
+}
+
+interface GivenVector {
+  segment: OpenSegment;
+  row: number;
+  seq: number;
+  vector: Uint8Array;
+}
+
+/**
+ * Stores the vectors of documents that live and have none yet; how many documents wait afterwards. Vectors of a segment whose
+ * codes are still to be made are stored too. To be run in the index's lane.
+ */
+export async function putVectors(state: ShardIndexState, request: PutVectorsRequest): Promise<number> {
+  const { origin } = request;
+  if (state.vectors.space?.origin !== origin) return waitingCount(state);
+  const given = wanted(state, request);
+  const puts = vectorPuts(state.uid, {
+    origin,
+    seqs: given.map(({ seq }) => seq),
+    vectors: Buffer.concat(given.map(({ vector }) => vector)),
   });
-  const stored = Buffer.concat(live.map(({ vector }) => vector));
-  const puts = vectorPuts(state.uid, { origin, seqs: live.map(({ seq }) => seq), vectors: stored });
-  await state.home.store.batch(puts, { sync: state.home.sync, adds: true });
-  const done = new Map<SegmentCodes, Set<number>>();
-  for (const { codes, row, seq, vector } of live) {
-    state.engine.fillCodes(codes.address, row, vector);
-    codes.stored = false;
-    done.set(codes, (done.get(codes) ?? new Set()).add(seq));
+  try {
+    await state.home.store.batch(puts, { sync: state.home.sync, adds: true });
+  } catch (error) {
+    if (error instanceof StoreWriteError) state.short = true;
+    throw error;
   }
-  for (const [codes, ready] of done) codes.waiting = codes.waiting.filter((seq) => !ready.has(seq));
+  for (const { segment, row, seq, vector } of given) {
+    const { codes } = segment;
+    if (codes?.origin === origin) {
+      state.engine.fillCodes(codes.address, row, vector);
+      codes.stored = false;
+      codes.waiting.delete(seq);
+    }
+    state.onGiven(segment, row, vector);
+  }
   state.vectors.forgetRead();
-  return waitingSeqs(state).length;
+  return waitingCount(state);
+}
+
+function wanted(state: ShardIndexState, { origin, seqs, vectors }: PutVectorsRequest): GivenVector[] {
+  const places = state.engine.locate(state.snapshots.newest.address, Float64Array.from(seqs));
+  return places.flatMap(({ entry, row }, i): GivenVector[] => {
+    const segment = state.entries[entry]?.segment;
+    const seq = seqs[i]!;
+    if (segment === undefined || state.deletedRows(segment).has(row)) return [];
+    const { codes } = segment;
+    const isKnown = codes?.origin === origin && codes.settled && !codes.waiting.has(seq);
+    const vector = vectors.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
+    return isKnown ? [] : [{ segment, row, seq, vector }];
+  });
 }

@@ -74,7 +74,11 @@ export async function commitWrite(state: ShardIndexState, change: WriteChange, t
       shardFault("commit.publish");
       publishAll(state, change, before, opened);
     });
-    for (const { entry, seq } of change.dying) state.onKilled(before[entry]!.segment, seq);
+    for (const { entry, seq } of change.dying) {
+      const { segment } = before[entry]!;
+      segment.codes?.waiting.delete(seq);
+      state.onKilled(segment, seq);
+    }
     state.snapshots.retire(change.oldestGeneration);
   } finally {
     for (const segment of opened) segment.drop();

@@ -235,7 +235,7 @@ export class Writer {
   ): Promise<NewSegment> {
     const documents = rows.map(({ op }) => {
       const { born: from, died } = born.get(op)!;
-      return { seq: ops[op]!.seq, shown: from < died };
+      return { seq: ops[op]!.seq, shown: from < died, lives: died === Number.POSITIVE_INFINITY };
     });
     const vectors = await newVectors(this.#state.vectors, bytes, documents, pushed, this.#context.turns);
     return { bytes, rows: rows.map(({ op }) => born.get(op)!), vectors };

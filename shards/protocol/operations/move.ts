@@ -1,9 +1,12 @@
 // Moving documents to another number of shards, at a start and without readers.
 //   STORED request  u8 op, u32 uid, f64 afterSeq, u32 bytesMax
 //          reply    u8 0, f64 generation, f64 maxSeq, f64 liveDocs, u8 more, u32 count,
-//                   count x {f64 seq, u16 + id, u32 + raw JSON}
+//                   count x {f64 seq, u16 + id, u32 + raw JSON, u32 + vector}
 //   ADOPT  request  u8 op, u32 uid, f64 generation, f64 maxSeq, u32 count, documents as in STORED's reply
 //          reply    u8 0
+//   A vector is u32 origin and a vector record (docs/FORMATS.md); without bytes: there is none.
+//   STORED_MODEL request u8 op, u32 uid; reply as that of MODEL_OF
+import { VECTOR_BYTES } from "../../../engine-wasm/assembly/layout.js";
 import { type MessageReader, MessageWriter } from "../bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "../errors.js";
 import { Op, REPLY_OK } from "../ops.js";
@@ -14,6 +17,15 @@ export interface MovedDocument {
   seq: number;
   id: string;
   raw: Uint8Array;
+  /** The stored vector, null for none. */
+  vector: MovedVector | null;
+}
+
+export interface MovedVector {
+  /** What made it: vectors of another origin than the one in force are of no use. */
+  origin: number;
+  /** VECTOR_BYTES. */
+  vector: Uint8Array;
 }
 
 export interface StoredRequest {
@@ -44,10 +56,16 @@ export interface AdoptRequest {
   documents: MovedDocument[];
 }
 
-const DOCUMENT_HEAD_BYTES = 8 + 2 + 4;
+const DOCUMENT_HEAD_BYTES = 8 + 2 + 4 + 4;
+const MOVED_VECTOR_BYTES = 4 + VECTOR_BYTES;
+const NO_BYTES = new Uint8Array(0);
 
 export function encodeStored({ uid, afterSeq, bytesMax }: StoredRequest): Uint8Array<ArrayBuffer> {
   return new MessageWriter(1 + 4 + 8 + 4).u8(Op.STORED).u32(uid).whole(afterSeq).u32(bytesMax).finish();
+}
+
+export function encodeStoredModel(uid: number): Uint8Array<ArrayBuffer> {
+  return new MessageWriter(5).u8(Op.STORED_MODEL).u32(uid).finish();
 }
 
 /** Payload after the op byte. */
@@ -88,14 +106,36 @@ export function decodeAdopt(reader: MessageReader): AdoptRequest {
 
 function bytesOf(documents: readonly MovedDocument[]): number {
   return documents.reduce(
-    (sum, { id, raw }) => sum + DOCUMENT_HEAD_BYTES + Buffer.byteLength(id, "utf8") + raw.length,
+    (sum, document) =>
+      sum + DOCUMENT_HEAD_BYTES + Buffer.byteLength(document.id, "utf8") + movedBytes(document),
     4,
   );
 }
 
+/** What a document takes in a message beside its id. */
+export function movedBytes({ raw, vector }: MovedDocument): number {
+  return raw.length + (vector === null ? 0 : MOVED_VECTOR_BYTES);
+}
+
+function vectorBytes(moved: MovedVector | null): Uint8Array {
+  if (moved === null) return NO_BYTES;
+  const bytes = Buffer.allocUnsafe(MOVED_VECTOR_BYTES);
+  bytes.writeUInt32LE(moved.origin, 0);
+  bytes.set(moved.vector, 4);
+  return bytes;
+}
+
+function readVector(bytes: Uint8Array): MovedVector | null {
+  if (bytes.length === 0) return null;
+  if (bytes.length !== MOVED_VECTOR_BYTES) throw new ShardError(SHARD_BAD_MESSAGE, "not a vector");
+  const origin = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  return { origin, vector: bytes.subarray(4) };
+}
+
 function writeDocuments(writer: MessageWriter, documents: readonly MovedDocument[]): MessageWriter {
   writer.u32(documents.length);
-  for (const { seq, id, raw } of documents) writer.whole(seq).text(id).block(raw);
+  for (const { seq, id, raw, vector } of documents)
+    writer.whole(seq).text(id).block(raw).block(vectorBytes(vector));
   return writer;
 }
 
@@ -106,7 +146,7 @@ function readDocuments(reader: MessageReader): MovedDocument[] {
     const seq = reader.whole();
     if (seq <= previous) throw new ShardError(SHARD_BAD_MESSAGE, `seq ${seq} after ${previous}`);
     previous = seq;
-    documents.push({ seq, id: reader.text(), raw: reader.block() });
+    documents.push({ seq, id: reader.text(), raw: reader.block(), vector: readVector(reader.block()) });
   }
   reader.end();
   return documents;

@@ -1,0 +1,191 @@
+// The embedded model of one index in one shard: the one in force, the instance that embeds with it, and what becomes of both when
+// they fail. Whether vectors come from a model at all is the business of index-vectors.
+import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
+import { EngineError } from "../../engine-wasm/host/engine-error.js";
+import type { EmbeddedPart, Embedder } from "../../engine-wasm/host/vectors/embedder.js";
+import { SHARD_BAD_MESSAGE, ShardError } from "../protocol/errors.js";
+import type { NumberedModel } from "../protocol/vectors.js";
+import { EnvelopeError } from "../storage/envelope.js";
+import {
+  deleteStrayModels,
+  type ModelRecord,
+  readModel,
+  readModelRecord,
+  writeModel,
+} from "./model-store.js";
+import type { Pauses, VectorsHome } from "./vectors-home.js";
+
+/** Memory that an embedder may keep beside its model. */
+const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
+
+export class IndexModel {
+  readonly #uid: number;
+  readonly #home: VectorsHome;
+  #record: ModelRecord | null = null;
+  #embedder: Promise<Embedder | null> | null = null;
+
+  private constructor(uid: number, home: VectorsHome) {
+    this.#uid = uid;
+    this.#home = home;
+  }
+
+  static async open(uid: number, home: VectorsHome): Promise<IndexModel> {
+    const model = new IndexModel(uid, home);
+    try {
+      model.#record = await readModelRecord(home.store, uid);
+      await deleteStrayModels(home.store, uid, model.#record);
+    } catch (error) {
+      if (!(error instanceof EnvelopeError)) throw error;
+      home.report(`index ${uid}: its model cannot be read, so another one will be trained`, error);
+    }
+    return model;
+  }
+
+  /** Null when there is none that can be read. */
+  get record(): ModelRecord | null {
+    return this.#record;
+  }
+
+  /** Puts a model in force. Throws ShardError SHARD_BAD_MESSAGE for bytes that are no model. */
+  async set({ bytes, ...described }: NumberedModel): Promise<void> {
+    const { store, sync, report } = this.#home;
+    const embedder = this.#newEmbedder(bytes);
+    const record = { ...described, bytes: bytes.length };
+    await writeModel(store, this.#uid, record, bytes, sync);
+    this.#record = record;
+    this.#embedder = Promise.resolve(embedder);
+    await deleteStrayModels(store, this.#uid, record).catch((error: unknown) =>
+      report(`index ${this.#uid}: a replaced model is not deleted yet`, error),
+    );
+  }
+
+  /** It is deleted from the database. */
+  forget(): void {
+    this.#record = null;
+    this.#embedder = null;
+  }
+
+  /** The bytes of the model in force; null when they cannot be read. */
+  async bytes(): Promise<Uint8Array | null> {
+    return this.#record === null ? null : this.#readModel(this.#record);
+  }
+
+  #newEmbedder(model: Uint8Array): Embedder {
+    try {
+      return this.#home.embedder(model);
+    } catch (error) {
+      if (!(error instanceof EngineError && error.code === "damaged")) throw error;
+      throw new ShardError(SHARD_BAD_MESSAGE, `index ${this.#uid}: not a model`, { cause: error });
+    }
+  }
+
+  /** The embedder of the model in force; null when there is none, or it cannot be read. */
+  embedder(): Promise<Embedder | null> {
+    const model = this.#record;
+    if (model === null) return Promise.resolve(null);
+    if (this.#embedder !== null) return this.#embedder;
+    const loading = this.#loadEmbedder(model);
+    this.#embedder = loading;
+    loading.catch(() => {
+      if (this.#embedder === loading) this.#embedder = null; // the next call tries again
+    });
+    return loading;
+  }
+
+  async #loadEmbedder(model: ModelRecord): Promise<Embedder | null> {
+    const bytes = await this.#readModel(model);
+    if (bytes === null) return null;
+    try {
+      return this.#home.embedder(bytes);
+    } catch (error) {
+      if (!(error instanceof EngineError && error.code === "damaged")) throw error;
+      this.#giveUp(model, error);
+      return null;
+    }
+  }
+
+  /** What cannot be read is given up: the coordinator sends another one. */
+  async #readModel(model: ModelRecord): Promise<Uint8Array | null> {
+    try {
+      return await readModel(this.#home.store, this.#uid, model);
+    } catch (error) {
+      if (!(error instanceof EnvelopeError)) throw error;
+      this.#giveUp(model, error);
+      return null;
+    }
+  }
+
+  #giveUp(model: ModelRecord, error: unknown): void {
+    if (this.#record !== model) return;
+    this.#home.report(`index ${this.#uid}: its model cannot be read, so another one will be trained`, error);
+    this.#record = null;
+    this.#embedder = null;
+  }
+
+  /**
+   * Vectors of all rows of a new segment from the model; null when there is no model. Also null when the embedder fails: its
+   * documents are stored all the same, and background work tries again.
+   */
+  async embedAll(segment: Uint8Array, turns: Pauses): Promise<Uint8Array | null> {
+    try {
+      const embedder = await this.embedder();
+      if (embedder === null) return null;
+      const steps = embedder.embed(segment);
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        await turns.pause();
+      }
+    } catch (error) {
+      this.#embedderFailed(error);
+      return null;
+    }
+  }
+
+  /**
+   * The same row by row, for segments of any size, of which `segment` gives the bytes. Nothing comes when the model with this
+   * number is not in force, and no more when the embedder fails.
+   */
+  async *embedRows(
+    number: number,
+    segment: () => Uint8Array,
+    turns: Pauses,
+  ): AsyncGenerator<{ row: number; vector: Uint8Array }, void> {
+    const embedder = await this.embedder();
+    if (embedder === null || this.#record?.number !== number) return;
+    const parts = embedder.embedParts(segment);
+    try {
+      for (;;) {
+        const part = this.#nextPart(parts);
+        if (part === undefined) break;
+        for (let i = 0; part !== null && i < part.records.length / VECTOR_BYTES; i++) {
+          const vector = part.records.slice(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
+          yield { row: part.row + i, vector };
+        }
+        await turns.pause();
+      }
+    } finally {
+      parts.return();
+    }
+    // Linear memory never shrinks: after a large segment a fresh instance takes less.
+    if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#embedder = null;
+  }
+
+  /** Undefined at the end, which is also where the embedder has failed. */
+  #nextPart(parts: Generator<EmbeddedPart | null, void>): EmbeddedPart | null | undefined {
+    try {
+      const step = parts.next();
+      return step.done === true ? undefined : step.value;
+    } catch (error) {
+      this.#embedderFailed(error);
+      return undefined;
+    }
+  }
+
+  /** The failure of an embedder is not that of the index's engine. The next use gets a fresh one. */
+  #embedderFailed(error: unknown): void {
+    if (!(error instanceof EngineError)) throw error;
+    this.#home.report(`index ${this.#uid}: documents could not be embedded`, error);
+    this.#embedder = null;
+  }
+}

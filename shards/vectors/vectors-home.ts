@@ -1,0 +1,22 @@
+// What the vectors of an index get from its shard and from who works on them.
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
+import type { Store } from "../storage/store.js";
+import type { RecentVectors } from "./recent-vectors.js";
+
+/** What the vectors of an index get from its shard. */
+export interface VectorsHome {
+  store: Store;
+  sync: boolean;
+  vectors: RecentVectors;
+  workbench(): Workbench;
+  /** A fresh instance with this model. Throws EngineError("damaged"). */
+  embedder(model: Uint8Array): Embedder;
+  /** Something went wrong that no request will hear of. */
+  report(message: string, error: unknown): void;
+}
+
+/** Lets others have their turn between two pieces of work. */
+export interface Pauses {
+  pause(): Promise<void>;
+}
