@@ -1,5 +1,6 @@
 // `npm run bench`: every measurement, one after the other, each as a process of its own so that none disturbs the
-// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients, feeds, analytics.
+// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients, feeds, analytics,
+// semantic search.
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";
@@ -36,6 +37,7 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
   step("scale.js", common);
   step("feeds.js", common);
   step("analytics/main.js", common);
+  step("semantic/main.js", ["--seconds", seconds, "--shards", shards, ...common]);
 }
 
 /** Goes on after a failure: the other figures are still worth having; the exit code tells. */

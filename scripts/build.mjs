@@ -55,6 +55,7 @@ const PROGRAMS = [
   "bench/relevance/main",
   "bench/run",
   "bench/scale",
+  "bench/semantic/main",
   "bench/soak/main",
   "scripts/generate-unicode",
   "test/fuzz/main",

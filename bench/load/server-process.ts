@@ -20,6 +20,7 @@ export interface ServerOptions {
   readonly adminKey: string;
   readonly shards: number | null;
   readonly durability: string | null;
+  readonly configFile?: string;
   /** Where Node leaves CPU profiles of all threads at the end. */
   readonly profileDir?: string | null;
 }
@@ -53,6 +54,7 @@ export class ServerProcess {
       options.adminKey,
     ];
     if (options.shards !== null) args.push("--shards", String(options.shards));
+    if (options.configFile !== undefined) args.push("--config", options.configFile);
     if (options.durability !== null) args.push("--durability", options.durability);
     return ServerProcess.run(args);
   }

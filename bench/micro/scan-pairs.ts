@@ -1,85 +1,47 @@
 // Micro benchmarks of vectors: the scan of a million codes without and with filters, exact cosines, vectors from outside. The vectors are
 // random: what is nearest means nothing, but costs as much as where it does.
 
-import {
-  CODE_BYTES,
-  FLAG_INDEX,
-  TYPE_INT32,
-  VECTOR_BYTES,
-  VECTOR_SIZE,
-} from "../../engine-wasm/assembly/layout.js";
-import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
-import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { decodeNearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
-import { EVERY_DOCUMENT, encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
 import { Random } from "../random.js";
+import {
+  CODE_WORDS,
+  type CodedRows,
+  codedRows,
+  percentOfRows,
+  randomVector,
+  shares,
+} from "../semantic/coded-rows.js";
 import type { Pair } from "./pairs.js";
 
 const ROWS = 1_000_000;
 const WANTED = 1000;
 const RERANKED = 400;
-const PERCENT = 100;
-const SLOT_SHARE = 0;
-const CODE_WORDS = CODE_BYTES / 4;
+const ALL_PERCENT = 100;
 const LARGEST = 127;
-
-interface Scanned {
-  readonly engine: Engine;
-  readonly snapshot: number;
-  readonly codes: number;
-  /** The codes of all rows, as the naive twin reads them. */
-  readonly words: Uint32Array;
-}
 
 export async function scanPairs(): Promise<Pair[]> {
   const module = await loadEngine("release");
   const workbench = module.workbench();
-  let scanned: Scanned | null = null;
-  const fixture = (): Scanned => {
-    scanned ??= scannedRows(module.engine(), workbench);
+  let scanned: CodedRows | null = null;
+  const fixture = (): CodedRows => {
+    scanned ??= codedRows(module.engine(), workbench, ROWS);
     return scanned;
   };
   return [
-    ...[PERCENT, 50, 10, 1].map((percent) => scanning(fixture, percent)),
+    ...[ALL_PERCENT, 50, 10, 1].map((percent) => scanning(fixture, percent)),
     comparing(workbench),
     turning(workbench),
   ];
 }
 
-function randomQuery(random: Random): Float32Array {
-  const numbers = Array.from(
-    { length: VECTOR_SIZE },
-    () => random.next() + random.next() + random.next() - 1.5,
-  );
-  const length = Math.hypot(...numbers);
-  return Float32Array.from(numbers, (number) => number / length);
-}
-
-function scannedRows(engine: Engine, workbench: Workbench): Scanned {
-  const random = new Random(1);
-  const documents = Array.from({ length: ROWS }, (_, i) => ({
-    seq: i + 1,
-    raw: Buffer.from(`{"id":"${i}","share":${random.below(PERCENT)}}`),
-  }));
-  const fields = [{ slot: SLOT_SHARE, name: "share", type: TYPE_INT32, flags: FLAG_INDEX, language: 0 }];
-  const { segment } = workbench.build({ fields, analysis: PLAIN_ANALYSIS }, documents);
-  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment!), live: 0 }]);
-  const words = Uint32Array.from({ length: ROWS * CODE_WORDS }, () => random.next() * 2 ** 32);
-  const empty = engine.newCodes(ROWS);
-  const region = engine.codesBytes(empty, ROWS);
-  engine.releaseCodes(empty);
-  const first = region.length - words.byteLength;
-  region.fill(0xff, 8, first).set(new Uint8Array(words.buffer), first);
-  return { engine, snapshot, codes: engine.attachCodes(region), words };
-}
-
 /** The sum of the sequence numbers of the nearest rows among so many percent of all. */
-function scanning(fixture: () => Scanned, percent: number): Pair {
-  const query = randomQuery(new Random(2));
-  const filter = { op: "intRange", slot: SLOT_SHARE, low: 0n, high: BigInt(percent - 1) } as const;
-  const program = encodeSearch({ ...EVERY_DOCUMENT, k: 0, filter: percent === PERCENT ? [] : [filter] });
-  const among = percent === PERCENT ? "" : ` with a filter of ${percent} %`;
+function scanning(fixture: () => CodedRows, percent: number): Pair {
+  const query = randomVector(new Random(2));
+  const program = percentOfRows(percent);
+  const among = percent === ALL_PERCENT ? "" : ` with a filter of ${percent} %`;
   return {
     name: `nearest ${WANTED} of ${ROWS.toLocaleString("en")} codes${among}`,
     kernel: () => {
@@ -88,11 +50,10 @@ function scanning(fixture: () => Scanned, percent: number): Pair {
       return seqs.reduce((sum, seq) => sum + seq, 0);
     },
     naive: () => {
-      const random = new Random(1);
-      const shares = Uint8Array.from({ length: ROWS }, () => random.below(PERCENT));
+      const shareOf = shares(ROWS);
       const distances = naiveDistances(fixture().words, query);
       return Array.from(distances.keys())
-        .filter((row) => shares[row]! < percent)
+        .filter((row) => shareOf[row]! < percent)
         .sort((a, b) => distances[a]! - distances[b]! || b - a)
         .slice(0, WANTED)
         .reduce((sum, row) => sum + row + 1, 0);
@@ -120,9 +81,9 @@ function naiveDistances(words: Uint32Array, query: Float32Array): Uint16Array {
 /** How many of the cosines are positive. */
 function comparing(workbench: Workbench): Pair {
   const random = new Random(3);
-  const query = randomQuery(random);
+  const query = randomVector(random);
   const records = Buffer.concat(
-    Array.from({ length: RERANKED }, () => workbench.vectorOf(randomQuery(random))!),
+    Array.from({ length: RERANKED }, () => workbench.vectorOf(randomVector(random))!),
   );
   return {
     name: `cosines of ${RERANKED} vectors`,
@@ -141,7 +102,7 @@ function comparing(workbench: Workbench): Pair {
 
 /** The largest number of a vector's record. The twin turns by the definition of the transform's butterflies, without signs. */
 function turning(workbench: Workbench): Pair {
-  const vector = randomQuery(new Random(4));
+  const vector = randomVector(new Random(4));
   return {
     name: "a vector from outside",
     kernel: () => Math.max(...new Int8Array(workbench.vectorOf(vector)!.slice(4).buffer).map(Math.abs)),

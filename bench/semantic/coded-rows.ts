@@ -1,0 +1,63 @@
+// Rows with codes in one engine, for what scans them. The vectors are random: what is nearest means nothing, but costs as much
+// as where it does. `share` is a number below 100, so a range of it is a filter of so many percent.
+
+import { CODE_BYTES, FLAG_INDEX, TYPE_INT32, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
+import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import { PLAIN_ANALYSIS, type Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { EVERY_DOCUMENT, encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
+import { Random } from "../random.js";
+
+export interface CodedRows {
+  readonly engine: Engine;
+  readonly snapshot: number;
+  readonly codes: number;
+  /** What the codes take of memory. */
+  readonly codesBytes: number;
+  /** The codes of all rows. */
+  readonly words: Uint32Array;
+}
+
+const PERCENT = 100;
+const SLOT_SHARE = 0;
+export const CODE_WORDS = CODE_BYTES / 4;
+
+export function codedRows(engine: Engine, workbench: Workbench, rows: number): CodedRows {
+  const documents = Array.from(shares(rows), (share, i) => ({
+    seq: i + 1,
+    raw: Buffer.from(`{"id":"${i}","share":${share}}`),
+  }));
+  const fields = [{ slot: SLOT_SHARE, name: "share", type: TYPE_INT32, flags: FLAG_INDEX, language: 0 }];
+  const { segment } = workbench.build({ fields, analysis: PLAIN_ANALYSIS }, documents);
+  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment!), live: 0 }]);
+  const random = new Random(2);
+  const words = Uint32Array.from({ length: rows * CODE_WORDS }, () => random.next() * 2 ** 32);
+  const empty = engine.newCodes(rows);
+  const region = engine.codesBytes(empty, rows);
+  engine.releaseCodes(empty);
+  const first = region.length - words.byteLength;
+  for (let row = 0; row < rows; row++) region[8 + (row >> 3)]! |= 1 << (row & 7);
+  region.set(new Uint8Array(words.buffer), first);
+  return { engine, snapshot, codes: engine.attachCodes(region), codesBytes: region.length, words };
+}
+
+/** The `share` of each row. */
+export function shares(rows: number): Uint8Array {
+  const random = new Random(1);
+  return Uint8Array.from({ length: rows }, () => random.below(PERCENT));
+}
+
+/** A search program that so many percent of the rows pass. */
+export function percentOfRows(percent: number): Uint8Array {
+  const filter = { op: "intRange", slot: SLOT_SHARE, low: 0n, high: BigInt(percent - 1) } as const;
+  return encodeSearch({ ...EVERY_DOCUMENT, k: 0, filter: percent === PERCENT ? [] : [filter] });
+}
+
+/** Of length 1, in a direction that is as likely as any other. */
+export function randomVector(random: Random): Float32Array {
+  const numbers = Array.from(
+    { length: VECTOR_SIZE },
+    () => random.next() + random.next() + random.next() - 1.5,
+  );
+  const length = Math.hypot(...numbers);
+  return Float32Array.from(numbers, (number) => number / length);
+}

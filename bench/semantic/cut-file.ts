@@ -1,0 +1,20 @@
+// A file of lines cut into parts of as many lines each.
+
+import { once } from "node:events";
+import { createReadStream, createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { finished } from "node:stream/promises";
+
+/** The parts' paths: `to` with their numbers. Lines are dealt in turns, so that the parts are alike. */
+export async function cutFile(path: string, to: string, parts: number): Promise<string[]> {
+  const paths = Array.from({ length: parts }, (_, part) => `${to}-${part}.jsonl`);
+  const files = paths.map((part) => createWriteStream(part));
+  let line = 0;
+  for await (const text of createInterface({ input: createReadStream(path) })) {
+    const file = files[line++ % parts]!;
+    if (!file.write(`${text}\n`)) await once(file, "drain");
+  }
+  for (const file of files) file.end();
+  await Promise.all(files.map((file) => finished(file)));
+  return paths;
+}

@@ -1,0 +1,82 @@
+// `npm run bench:semantic`: what vectors cost. Kernels alone for each number of rows, and a whole server for each number of
+// documents: imports, queries of each mode, keyword queries with and without vectors, memory. Prints it and writes it to
+// bench/results.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { machineCard, machineText } from "../machine.js";
+import { comparisons, models, scans } from "./kernels.js";
+import { served } from "./served.js";
+
+interface Options {
+  readonly rows: string;
+  readonly stored: string;
+  readonly trained: string;
+  readonly served: string;
+  readonly shards: string;
+  readonly seconds: string;
+  readonly out: string;
+}
+
+async function run(options: Options): Promise<void> {
+  const milliseconds = Number(options.seconds) * 1000;
+  const text = ["# Semantic search", ""];
+  const section = (title: string, lines: readonly string[]): void => {
+    text.push(`## ${title}`, "", "| | |", "| --- | --- |", ...lines, "");
+    process.stderr.write(`${lines.join("\n")}\n`);
+  };
+  const scanned: string[] = [];
+  for (const rows of numbers(options.rows)) scanned.push(...(await scans(rows, milliseconds)));
+  section("Scans of codes", scanned);
+  for (const stored of numbers(options.stored))
+    section("Comparisons", await inFolder((folder) => comparisons(folder, stored, milliseconds)));
+  for (const trained of numbers(options.trained)) section("Models", await models(trained, milliseconds));
+  for (const documents of numbers(options.served))
+    section(
+      `A server with ${documents.toLocaleString("en-US")} products, ${options.shards} shards`,
+      await inFolder((folder) =>
+        served({ folder, documents, shards: Number(options.shards), seconds: Number(options.seconds) }),
+      ),
+    );
+  report(text, options);
+}
+
+function numbers(list: string): number[] {
+  return list
+    .split(",")
+    .map(Number)
+    .filter((number) => number > 0);
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "skein-semantic-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function report([title, ...text]: readonly string[], options: Options): void {
+  const card = machineCard(
+    ["npm run bench:semantic --", ...process.argv.slice(2)].join(" ").replace(/ --$/, ""),
+  );
+  const markdown = [title, "", machineText(card), `\`${card.command}\``, ...text].join("\n");
+  mkdirSync(options.out, { recursive: true });
+  writeFileSync(join(options.out, "semantic.md"), markdown);
+  process.stdout.write(markdown);
+}
+
+const program = new Command("bench:semantic")
+  .description("what vectors cost: kernels alone, and a server with and without them")
+  .option("--rows <list>", "rows of the scans", "10000,100000,1000000")
+  .option("--stored <n>", "vectors in the store of the comparisons, 0 for none", "100000")
+  .option("--trained <n>", "documents of the training, 0 for none", "20000")
+  .option("--served <list>", "products of the servers, 0 for none", "10000,100000")
+  .option("--shards <n>", "shards of the servers", "2")
+  .option("--seconds <n>", "seconds of each measurement", "4")
+  .option("--out <folder>", "where results go", "bench/results")
+  .action(run);
+await program.parseAsync();

@@ -1,0 +1,27 @@
+// A file of documents with a member `embedding` each, made of a file without. The numbers are random and short, about 3 KiB a
+// document.
+
+import { createReadStream, createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
+import { Random } from "../random.js";
+
+/** Vectors come round: making new ones for each document would take longer than importing them. */
+const VECTORS = 500;
+const DIGITS = 3;
+
+export async function writePushed(from: string, to: string): Promise<void> {
+  const random = new Random(11);
+  const vectors = Array.from({ length: VECTORS }, () => {
+    const numbers = Array.from({ length: VECTOR_SIZE }, () => (random.next() - 0.5).toFixed(DIGITS));
+    return `"embedding":[${numbers.join(",")}]`;
+  });
+  const lines = async function* (): AsyncGenerator<string> {
+    let line = 0;
+    for await (const json of createInterface({ input: createReadStream(from) }))
+      yield `${json.slice(0, -1)},${vectors[line++ % VECTORS]}}\n`;
+  };
+  await pipeline(Readable.from(lines()), createWriteStream(to));
+}

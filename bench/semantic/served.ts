@@ -1,0 +1,258 @@
+// What vectors cost a server: imports with and without them in turns, queries of each mode over HTTP, keyword queries in an
+// index that has vectors beside one that has none, memory after a restart. Answers with lines of a table.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiClient } from "../../server/cli/api.js";
+import { createIndex } from "../../server/cli/commands/index-setup.js";
+import { importFile } from "../load/bulk-import.js";
+import { type DocumentsFile, writeDocuments } from "../load/documents-file.js";
+import { drive, type PreparedQuery } from "../load/drive.js";
+import { measureLoad, prepare } from "../load/measure.js";
+import { drawQueries } from "../load/queries.js";
+import { ServerProcess } from "../load/server-process.js";
+import { settle } from "../load/settle.js";
+import { readWorkload } from "../load/workload.js";
+import { cutFile } from "./cut-file.js";
+import { writePushed } from "./pushed-file.js";
+import { median } from "./timing.js";
+
+const ADMIN_KEY = "bench-admin-key-0123456789";
+const SOURCES = ["none", "documents", "pushed"] as const;
+const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
+/** A model is trained on the first of so many parts, the others are measured. */
+const PARTS = 6;
+const KEYWORD_ROUNDS = 20;
+const KEYWORD_CLIENTS = 4;
+const QUERIES_DRAWN = 4_000;
+const WARM_QUERIES = 300;
+const POLL_MS = 200;
+const MIB = 2 ** 20;
+
+type Source = (typeof SOURCES)[number];
+
+interface Spent {
+  seconds: number;
+  cpuSeconds: number;
+}
+
+export interface ServedOptions {
+  readonly folder: string;
+  readonly documents: number;
+  readonly shards: number;
+  readonly seconds: number;
+}
+
+/** The server's figures for so many products. */
+export async function served(options: ServedOptions): Promise<string[]> {
+  const bench = await ServedBench.prepare(options);
+  return [
+    ...(await bench.imports()),
+    ...(await bench.modes()),
+    ...(await bench.keywords()),
+    ...(await bench.memory()),
+  ];
+}
+
+class ServedBench {
+  readonly #options: ServedOptions;
+  readonly #file: DocumentsFile;
+  readonly #configFile: string;
+
+  private constructor(options: ServedOptions, file: DocumentsFile, configFile: string) {
+    this.#options = options;
+    this.#file = file;
+    this.#configFile = configFile;
+  }
+
+  static async prepare(options: ServedOptions): Promise<ServedBench> {
+    const { folder, documents } = options;
+    const file = await writeDocuments(
+      { generate: documents, seed: 1 },
+      7,
+      null,
+      join(folder, "documents.jsonl"),
+    );
+    const configFile = join(folder, "config.json");
+    writeFileSync(configFile, JSON.stringify({ limits: { rememberedAnswersBytesMax: 1 } }));
+    return new ServedBench(options, file, configFile);
+  }
+
+  /** The first part trains the model; the sources take turns with each of the others. */
+  imports(): Promise<string[]> {
+    const { folder, documents } = this.#options;
+    return this.#served(async (client, server) => {
+      const plain = await cutFile(this.#file.path, join(folder, "plain"), PARTS);
+      const pushedPath = join(folder, "pushed.jsonl");
+      await writePushed(this.#file.path, pushedPath);
+      const pushed = await cutFile(pushedPath, join(folder, "pushed"), PARTS);
+      const partsOf = (source: Source): readonly string[] => (source === "pushed" ? pushed : plain);
+      const send = (source: Source, part: number) =>
+        importFile(client, partsOf(source)[part]!, {
+          index: source,
+          linesPerRequest: 1_000,
+          requestsAtATime: 3,
+        });
+      for (const source of SOURCES) {
+        await createIndex(client, source, this.#file.schema);
+        await client.json("PATCH", `/v1/indexes/${source}/settings`, { embedder: { source } });
+        await send(source, 0);
+        await ready(client, source);
+      }
+      const spent = SOURCES.map((): Spent[] => []);
+      for (let part = 1; part < PARTS; part++)
+        for (let turn = 0; turn < SOURCES.length; turn++) {
+          const which = (part + turn) % SOURCES.length;
+          const source = SOURCES[which]!;
+          const cpu = server.cpuSeconds() ?? 0;
+          const { seconds } = await send(source, part);
+          await settle(client, source);
+          spent[which]!.push({ seconds, cpuSeconds: (server.cpuSeconds() ?? 0) - cpu });
+        }
+      for (const source of SOURCES) await ready(client, source);
+      return SOURCES.map((source, which) => {
+        const rate = documents / PARTS / median(spent[which]!.map(({ seconds }) => seconds));
+        const micros = (sum(spent[which]!, "cpuSeconds") * 1e6 * PARTS) / (documents * (PARTS - 1));
+        const ratios = spent[which]!.map(({ seconds }, part) => spent[0]![part]!.seconds / seconds);
+        const cpuRatio = sum(spent[0]!, "cpuSeconds") / sum(spent[which]!, "cpuSeconds");
+        return `| import, source \`${source}\` | ${count(rate)} documents/s (median of the ratios to none ${median(ratios).toFixed(2)}); ${micros.toFixed(0)} µs of CPU each until merges ended (${cpuRatio.toFixed(2)}) |`;
+      });
+    });
+  }
+
+  /** One client, each mode for itself, on the documents' own model. */
+  modes(): Promise<string[]> {
+    return this.#served(async (client, server) => {
+      const lines: string[] = [];
+      for (const mode of MODES) {
+        const target = { client, url: server.url, key: ADMIN_KEY, index: "documents", server };
+        const { latency, usage, failed } = await measureLoad(
+          target,
+          prepare(target, this.#queries(mode)),
+          1,
+          { warmupSeconds: this.#options.seconds, seconds: this.#options.seconds },
+        );
+        if (failed > 0) throw new Error(`${failed} searches failed`);
+        const cpuMs = ((usage.cpuSeconds ?? 0) / usage.queries) * 1000;
+        const semantic = usage.phases.semantic ?? 0;
+        lines.push(
+          `| \`${mode}\` queries, one client | p50 ${latency.p50.toFixed(2)} ms, p99 ${latency.p99.toFixed(2)} ms, ${cpuMs.toFixed(2)} ms of CPU each, ${usage.messagesPerQuery.toFixed(1)} messages, phase \`semantic\` ${semantic.toFixed(2)} ms |`,
+        );
+      }
+      return lines;
+    });
+  }
+
+  /** The same keyword queries where there are vectors and where there are none, in turns. */
+  keywords(): Promise<string[]> {
+    return this.#served(async (client, server) => {
+      const indexes = ["documents", "none"] as const;
+      const prepared = indexes.map((index): PreparedQuery[] =>
+        prepare({ client, url: server.url, key: ADMIN_KEY, index, server }, this.#queries("keyword")),
+      );
+      const seconds = this.#options.seconds / 4;
+      for (const queries of prepared)
+        await drive(server.url, queries, KEYWORD_CLIENTS, this.#options.seconds);
+      const costs: number[][] = [[], []];
+      for (let round = 0; round < KEYWORD_ROUNDS; round++)
+        for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) {
+          const cpu = server.cpuSeconds() ?? 0;
+          const from = round * 97;
+          const { queries, failed } = await drive(
+            server.url,
+            prepared[which]!,
+            KEYWORD_CLIENTS,
+            seconds,
+            from,
+          );
+          if (failed > 0) throw new Error(`${failed} searches failed`);
+          costs[which]!.push(((server.cpuSeconds() ?? 0) - cpu) / queries);
+        }
+      const [withVectors, without] = costs.map((cost) => median(cost) * 1e6) as [number, number];
+      const ratios = costs[0]!.map((cost, round) => cost / costs[1]![round]!);
+      return [
+        `| keyword queries, ${KEYWORD_ROUNDS} rounds in turns | ${withVectors.toFixed(0)} µs of CPU each with vectors, ${without.toFixed(0)} without: median of the ratios ${median(ratios).toFixed(3)} |`,
+      ];
+    });
+  }
+
+  /** Of the process after a restart and the same number of queries of one index. */
+  async memory(): Promise<string[]> {
+    const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
+      this.#served(async (client, server) => {
+        const target = { client, url: server.url, key: ADMIN_KEY, index, server };
+        const queries = this.#queries(mode).slice(0, WARM_QUERIES);
+        await drive(server.url, prepare(target, queries), 1, this.#options.seconds);
+        await settle(client, index);
+        const { now, anonymous } = server.memory() ?? { now: 0, anonymous: 0 };
+        const stats = await embedderOf(client, index);
+        return `${(now / MIB).toFixed(0)} MiB (${(anonymous / MIB).toFixed(0)} without mapped files), of it codes ${(stats.memory_bytes / MIB).toFixed(1)} MiB`;
+      });
+    return [
+      `| resident after a restart and keyword queries, no vectors | ${await asked("none", "keyword")} |`,
+      `| the same with vectors | ${await asked("documents", "keyword")} |`,
+      `| the same with vectors, hybrid queries | ${await asked("documents", "hybrid")} |`,
+    ];
+  }
+
+  #queries(mode: (typeof MODES)[number]): { kind: string; body: Record<string, unknown> }[] {
+    const mix = readWorkload("semantic");
+    return drawQueries(mix, this.#file.schema, this.#file.sample, QUERIES_DRAWN).map(({ body }) => ({
+      kind: mode,
+      body: { ...body, search_mode: mode },
+    }));
+  }
+
+  async #served<T>(work: (client: ApiClient, server: ServerProcess) => Promise<T>): Promise<T> {
+    const { folder, shards } = this.#options;
+    const server = await ServerProcess.start({
+      main: "dist/server/cli/main.js",
+      dataDir: join(folder, "data"),
+      adminKey: ADMIN_KEY,
+      shards,
+      durability: null,
+      configFile: this.#configFile,
+    });
+    const client = new ApiClient(server.url.href, ADMIN_KEY, KEYWORD_CLIENTS);
+    try {
+      return await work(client, server);
+    } finally {
+      client.close();
+      await server.stop();
+    }
+  }
+}
+
+interface EmbedderStats {
+  readonly source: string;
+  readonly state: string;
+  readonly pending: number;
+  readonly memory_bytes: number;
+}
+
+async function embedderOf(client: ApiClient, index: string): Promise<EmbedderStats> {
+  const stats = (await client.json("GET", `/v1/indexes/${index}/stats`)) as {
+    data: { embedder: EmbedderStats };
+  };
+  return stats.data.embedder;
+}
+
+/** Every document has its vector, if it is to have one, and nothing is merged any more. */
+async function ready(client: ApiClient, index: string): Promise<void> {
+  for (;;) {
+    const { source, state, pending } = await embedderOf(client, index);
+    if (state === "failed") throw new Error(`the embedder of ${index} has failed`);
+    if (source === "none" || (state === "ready" && pending === 0)) break;
+    await sleep(POLL_MS);
+  }
+  await settle(client, index);
+}
+
+function sum(spent: readonly Spent[], what: keyof Spent): number {
+  return spent.reduce((total, one) => total + one[what], 0);
+}
+
+function count(n: number): string {
+  return Math.round(n).toLocaleString("en-US");
+}

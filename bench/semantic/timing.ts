@@ -1,0 +1,30 @@
+// How long a piece of work takes in this process: the median of many runs, and CPU time, which other processes disturb less.
+
+export interface Timed {
+  readonly medianMs: number;
+  /** User and system time of all threads, each run. */
+  readonly cpuMs: number;
+}
+
+const WARM_UP_RUNS = 5;
+const RUNS_MIN = 5;
+
+/** Repeats the work for so long, after a few runs in which V8 compiles. */
+export function timed(work: () => void, milliseconds: number): Timed {
+  for (let run = 0; run < WARM_UP_RUNS; run++) work();
+  const times: number[] = [];
+  const cpu = process.cpuUsage();
+  const end = performance.now() + milliseconds;
+  for (let now = performance.now(); now < end || times.length < RUNS_MIN; ) {
+    work();
+    const done = performance.now();
+    times.push(done - now);
+    now = done;
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  return { medianMs: median(times), cpuMs: (user + system) / 1000 / times.length };
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+}
