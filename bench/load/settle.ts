@@ -18,18 +18,22 @@ export async function statsOf(client: ApiClient, index: string): Promise<Stats> 
 }
 
 /**
- * The seconds until no shard merged or meant to any more; returns some seconds later. Null when the statistics do not
- * tell or it takes too long.
+ * The seconds until no shard merged or meant to any more; returns some seconds later, when garbage is collected, too. Null
+ * when the statistics do not tell or it takes too long.
  */
 export async function settle(client: ApiClient, index: string): Promise<number | null> {
+  const seconds = await merged(client, index);
+  if (seconds !== null) await new Promise((resolve) => setTimeout(resolve, COLLECTED_MS));
+  return seconds;
+}
+
+/** The same without the seconds after it. */
+export async function merged(client: ApiClient, index: string): Promise<number | null> {
   const started = performance.now();
   for (;;) {
     const { merging, maintenance_due: due = false } = await statsOf(client, index);
     const seconds = (performance.now() - started) / 1000;
-    if (merging === false && !due) {
-      await new Promise((resolve) => setTimeout(resolve, COLLECTED_MS));
-      return seconds;
-    }
+    if (merging === false && !due) return seconds;
     if (merging === undefined || seconds > SECONDS_MAX) return null;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

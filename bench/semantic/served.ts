@@ -12,7 +12,7 @@ import { drive, type PreparedQuery } from "../load/drive.js";
 import { measureLoad, prepare } from "../load/measure.js";
 import { drawQueries } from "../load/queries.js";
 import { ServerProcess } from "../load/server-process.js";
-import { settle } from "../load/settle.js";
+import { merged, settle } from "../load/settle.js";
 import { readWorkload } from "../load/workload.js";
 import { cutFile } from "./cut-file.js";
 import { writePushed } from "./pushed-file.js";
@@ -107,7 +107,7 @@ class ServedBench {
           const source = SOURCES[which]!;
           const cpu = server.cpuSeconds() ?? 0;
           const { seconds } = await send(source, part);
-          await settle(client, source);
+          await merged(client, source);
           spent[which]!.push({ seconds, cpuSeconds: (server.cpuSeconds() ?? 0) - cpu });
         }
       for (const source of SOURCES) await ready(client, source);
@@ -246,7 +246,7 @@ async function ready(client: ApiClient, index: string): Promise<void> {
     if (source === "none" || (state === "ready" && pending === 0)) break;
     await sleep(POLL_MS);
   }
-  await settle(client, index);
+  await merged(client, index);
 }
 
 function sum(spent: readonly Spent[], what: keyof Spent): number {
