@@ -57,8 +57,10 @@ export class Embedders {
     options.catalog.watch((state) => this.#follow(state));
   }
 
+  /** Of an index that is to have vectors. It waits when it was last looked at before that. */
   stateOf(uid: number): EmbedderState {
-    return this.#states.get(uid) ?? "waiting";
+    const state = this.#states.get(uid) ?? "none";
+    return state === "none" ? "waiting" : state;
   }
 
   /** The index was opened; its shards know where its vectors come from. */
@@ -198,7 +200,8 @@ export class Embedders {
             shards.findIndex(({ modelNumber }) => modelNumber === newest),
           );
     const sample = await sampleDocuments(reads, vectors, uid, names, signal);
-    if (sample.ends.length === 0) return;
+    const { length: sampled } = sample.ends; // the trainer's thread takes them away
+    if (sampled === 0) return;
     const number = (newest % MODEL_NUMBER_MAX) + 1;
     const { bytes, aligned } = await trainer.train(
       { ...sample, schema, fields, number, termsMax: TERMS_MAX, previous: previous?.bytes ?? null },
@@ -219,7 +222,7 @@ export class Embedders {
       model,
       shards.map((_, shard) => shard),
     );
-    log.info({ index: name, sample: sample.ends.length, bytes: bytes.length, tookMs }, "a model was trained");
+    log.info({ index: name, sample: sampled, bytes: bytes.length, tookMs }, "a model was trained");
   }
 }
 
