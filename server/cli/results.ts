@@ -158,6 +158,7 @@ interface RankColumn extends Column {
 
 // How text_match and relevance_bonus are put together; docs/ranking.md explains it.
 const WHOLE_PART_NUMBER = 2 ** 52;
+const NEIGHBOURS_FIRST = 2 ** 52;
 const EVERY_WORD = 2 ** 51;
 const TYPO_STEP = 2 ** 47;
 const EVERY_WORD_EXACT = 2 ** 46;
@@ -182,6 +183,7 @@ function rankColumns(hits: readonly QueryHit[]): RankColumn[] {
 
 function howWordsMatch(hit: QueryHit): string {
   if (hit.match_type === "pinned") return "pinned";
+  if (hit.match_type === "semantic" || hit.text_match >= NEIGHBOURS_FIRST) return "meaning";
   if ((hit.relevance_bonus ?? 0) >= WHOLE_PART_NUMBER) return "part number";
   if (hit.text_match < EVERY_WORD) return "some words";
   const typos = TYPOS_MAX - Math.floor((hit.text_match - EVERY_WORD) / TYPO_STEP);

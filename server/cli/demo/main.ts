@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ConfigError, loadConfig } from "../../config.js";
 import { messageOf } from "../../formats/input-error.js";
@@ -19,10 +20,13 @@ import { grouped } from "../table.js";
 import { upload } from "../upload/sender.js";
 import { DEMO_SCHEMA, demoCatalogue, type Product } from "./catalogue.js";
 import { FEED_INDEX, followFeed, serveFeed } from "./feed.js";
-import { sampleCommand, sampleSearches } from "./samples.js";
+import { MEANING_SAMPLE, type Sample, sampleCommand, sampleSearches } from "./samples.js";
 
 const INDEX = "products";
 const PORT = 8800;
+const ASK_MS = 100;
+/** A machine that has not made the vectors by then is busy; the demo goes on without them. */
+const VECTORS_MS_MAX = 30_000;
 const USAGE = "usage: npm run demo -- [--port N] [--data-dir DIRECTORY] [--exit]";
 
 async function demo(): Promise<void> {
@@ -86,17 +90,33 @@ async function* oneGroup<T>(group: T[]): AsyncGenerator<T[]> {
 
 async function showSearches(url: string, key: string, products: readonly Product[]): Promise<void> {
   const client = new ApiClient(url, key);
-  const width = process.stdout.columns ?? 100;
-  const fields = ["name", "sku", "category", "price", "rating"];
   try {
-    for (const { shows, query } of sampleSearches(products)) {
-      print(`\n${shows}\n$ ${sampleCommand(INDEX, query)}\n`);
-      const answer = await client.json("POST", `/v1/indexes/${INDEX}/query`, { ...query, fields });
-      print(resultLines(answer as QueryAnswer, width).join("\n"));
-    }
+    for (const sample of sampleSearches(products)) await showSearch(client, sample);
+    if (await haveVectors(client)) await showSearch(client, MEANING_SAMPLE);
   } finally {
     client.close();
   }
+}
+
+async function showSearch(client: ApiClient, { shows, query }: Sample): Promise<void> {
+  const width = process.stdout.columns ?? 100;
+  const fields = ["name", "sku", "category", "price", "rating"];
+  print(`\n${shows}\n$ ${sampleCommand(INDEX, query)}\n`);
+  const answer = await client.json("POST", `/v1/indexes/${INDEX}/query`, { ...query, fields });
+  print(resultLines(answer as QueryAnswer, width).join("\n"));
+}
+
+/** Waits for the vectors of the products. They are made in the background of what the products' own texts teach. */
+async function haveVectors(client: ApiClient): Promise<boolean> {
+  const end = performance.now() + VECTORS_MS_MAX;
+  while (performance.now() < end) {
+    const { data } = (await client.json("GET", `/v1/indexes/${INDEX}/stats`)) as {
+      data: { embedder: { state: string } };
+    };
+    if (data.embedder.state === "ready") return true;
+    await sleep(ASK_MS);
+  }
+  return false;
 }
 
 async function showFeed(url: string, key: string, feedUrl: string): Promise<void> {
@@ -126,6 +146,10 @@ The server stays up until Ctrl-C. In a second terminal, in this folder:
   curl -s $SKEIN_URL/v1/indexes/${INDEX}/query \\
     -H "Authorization: Bearer $SKEIN_API_KEY" -H "Content-Type: application/json" \\
     -d '{"q": "coffe grindr", "facets": ["brand"], "per_page": 3}'
+
+  curl -s $SKEIN_URL/v1/indexes/${INDEX}/documents/p-0067/similar \\
+    -H "Authorization: Bearer $SKEIN_API_KEY" -H "Content-Type: application/json" \\
+    -d '{"per_page": 3, "fields": ["name", "category"]}'
 
   curl -s $SKEIN_URL/v1/indexes -H "Authorization: Bearer $SKEIN_API_KEY"
 

@@ -37,6 +37,12 @@ export function sampleSearches(products: readonly Product[]): Sample[] {
   ];
 }
 
+/** Five products have the word; what is near to them by meaning follows. For an index whose vectors are made. */
+export const MEANING_SAMPLE: Sample = {
+  shows: "Few products have the word, so those that are similar in meaning follow",
+  query: { q: "thermos", per_page: 8 },
+};
+
 /** The command that runs a sample. */
 export function sampleCommand(index: string, query: Sample["query"]): string {
   const parts = [`skein search ${index} ${shellQuote(query.q)}`];

@@ -97,11 +97,13 @@ describe("hits", () => {
       [EXACT_MATCH - 2 ** 47 + 2 * POINT, 0, "keyword"],
       [EXACT_MATCH - 2 ** 48 + POINT, 0, "keyword"],
       [3 * POINT, 0, "keyword"],
+      [POINT, 0, "semantic"],
+      [2 ** 52 + POINT, 0, "hybrid"],
     ] as const;
     const hits = matches.map(([text_match, relevance_bonus, match_type], i) => {
       return { document: { id: `${i}` }, text_match, relevance_bonus, match_type };
     });
-    expect(resultLines({ ...answer, hits }, 80).slice(0, 9)).toEqual([
+    expect(resultLines({ ...answer, hits }, 80).slice(0, 11)).toEqual([
       "id  match        score",
       "──  ───────────  ─────",
       "0   part number    100",
@@ -111,6 +113,8 @@ describe("hits", () => {
       "4   1 typo          67",
       "5   2 typos         33",
       "6   some words     100",
+      "7   meaning         33",
+      "8   meaning         33",
     ]);
     const browsed = hits.map(({ document }) => ({ document, text_match: 0, relevance_bonus: 0 }));
     expect(resultLines({ ...answer, hits: browsed }, 80)[0]).toBe("id");
