@@ -3,7 +3,7 @@
 // words' part stays as it is and the cosine's part is brought to its scale. Pure; docs/ranking.md has the formula.
 import type { Neighbour, Neighbours } from "../../engine-wasm/host/programs/neighbours.js";
 
-/** Of the sum: found on judged sets (docs/ranking.md). */
+/** Of the sum: found on judged sets (docs/semantic.md). */
 const COSINE_SHARE = 0.35;
 
 export interface SimilarDocument {
