@@ -83,8 +83,10 @@ export class Embedders {
     for (const [uid, record] of this.#seen) {
       const now = indexes.get(uid);
       if (now === record) continue;
-      if (now !== undefined) this.#lookIn(0, uid);
-      else {
+      if (now !== undefined) {
+        this.#states.delete(uid); // what was known may be of another source
+        this.#lookIn(0, uid);
+      } else {
         this.#options.jobs.cancel(vectorsSubject(uid));
         for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
       }
@@ -106,10 +108,13 @@ export class Embedders {
     const use = indexes.useOpen(uid) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
     if (use === undefined) return;
     const { state, end } = use;
+    const became = (now: EmbedderState): void => {
+      if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now); // otherwise the next look says
+    };
     try {
-      this.#states.set(uid, await this.#bring(state, record, signal));
+      became(await this.#bring(state, record, signal));
     } catch (error) {
-      this.#states.set(uid, "failed");
+      became("failed");
       throw error;
     } finally {
       end();
@@ -124,18 +129,21 @@ export class Embedders {
     await vectors.setPolicy(record.uid, policy);
     if (policy.source === "none") return "none";
     if (policy.source === "documents" && documents > 0) await this.#bringModel(record, documents, signal);
-    if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
-      return "failed";
-    const before = await indexes.statsByShard(record.uid);
-    if (pendingOf(before) === 0) return before.some(({ vectors: count }) => count > 0) ? "ready" : "waiting";
-    this.#states.set(record.uid, "embedding");
-    while (pendingOf(await indexes.statsByShard(record.uid)) > 0) {
+    for (;;) {
+      // Again and again: a shard finds out little by little which of its documents wait.
+      if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
+        return "failed";
+      const shards = await indexes.statsByShard(record.uid);
+      if (pendingOf(shards) === 0) {
+        // Answers from before may have been found by other vectors, or by none.
+        if (this.#states.get(record.uid) !== "ready") state.forget();
+        return shards.some(({ vectors: count }) => count > 0) ? "ready" : "waiting";
+      }
+      this.#states.set(record.uid, "embedding");
       await sleep(POLL_MS, undefined, { ref: false, signal });
       if (indexes.find(record.uid) !== state || catalog.state.indexes.get(record.uid) !== record)
         return "waiting"; // the next look goes on
     }
-    state.forget();
-    return "ready";
   }
 
   /** False when the endpoint has given up; it is asked again later. */
@@ -176,7 +184,10 @@ export class Embedders {
     if (without.length === 0) return;
     const model = await vectors.modelOf(uid, shards.indexOf(newest));
     if (model === null) await this.#train(record, documents, shards, signal);
-    else await vectors.setModel(uid, model, without);
+    else {
+      this.#states.set(uid, "embedding");
+      await vectors.setModel(uid, model, without);
+    }
   }
 
   async #train(
