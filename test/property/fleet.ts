@@ -199,6 +199,45 @@ export class Fleet {
     });
   }
 
+  /** Every server answers alike; the answers of the first one. */
+  async compareServers(index: string, queries: Query[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const query of queries) {
+      const [first, ...others] = await this.everywhere((server) => ask(server, index, query));
+      others.forEach((answer, i) => {
+        expect(answer, `${SHARD_COUNTS[i + 1]} shards, query ${JSON.stringify(query)}`).toEqual(first);
+      });
+      answers.push(first!);
+    }
+    return answers;
+  }
+
+  /** Every server finds the same documents similar to this one: their ids, and how similar they are. */
+  async similar(index: string, id: string): Promise<[string, number | null][]> {
+    const path = `/v1/indexes/${index}/documents/${id}/similar`;
+    const [first, ...others] = await this.everywhere(async (server) => {
+      const reply = await server.post(path, { per_page: 50 });
+      expectStatus(reply, 200);
+      const hits = reply.json.data.hits as unknown as { document: Document; similarity: number | null }[];
+      return hits.map(({ document, similarity }): [string, number | null] => [document.id, similarity]);
+    });
+    others.forEach((hits, i) => {
+      expect(hits, `${SHARD_COUNTS[i + 1]} shards, similar to ${id}`).toEqual(first);
+    });
+    return first!;
+  }
+
+  /** Waits until the index's own model has given every document a vector. */
+  async embedded(index: string): Promise<void> {
+    await eventually(async () => {
+      const replies = await this.everywhere((server) => server.get(`/v1/indexes/${index}/stats`));
+      return replies.every((reply) => {
+        const { state, pending, model } = reply.json.data.embedder as Record<string, unknown>;
+        return state === "ready" && pending === 0 && model !== null;
+      });
+    }, "documents have their vectors");
+  }
+
   /** Waits until no background merge is running. */
   async settled(index: string): Promise<void> {
     await eventually(async () => {
