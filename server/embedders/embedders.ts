@@ -39,6 +39,8 @@ const POLL_MS = 200;
 const GROWTH = 2;
 /** An endpoint that has given up is asked again so soon. */
 const ENDPOINT_RETRY_MS = 30_000;
+/** A look that has failed for another reason is repeated so soon. */
+const RETRY_MS = 30_000;
 const TERMS_MAX = 50_000;
 const MODEL_NUMBER_MAX = 2 ** 31 - 1;
 
@@ -115,6 +117,7 @@ export class Embedders {
       became(await this.#bring(state, record, signal));
     } catch (error) {
       became("failed");
+      if (!signal.aborted) this.#lookIn(RETRY_MS, uid);
       throw error;
     } finally {
       end();

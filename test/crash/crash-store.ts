@@ -17,6 +17,8 @@ export class CrashDisk {
   freezeAt = 0;
   /** Whether the batch at that sync still reaches the disk. */
   keepsLast = false;
+  /** The disk happens to write everything at once: batches without a sync count as syncs. */
+  isEager = false;
 }
 
 export class FrozenError extends Error {
@@ -53,18 +55,27 @@ export class CrashStore implements Store {
   async batch(ops: Iterable<StoreOp>, { sync }: BatchOptions): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#check();
-    if (!sync) {
+    if (!sync && !this.#disk.isEager) {
       apply(this.#values, ops);
       return;
     }
-    this.#disk.syncs++;
-    const freezes = this.#disk.syncs === this.#disk.freezeAt;
-    if (freezes) this.#frozen = true;
+    const freezes = this.#reachesFreeze();
     if (freezes && !this.#disk.keepsLast) throw new FrozenError();
     apply(this.#values, ops);
+    this.#save();
+    if (freezes) throw new FrozenError();
+  }
+
+  #reachesFreeze(): boolean {
+    this.#disk.syncs++;
+    if (this.#disk.syncs !== this.#disk.freezeAt) return false;
+    this.#frozen = true;
+    return true;
+  }
+
+  #save(): void {
     this.#disk.durable.clear();
     for (const [key, value] of this.#values) this.#disk.durable.set(key, value);
-    if (freezes) throw new FrozenError();
   }
 
   async *entries(range: KeyRange): AsyncIterableIterator<[Uint8Array, Uint8Array]> {
@@ -89,10 +100,14 @@ export class CrashStore implements Store {
   async clear(range: KeyRange): Promise<void> {
     const keys: Uint8Array[] = [];
     for await (const key of this.keys(range)) keys.push(key);
+    const freezes = this.#disk.isEager && keys.length > 0 && this.#reachesFreeze();
+    if (freezes) keys.splice(this.#disk.keepsLast ? Math.ceil(keys.length / 2) : 0); // not atomic
     apply(
       this.#values,
       keys.map((key) => ({ type: "del", key })),
     );
+    if (this.#disk.isEager) this.#save();
+    if (freezes) throw new FrozenError();
   }
 
   async diskBytes(): Promise<number> {

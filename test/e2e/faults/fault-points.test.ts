@@ -74,6 +74,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
       if (what === "stop") expect(await server.stop()).toBe(0);
       await server.launch();
       await complete(scenario, before, reply !== undefined && reply.status < 300 ? "new" : "either");
+      await scenario.settled?.(server);
     }
     if (scenario.drop !== undefined) await server.delete(`/v1/indexes/${scenario.drop}`);
   });

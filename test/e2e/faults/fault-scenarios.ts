@@ -33,6 +33,8 @@ export interface Scenario {
   readonly partial?: true;
   /** The answer is a refusal, but the catalog has the change, and the shards follow by themselves. */
   readonly kept?: true;
+  /** What the server does by itself after a restart. */
+  readonly settled?: (server: TestServer) => Promise<void>;
 }
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
@@ -197,6 +199,25 @@ const turns: Scenario = {
   after: same,
 };
 
+/** An index begins to have vectors: a model is trained, documents are embedded, and codes are stored once the index is quiet. */
+const embedding: Scenario = {
+  before: (world) => remade(world, "embedded", documents(0, 40)),
+  act: (server) =>
+    server.raw("PATCH", "/v1/indexes/embedded/settings", { body: { embedder: { source: "documents" } } }),
+  after: same,
+  settled: (server) => embedded(server, "embedded"),
+};
+
+/** Every document has its vector. A look at the index opens it. */
+async function embedded(server: TestServer, index: string): Promise<void> {
+  expectStatus(await server.query(index, { q: "thing" }), 200);
+  await eventually(async () => {
+    const { data } = (await server.get(`/v1/indexes/${index}/stats`)).json;
+    const { state, pending } = data.embedder as { state: string; pending: number };
+    return state === "ready" && pending === 0;
+  }, "every document has its vector");
+}
+
 const backup: Scenario = {
   before: ({ server }) => noneRunning(server!),
   act: (server) => server.raw("POST", "/v1/snapshots"),
@@ -241,6 +262,11 @@ export const SCENARIOS: Record<ServingPoint, Scenario> = {
   "reindex.before-build": { ...analysis("analysed"), thrown: 200 },
   "purge.before-batch": { ...purging, thrown: 200 },
   "drop.after-manifest": { ...removal, thrown: 200 },
+  "model.before-switch": { ...embedding, thrown: 200 },
+  "model.after-switch": { ...embedding, thrown: 200 },
+  "vectors.before-store": { ...embedding, thrown: 200 },
+  "vectors.after-store": { ...embedding, thrown: 200 },
+  "codes.before-store": { ...embedding, thrown: 200 },
   "catalog.before-batch": { ...creation, thrown: 503 },
   "catalog.after-batch": creation,
   "create.after-catalog": { ...creation, thrown: 503 },

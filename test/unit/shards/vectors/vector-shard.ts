@@ -1,13 +1,16 @@
 // What tests ask a shard about vectors, and vectors that are easy to tell apart.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
-import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
+import {
+  decodeNearestResult,
+  type NearestResult,
+} from "../../../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
 import { encodePolicy, type VectorPolicy } from "../../../../shards/protocol/control.js";
 import { decodeResult } from "../../../../shards/protocol/program.js";
 import { decodeEmptyReply } from "../../../../shards/protocol/reply.js";
 import * as vectors from "../../../../shards/protocol/vectors.js";
-import { type TestShard, UID } from "../harness.js";
+import { engineModule, SCHEMA, type TestShard, UID } from "../harness.js";
 
 export const PUSHED: VectorPolicy = { source: "pushed", origin: 0x80000000 };
 export const ENDPOINT: VectorPolicy = { source: "endpoint", origin: 0x80000001 };
@@ -20,6 +23,20 @@ export function numbers(seed: number): number[] {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return state / 2 ** 31 - 1;
   });
+}
+
+/** A model that was trained on these documents. */
+export async function trainedModel(
+  number: number,
+  since: number,
+  bodies: readonly unknown[],
+): Promise<vectors.NumberedModel> {
+  const module = await engineModule();
+  const documents = bodies.map((body, i) => ({ seq: i + 1, raw: Buffer.from(JSON.stringify(body)) }));
+  const { segment } = module.workbench().build(SCHEMA, documents);
+  const slots = [{ slot: 0, weight: 1, stemmed: false }];
+  const bytes = module.train(segment!, { slots, number, termsMax: 1000, previous: null });
+  return { number, since, documents: bodies.length, fields: 1, trainedAt: 1, tookMs: 1, bytes };
 }
 
 export class VectorShard {
@@ -52,6 +69,15 @@ export class VectorShard {
     more: Partial<SearchProgram> = {},
     generation = this.test.generation,
   ): Promise<number[]> {
+    return Array.from((await this.nearestRows(query, wanted, more, generation)).seqs);
+  }
+
+  async nearestRows(
+    query: Float32Array,
+    wanted: number,
+    more: Partial<SearchProgram> = {},
+    generation = this.test.generation,
+  ): Promise<NearestResult> {
     const request = {
       uid: UID,
       generation,
@@ -61,7 +87,7 @@ export class VectorShard {
       program: encodeSearch({ ...EVERY_DOCUMENT, k: 0, ...more }),
     };
     const reply = decodeResult(await this.test.ask(vectors.encodeNearestRequest(request)));
-    return Array.from(decodeNearestResult(reply).seqs);
+    return decodeNearestResult(reply);
   }
 
   async similarities(query: Float32Array, seqs: readonly number[]): Promise<number[]> {

@@ -8,8 +8,8 @@ import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
 import { EVERY_KEY, kindOfKey } from "../../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
-import { engineModule, NO_VECTORS, SCHEMA, TestShard } from "../harness.js";
-import { DOCUMENTS, ENDPOINT, numbers, PUSHED, VectorShard } from "./vector-shard.js";
+import { NO_VECTORS, SCHEMA, TestShard } from "../harness.js";
+import { DOCUMENTS, ENDPOINT, numbers, PUSHED, trainedModel, VectorShard } from "./vector-shard.js";
 
 let directory: string;
 let shard: VectorShard;
@@ -212,14 +212,12 @@ describe("vectors of the index's own model", () => {
     body: { id: `d${i}`, title: `${TOPICS[i % 4]} item ${i % 7}`, price: i },
   });
 
-  async function model(number: number, since: number): Promise<Parameters<VectorShard["setModel"]>[0]> {
-    const module = await engineModule();
-    const documents = upTo(80).map((i) => ({ seq: i + 1, raw: Buffer.from(JSON.stringify(about(i).body)) }));
-    const { segment } = module.workbench().build(SCHEMA, documents);
-    const slots = [{ slot: 0, weight: 1, stemmed: false }];
-    const bytes = module.train(segment!, { slots, number, termsMax: 1000, previous: null });
-    return { number, since, documents: 80, fields: 1, trainedAt: 1, tookMs: 1, bytes };
-  }
+  const model = (number: number, since: number) =>
+    trainedModel(
+      number,
+      since,
+      upTo(80).map((i) => about(i).body),
+    );
 
   test("documents before and behind it get vectors, and keep them over a restart", async () => {
     await open(DOCUMENTS);
