@@ -36,7 +36,7 @@ export async function relatedWinners(
   const worded = await wordedWinners(plan, matched, known, readView, options);
   if (worded.winners.length === RELATED_MAX) return worded;
   for (const { seq } of worded.winners) known.add(seq);
-  const near = (await findNear()).filter(({ seq }) => !known.has(seq)).map(winnerOf);
+  const near = (await findNear(known.size + RELATED_MAX)).filter(({ seq }) => !known.has(seq)).map(winnerOf);
   return { ...worded, winners: [...worded.winners, ...near].slice(0, RELATED_MAX) };
 }
 

@@ -22,19 +22,24 @@ export interface Nearest {
   readonly similarities: ReadonlyMap<number, number>;
 }
 
-/** The `wanted` nearest documents among those that pass the program, and how near the others are. */
+/**
+ * The `wanted` nearest documents among those that pass the program, and how near the others are. Fewer `codes` find less of what
+ * is nearest, in less time.
+ */
 export async function nearestDocuments(
   readView: ReadView,
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
   others: readonly PlacedDocument[],
+  codes = CODES_MAX,
 ): Promise<Nearest> {
-  const byShard = await readView.nearest(program, query, Math.max(CODES_MAX, wanted * COMPARED_FACTOR));
-  const likely = mostLikely(byShard, wanted * COMPARED_FACTOR);
+  const compared = wanted * COMPARED_FACTOR;
+  const similar = Math.max(codes, compared);
+  const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
   const known = new Set(likely.map(({ seq }) => seq));
-  const compared = [...likely, ...others.filter(({ seq }) => !known.has(seq))];
-  const similarities = await similaritiesOf(readView, query, compared);
+  const documents = [...likely, ...others.filter(({ seq }) => !known.has(seq))];
+  const similarities = await similaritiesOf(readView, query, documents);
   const near = likely
     .flatMap(({ shard, seq }) => {
       const similarity = similarities.get(seq);
@@ -45,20 +50,26 @@ export async function nearestDocuments(
   return { near, similarities };
 }
 
-function mostLikely(byShard: readonly NearestResult[], count: number): PlacedDocument[] {
-  return byShard
-    .flatMap(({ seqs, distances, estimates }, shard) =>
-      Array.from(seqs, (seq, i) => ({
-        shard,
-        seq,
-        distance: distances[i] as number,
-        estimate: estimates[i] as number,
-      })),
-    )
-    .sort((a, b) => a.distance - b.distance || b.seq - a.seq)
-    .slice(0, Math.max(CODES_MAX, count))
-    .sort((a, b) => b.estimate - a.estimate || b.seq - a.seq)
-    .slice(0, count);
+/** Of the documents with the most similar codes over all shards, those with the largest estimates, in any order. */
+function mostLikely(byShard: readonly NearestResult[], similarMax: number, count: number): PlacedDocument[] {
+  const all = byShard.flatMap(({ seqs, distances, estimates }, shard) =>
+    Array.from(seqs, (seq, i) => ({
+      shard,
+      seq,
+      distance: distances[i] as number,
+      estimate: estimates[i] as number,
+    })),
+  );
+  if (byShard.length > 1) all.sort((a, b) => a.distance - b.distance || b.seq - a.seq);
+  const similar = all.slice(0, similarMax);
+  if (similar.length <= count) return similar;
+  // Sorting the bare estimates takes a tenth of the time that sorting the documents by them would take.
+  const least = Float32Array.from(similar, ({ estimate }) => estimate)
+    .sort()
+    .at(-count) as number;
+  const above = similar.filter(({ estimate }) => estimate > least);
+  const equal = similar.filter(({ estimate }) => estimate === least).sort((a, b) => b.seq - a.seq);
+  return [...above, ...equal.slice(0, count - above.length)];
 }
 
 async function similaritiesOf(
@@ -67,7 +78,11 @@ async function similaritiesOf(
   documents: readonly PlacedDocument[],
 ): Promise<Map<number, number>> {
   const seqsByShard = new Map<number, number[]>();
-  for (const { shard, seq } of documents) seqsByShard.set(shard, [...(seqsByShard.get(shard) ?? []), seq]);
+  for (const { shard, seq } of documents) {
+    const seqs = seqsByShard.get(shard);
+    if (seqs === undefined) seqsByShard.set(shard, [seq]);
+    else seqs.push(seq);
+  }
   const known = new Map<number, number>();
   await Promise.all(
     Array.from(seqsByShard, async ([shard, seqs]) => {

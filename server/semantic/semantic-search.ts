@@ -22,8 +22,8 @@ export interface SemanticSearch extends Nearest {
   readonly matched: Matched;
   /** The endpoint that should have helped did not answer, so the answer may be a better one in a moment. */
   readonly passing: boolean;
-  /** The nearest documents also where vectors had no part; none when the query has no vector. */
-  findNear(): Promise<Nearest["near"]>;
+  /** The nearest documents, so many at least if there are, also where vectors had no part; none when the query has no vector. */
+  findNear(wanted: number): Promise<Nearest["near"]>;
 }
 
 /** The documents that any of the words finds best. */
@@ -52,14 +52,14 @@ export async function searchByVectors(
   pageOf: PageOf,
 ): Promise<SemanticSearch> {
   const { semantic } = index.record.settings;
-  const findNearest = (): Promise<NearestTo> =>
-    nearestTo(request, index, plan, byWords, readView, givenVectors);
+  const findNearest = (depth: Depth): Promise<NearestTo> =>
+    nearestTo(request, index, plan, byWords, readView, givenVectors, depth);
   const wordsOnly = {
     ...NOTHING_NEAR,
     mode: "keyword",
     matched: byWords,
     passing: false,
-    findNear: async () => (await findNearest()).nearest?.near ?? [],
+    findNear: async (wanted: number) => (await findNearest(shallow(wanted))).nearest?.near ?? [],
   } as const;
   const mode = modeOf({
     asked: request.searchMode,
@@ -71,7 +71,7 @@ export async function searchByVectors(
     fullMatchesMax: semantic.auto_max_full_matches,
   });
   if (mode === "keyword") return wordsOnly;
-  const { nearest, worded, failed } = await findNearest();
+  const { nearest, worded, failed } = await findNearest(deep(semantic.candidates));
   if (nearest === null) return { ...wordsOnly, passing: failed };
   const candidates = {
     ...nearest,
@@ -84,6 +84,29 @@ export async function searchByVectors(
   const found = await runProgram(program, byWords.words, readView, pageOf);
   const matched = { ...byWords, ...found };
   return { ...nearest, mode, matched, passing: false, findNear: async () => nearest.near };
+}
+
+/** How much is looked at. */
+interface Depth {
+  /** Documents that the words find best. */
+  readonly words: number;
+  /** Nearest documents. */
+  readonly near: number;
+  /** Whether those that the words find are compared, too. */
+  readonly compares: boolean;
+  /** Documents with the most similar codes. */
+  readonly codes?: number;
+}
+
+const SHALLOW_CODES = 200;
+
+function deep(candidates: number): Depth {
+  return { words: candidates, near: candidates, compares: true };
+}
+
+/** What is only shown beside an answer must not cost as much as the answer. */
+function shallow(wanted: number): Depth {
+  return { words: FEEDBACK_DOCUMENTS, near: wanted, compares: false, codes: SHALLOW_CODES };
 }
 
 interface NearestTo {
@@ -102,14 +125,14 @@ async function nearestTo(
   byWords: Matched,
   readView: ReadView,
   givenVectors: GivenVectors,
+  depth: Depth,
 ): Promise<NearestTo> {
-  const { candidates } = record.settings.semantic;
   const { source } = vectorPolicy(record, plan.scale.documents);
   if (source === "none") return { nearest: null, worded: NO_ROWS, failed: false };
   readView.trace?.enter("semantic");
   const [given, worded] = await Promise.all([
     givenVectors.of(record, request),
-    wordRows(plan, byWords, readView, candidates),
+    wordRows(plan, byWords, readView, depth.words),
   ]);
   readView.trace?.enter("semantic");
   const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
@@ -118,7 +141,14 @@ async function nearestTo(
   const nearest =
     query === null
       ? null
-      : await nearestDocuments(readView, withoutWords(plan), query, candidates, worded.documents);
+      : await nearestDocuments(
+          readView,
+          withoutWords(plan),
+          query,
+          depth.near,
+          depth.compares ? worded.documents : [],
+          depth.codes,
+        );
   return { nearest, worded, failed: given.failed };
 }
 

@@ -9,33 +9,45 @@ const RECORD_BYTES = 200;
 const HALF_VECTORS = Math.floor(BYTES_MAX / 2 / (VECTOR_BYTES + RECORD_BYTES));
 
 export class RecentVectors {
-  #young = new Map<string, VectorRecord>();
-  #old = new Map<string, VectorRecord>();
+  #young = new Half();
+  #old = new Half();
 
   get(uid: number, seq: number): VectorRecord | undefined {
-    const key = `${uid}:${seq}`;
-    const record = this.#young.get(key);
+    const record = this.#young.of(uid).get(seq);
     if (record !== undefined) return record;
-    const older = this.#old.get(key);
-    if (older !== undefined) this.#put(key, older);
+    const older = this.#old.of(uid).get(seq);
+    if (older !== undefined) this.put(uid, seq, older);
     return older;
   }
 
   put(uid: number, seq: number, record: VectorRecord): void {
-    this.#put(`${uid}:${seq}`, record);
+    if (this.#young.count >= HALF_VECTORS) {
+      this.#old = this.#young;
+      this.#young = new Half();
+    }
+    this.#young.of(uid).set(seq, record);
+    this.#young.count++;
   }
 
   /** Forgets all. It is called when stored vectors were replaced or an index was dropped, which is rare. */
   clear(): void {
-    this.#young = new Map();
-    this.#old = new Map();
+    this.#young = new Half();
+    this.#old = new Half();
   }
+}
 
-  #put(key: string, record: VectorRecord): void {
-    if (this.#young.size >= HALF_VECTORS) {
-      this.#old = this.#young;
-      this.#young = new Map();
+/** By index and sequence number: one map of both together would make a text for each look. */
+class Half {
+  /** Puts so far: at least as many as there are records. */
+  count = 0;
+  readonly #byIndex = new Map<number, Map<number, VectorRecord>>();
+
+  of(uid: number): Map<number, VectorRecord> {
+    let records = this.#byIndex.get(uid);
+    if (records === undefined) {
+      records = new Map();
+      this.#byIndex.set(uid, records);
     }
-    this.#young.set(key, record);
+    return records;
   }
 }
