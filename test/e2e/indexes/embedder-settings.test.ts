@@ -1,8 +1,9 @@
-// The settings of semantic search over HTTP: what is refused, and that the key of an endpoint never comes out again.
+// The settings of semantic search over HTTP: what is refused, that the key of an endpoint never comes out again, and what an
+// index that learns says about it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectStatus, TestServer } from "../world/harness.js";
+import { eventually, expectStatus, TestServer } from "../world/harness.js";
 
 const KEY = "sk-never-shown-0123456789";
 const ENDPOINT = { source: "endpoint", url: "http://127.0.0.1:9/v1", model: "small" };
@@ -108,5 +109,27 @@ describe("settings of semantic search", () => {
     const reply = await server.post("/v1/multi-search", { searches });
     expectStatus(reply, 200);
     expect(reply.json.data).toMatchObject({ results: searches.map(() => ({ found: 1 })) });
+  });
+});
+
+describe("an index that learns from its documents", () => {
+  test("waits for its model from the document on that makes it large enough", async () => {
+    const documents = Array.from({ length: 200 }, (_, i) => ({
+      id: `${i}`,
+      title: `shoe ${i % 7} lace ${i % 5}`,
+    }));
+    const embedder = async () =>
+      ((await server.get("/v1/indexes/e/stats")).json.data as { embedder: { source: string; state: string } })
+        .embedder;
+    await server.createIndex("e", SCHEMA, documents.slice(1));
+    expect(await embedder()).toMatchObject({ source: "none", state: "none", model: null });
+    const batch = { documents: documents.slice(0, 1) };
+    expectStatus(await server.post("/v1/indexes/e/documents/batch", batch), 200);
+    const first = await embedder();
+    expect([first.source, first.state === "none"]).toEqual(["documents", false]);
+    await eventually(async () => (await embedder()).state === "ready", "the index has its vectors");
+    expect(await embedder()).toMatchObject({ documents: 200, pending: 0, model: { documents: 200 } });
+    const trained = server.log.filter(({ msg }) => msg === "a model was trained");
+    expect(trained.map(({ index, sample }) => [index, sample])).toEqual([["e", 200]]);
   });
 });
