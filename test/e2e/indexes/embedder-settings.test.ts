@@ -118,9 +118,8 @@ describe("an index that learns from its documents", () => {
       id: `${i}`,
       title: `shoe ${i % 7} lace ${i % 5}`,
     }));
-    const embedder = async () =>
-      ((await server.get("/v1/indexes/e/stats")).json.data as { embedder: { source: string; state: string } })
-        .embedder;
+    const embedder = async (): Promise<Record<string, unknown>> =>
+      (await server.get("/v1/indexes/e/stats")).json.data.embedder as Record<string, unknown>;
     await server.createIndex("e", SCHEMA, documents.slice(1));
     expect(await embedder()).toMatchObject({ source: "none", state: "none", model: null });
     const batch = { documents: documents.slice(0, 1) };
