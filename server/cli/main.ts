@@ -14,6 +14,7 @@ import { restoreCommand } from "./commands/restore.js";
 import { rulesCommand } from "./commands/rules.js";
 import { searchCommand } from "./commands/search.js";
 import { serveCommand } from "./commands/serve.js";
+import { similarCommand } from "./commands/similar.js";
 import { sourcesCommand } from "./commands/sources.js";
 import { synonymsCommand } from "./commands/synonyms.js";
 import { withGlobalOptions } from "./connection.js";
@@ -48,6 +49,7 @@ async function run(args: readonly string[]): Promise<number> {
     serveCommand(),
     importCommand(setExit),
     searchCommand(),
+    similarCommand(),
     indexesCommand(),
     rulesCommand(),
     synonymsCommand(setExit),

@@ -45,7 +45,7 @@ const WEB_ADDRESS = /^(https?:)?\/\//;
 
 export function resultLines(answer: QueryAnswer, width: number): string[] {
   const lines: string[] = [];
-  if (answer.hits.length > 0) lines.push(...hitTable(answer.hits, width), "");
+  if (answer.hits.length > 0) lines.push(...hitTable(answer.hits, width, rankColumns(answer.hits)), "");
   lines.push(...answer.hits.flatMap(explanationLines));
   for (const facet of facetCounts(answer)) {
     const values = facet.counts.map(({ value, count }) => `${oneLine(String(value))} (${grouped(count)})`);
@@ -55,6 +55,24 @@ export function resultLines(answer: QueryAnswer, width: number): string[] {
   }
   lines.push(foundLine(answer));
   return lines;
+}
+
+/** The parts of an answer with similar documents that are shown. */
+export interface SimilarAnswer {
+  readonly data: {
+    readonly hits: readonly (Pick<QueryHit, "document"> & { readonly similarity: number | null })[];
+    readonly took_ms: number;
+  };
+}
+
+/** Without vectors nothing is known of how similar documents are, so there is no column for it. */
+export function similarLines({ data: { hits, took_ms } }: SimilarAnswer, width: number): string[] {
+  const cells = hits.map(({ similarity }) => similarity?.toFixed(2) ?? "");
+  const known: RankColumn[] = cells.every((cell) => cell === "")
+    ? []
+    : [{ title: "similarity", align: "right", cells }];
+  const found = `${grouped(hits.length)} similar, ${took_ms} ms`;
+  return hits.length === 0 ? [found] : [...hitTable(hits, width, known), "", found];
 }
 
 /** The hit's id and, indented, the server's sentences about it; nothing without sentences. */
@@ -77,9 +95,12 @@ function facetCounts(answer: QueryAnswer): readonly FacetCounts[] {
   }));
 }
 
-function hitTable(hits: readonly QueryHit[], width: number): string[] {
+function hitTable(
+  hits: readonly Pick<QueryHit, "document">[],
+  width: number,
+  ranked: readonly RankColumn[],
+): string[] {
   const documents = hits.map((hit) => hit.document);
-  const ranked = rankColumns(hits);
   const names = fieldNames(documents);
   const title = titleField(documents, names);
   const others = otherFields(

@@ -1,19 +1,23 @@
 // `skein search`: one query, its hits as a table, the facets beside it.
 
-import { Command, InvalidArgumentError } from "commander";
+import { Command, Option } from "commander";
 import { parseExact } from "../api.js";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { type QueryAnswer, resultLines } from "../results.js";
+import { wholeNumber } from "../whole-number.js";
 
 interface SearchOptions extends GlobalOptions {
   readonly filter?: string;
   readonly facets?: string;
   readonly sort?: string;
   readonly queryBy?: string;
+  readonly mode?: string;
   readonly page?: number;
   readonly perPage?: number;
   readonly explain?: boolean;
 }
+
+const MODES = ["auto", "keyword", "semantic", "hybrid"];
 
 const EXAMPLES = `
 Examples:
@@ -21,6 +25,7 @@ Examples:
   skein search products runing --filter "price:<=100 && in_stock:true" --facets brand,category
   skein search products '"merino wool"' -- -socks
   skein search products wifi rooter --explain
+  skein search products warm clothes for hiking --mode semantic
   skein search products '*' --sort price:asc --per-page 25
 
 Without words, or with *, all documents are listed. The filter language is the one of filter_by.
@@ -35,6 +40,7 @@ export function searchCommand(): Command {
     .option("--facets <fields>", "count the values of these fields (comma-separated)")
     .option("--sort <keys>", "sort_by, for instance price:asc,rating:desc")
     .option("--query-by <fields>", "search only these fields (comma-separated)")
+    .addOption(new Option("--mode <mode>", "by words, by meaning or by both; default: auto").choices(MODES))
     .option("--page <n>", "page number, from 1", wholeNumber)
     .option("--per-page <n>", "hits per page", wholeNumber)
     .option("--explain", "tell for every hit why it stands where it does")
@@ -65,14 +71,9 @@ function query(words: readonly string[], options: SearchOptions): Record<string,
   if (options.facets !== undefined) body.facet_by = options.facets;
   if (options.sort !== undefined) body.sort_by = options.sort;
   if (options.queryBy !== undefined) body.query_by = options.queryBy;
+  if (options.mode !== undefined) body.search_mode = options.mode;
   if (options.page !== undefined) body.page = options.page;
   if (options.perPage !== undefined) body.per_page = options.perPage;
   if (options.explain === true) body.explain = true;
   return body;
-}
-
-function wholeNumber(text: string): number {
-  const n = Number(text);
-  if (Number.isInteger(n) && n >= 0) return n;
-  throw new InvalidArgumentError("it must be a whole number");
 }

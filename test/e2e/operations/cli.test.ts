@@ -225,6 +225,22 @@ describe("search, indexes, keys", () => {
     expect(hit!.explanation).toMatchObject({ full: true, place: "normal" });
   });
 
+  test("the mode that was asked for, and documents that are similar to one", async () => {
+    const modes = ["keyword", "semantic", "hybrid", "auto"];
+    for (const mode of modes)
+      expect(await skein(["search", "piped", "trail", "--mode", mode])).toMatchObject({ code: 0, err: "" });
+    expect((await skein(["search", "piped", "trail", "--mode", "near"])).err).toMatch(
+      /allowed choices are auto/,
+    );
+    const run = await skein(["similar", "piped", "shoe-0", "--per-page", "3", "--fields", "title"]);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    expect(run.out).toMatch(/^id +title *\n/);
+    expect(run.out).toMatch(/\n3 similar, \d+ ms\n$/);
+    const raw = await skein(["similar", "piped", "shoe-0", "--filter", "price:<0", "--json"]);
+    expect(JSON.parse(raw.out)).toMatchObject({ data: { hits: [] } });
+    expect(await skein(["similar", "piped", "nobody"])).toMatchObject({ code: 2, out: "" });
+  });
+
   test("the whole answer for programs; global options may stand anywhere", async () => {
     const run = await skein(["--json", "search", "piped", "trail", "--per-page", "1"]);
     expect(JSON.parse(run.out)).toMatchObject({ found: 20, per_page: 1 });

@@ -1,0 +1,8 @@
+// An option whose value is a whole number, such as a page. The message of a wrong one is completed by commander.
+import { InvalidArgumentError } from "commander";
+
+export function wholeNumber(text: string): number {
+  const n = Number(text);
+  if (Number.isInteger(n) && n >= 0) return n;
+  throw new InvalidArgumentError("it must be a whole number");
+}
