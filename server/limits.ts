@@ -74,6 +74,10 @@ export const REQUEST_LIMITS = {
   suggestionsMax: 50,
   suggestionBytesMax: 1024,
   suggestRowsMax: 1_000,
+  understandingTokensMax: 40,
+  understandingTrialsMax: 8,
+  understandingFacetsMax: 8,
+  understandingFacetValuesMax: 2_000,
 
   // analytics
   personBytesMax: 256,
@@ -106,6 +110,12 @@ const SERVER_LIMITS = {
 
   // process: free bytes of the disk below which documents are refused with 503
   diskFreeBytesMin: 64 * 1024 * 1024,
+
+  // query understanding: facet values that are remembered of all indexes, how old those of a large index may be, and
+  // remembered answers of language models
+  understandingValuesMax: 200_000,
+  understandingFactsMsMax: 5_000,
+  understandingAnswersMax: 1_000,
 
   // feeds: what one item may have, how long a feed's server may be silent, redirects that are followed, how long a preview takes
   feedItemBytesMax: 4 * 1024 * 1024,

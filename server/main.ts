@@ -60,6 +60,7 @@ import { planNamed } from "./tenants/plans.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
+import { QueryUnderstanding } from "./understanding/understanding.js";
 
 export interface RunningServer {
   readonly url: string;
@@ -208,6 +209,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   await backups.clean();
   const curation = new Curation(catalog, analyserOf, limits);
   const popularLogs = new PopularLogs({ pool: analyticsPool, jobs });
+  const understanding = new QueryUnderstanding({ catalog, secrets, addresses: config.ai, limits });
+  undo.push(async () => understanding.close());
   const services: Services = {
     ...ingest,
     config,
@@ -235,6 +238,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
         limits,
         givenVectors,
         queriedIndexes: new QueriedIndexes(analyserOf, () => NOTHING_POPULAR, limits, log),
+        understanding,
       }),
       curation,
       usage,
@@ -249,6 +253,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     embedders,
     givenVectors,
     queriedIndexes: new QueriedIndexes(analyserOf, (record) => popularLogs.of(record), limits, log),
+    understanding,
     slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     scrape,
     bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),

@@ -1,4 +1,4 @@
-// The member "ai" of the configuration file: which models help, and where they are.
+// The member "ai" of the configuration file: which models help and where they are, and which addresses tenants may name.
 import { defaultsTo, object, optional } from "../input/object-reader.js";
 import {
   anything,

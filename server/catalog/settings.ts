@@ -1,5 +1,6 @@
 // Search settings of an index: defaults, and the check of a change against the schema. Most settings change only what
 // queries do. Those on which the terms of documents depend make stored segments stale.
+
 import { isTextType } from "../field-types.js";
 import { describe } from "../input/json-value.js";
 import { defaultsTo, object } from "../input/object-reader.js";
@@ -17,6 +18,7 @@ import {
   type ValueReader,
 } from "../input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
+import { AI_SETTING } from "./ai-setting.js";
 import { checkEmbedderFields, SEMANTIC_SETTINGS } from "./embedder-settings.js";
 import { type ModelServers, sealedKeys } from "./model-servers.js";
 import { indexRules, LANGUAGE } from "./schema.js";
@@ -74,6 +76,7 @@ export const SETTINGS = object(
     drop_tokens_threshold: defaultsTo(1, integer(0, FIXED_LIMITS.dropTokensThresholdMax)),
     highlight: defaultsTo(HIGHLIGHT.defaults, HIGHLIGHT),
     ...SEMANTIC_SETTINGS,
+    ai: AI_SETTING,
   },
   { unknown: "refused" },
 );
@@ -118,7 +121,8 @@ export function withAllSettings(record: IndexRecord): IndexRecord {
 }
 
 function withoutKeys(given: GivenSettings): IndexSettings {
-  return { ...given, embedder: { ...given.embedder, api_key: null } };
+  const { embedder, ai } = given;
+  return { ...given, embedder: { ...embedder, api_key: null }, ai: { ...ai, api_key: null } };
 }
 
 /** Whether documents must be analysed anew when settings `a` become `b`. */

@@ -73,10 +73,22 @@ export interface IndexSettings {
   readonly highlight: HighlightSettings;
   readonly embedder: EmbedderSettings;
   readonly semantic: SemanticSettings;
+  readonly ai: AiSetting;
+}
+
+/** Who reads the queries of an index: the rules, or a language model behind an OpenAI-compatible server. */
+export interface AiSetting {
+  readonly provider: "rules" | "endpoint";
+  /** Set when the provider is "endpoint" and only then; so is the model. */
+  readonly url: string | null;
+  readonly model: string | null;
+  /** Never here: the record keeps it sealed. */
+  readonly api_key: null;
+  readonly timeout_ms: number;
 }
 
 /** The settings that name a server of a model (`url`), for which a key may have been given (`api_key`). */
-export const KEYED_SETTINGS = ["embedder"] as const satisfies readonly (keyof IndexSettings)[];
+export const KEYED_SETTINGS = ["embedder", "ai"] as const satisfies readonly (keyof IndexSettings)[];
 export type KeyedSetting = (typeof KEYED_SETTINGS)[number];
 
 export type IndexStatus = "active" | "rebuilding" | "error";

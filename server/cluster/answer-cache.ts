@@ -24,6 +24,8 @@ export interface Question {
   readonly body: Uint8Array;
   /** How large the answer may be. */
   readonly bytesMax: number;
+  /** It may be asked in other words than it is typed: the plan of who asks has that. */
+  readonly understood: boolean;
 }
 
 /** What is kept of an answer. */
@@ -71,6 +73,7 @@ export class AnswerCache {
       entry.generation === generation &&
       entry.state === question.state &&
       entry.bytesMax === question.bytesMax &&
+      entry.understood === question.understood &&
       Buffer.compare(entry.body, question.body) === 0;
     if (!known) {
       this.#meter.misses++;
@@ -135,9 +138,10 @@ export class IndexAnswers {
 }
 
 /** FNV-1a. */
-function hashOf(owner: number, generation: number, { state, body, bytesMax }: Question): number {
+function hashOf(owner: number, generation: number, { state, body, bytesMax, understood }: Question): number {
   let hash = 0x811c9dc5;
-  for (const number of [owner, generation, state, bytesMax]) hash = Math.imul(hash ^ number, 0x01000193);
+  for (const number of [owner, generation, state, bytesMax, Number(understood)])
+    hash = Math.imul(hash ^ number, 0x01000193);
   for (let i = 0; i < body.length; i++) hash = Math.imul(hash ^ body[i]!, 0x01000193);
   return hash;
 }

@@ -7,14 +7,14 @@ import { contentsOf } from "../catalog/state.js";
 import type { IndexRecord, RankingRule } from "../catalog/types.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
 import { QueryTrace } from "../metrics/query-trace.js";
-import { type Searching, search } from "../search/search.js";
+import { type QuerySearching, search } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
 /** The proposed rule wins against none that exists. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
-interface ShopSearching extends Searching {
+interface ShopSearching extends QuerySearching {
   readonly catalog: Catalog;
   /** Its own one: rules that are tried must not reach other queries. */
   readonly queriedIndexes: QueriedIndexes;
@@ -53,6 +53,8 @@ export class IndexShop {
       state: index.state,
       body: Buffer.from(`coach ${++this.#asked}`),
       bytesMax: limits.replyBytesMax,
+      // What is tried is how the words themselves are found.
+      understood: false,
     };
     const { bytes } = await search(this.#searching, index, body, question, "", new QueryTrace());
     const { found, hits, suggestions } = JSON.parse(Buffer.from(bytes).toString()) as SearchResponse;

@@ -17,6 +17,7 @@ import type { Ingest } from "../ingest/write.js";
 import type { Lifecycle } from "../lifecycle.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
 import type { Scrape } from "../scrape.js";
+import type { Understanding } from "../search/search.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
 import type { GivenVectors } from "../semantic/given-vectors.js";
 import type { Previews } from "../sources/preview.js";
@@ -49,6 +50,7 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly embedders: Embedders;
   readonly givenVectors: GivenVectors;
   readonly queriedIndexes: QueriedIndexes;
+  readonly understanding: Understanding;
   readonly slowQueries: SlowQueryLog;
   readonly scrape: Scrape;
   readonly bodies: BodyMemory;

@@ -21,6 +21,8 @@ export interface Matched {
   readonly fullMatches: number;
 }
 
+const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
+
 type Attempt = Omit<Matched, "fullMatches">;
 
 /** The page of a program's answer that will be shown. */
@@ -51,6 +53,11 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
 
 function counted(attempt: Attempt): Matched {
   return { ...attempt, fullMatches: matches(attempt) };
+}
+
+/** How many documents match all words, without fetching any. Requires a plan of a page without rows. */
+export async function countFull(plan: QueryPlan, readView: ReadView): Promise<number> {
+  return (await matchQuery({ ...plan, dropThreshold: 0 }, readView, () => NO_PAGE)).fullMatches;
 }
 
 /** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */

@@ -9,6 +9,7 @@ import type {
   SortKey,
 } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexScale } from "../cluster/index-state.js";
+import { avoidingRules } from "../curate/avoided-words.js";
 import { bonusesOf } from "../curate/bonuses.js";
 import { firedRulesOf } from "../curate/fired-rules.js";
 import { compileFilter } from "../filter/filter-compile.js";
@@ -38,6 +39,10 @@ export interface QueryPlan {
   readonly languages: readonly number[];
   /** The program without words, to which `programOf` adds them. */
   readonly program: SearchProgram;
+  /** The first so many of its rules are the shop's; one behind them is about documents with avoided words. */
+  readonly shopRules: number;
+  /** The rules where not every document has all words: one that has them comes before one that has not, avoided words or not. */
+  readonly relaxedRules: SearchProgram["rules"];
   /** First row of the page in the global order. */
   readonly offset: number;
   readonly typoPolicy: "auto" | "always" | "missing";
@@ -73,7 +78,11 @@ export function planQuery(
     (number) => number > 0,
   );
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
-  const curation = firedRulesOf(index.rules, text.terms, limits.queryPinsMax);
+  const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
+  const curation = firedRulesOf(index.rules, typed, limits.queryPinsMax);
+  const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
+  const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
+  const byRelevance = request.sort === null || request.sort[0]?.field === null;
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
@@ -93,12 +102,14 @@ export function planQuery(
       excludes: text.excludes,
       filter: compileFilter(request.filter, view, analyser),
       bonuses: bonusesOf(text, view),
-      rules: curation.rules,
+      rules,
       pins: curation.pins,
       neighbours: null,
-      sort: sortKeys(request, index, moves(curation)),
+      sort: sortKeys(request, index, moves(rules, curation.pins)),
       facets: facetRequests(request, scale.shards),
     },
+    shopRules: curation.rules.length,
+    relaxedRules: avoiding !== null && byRelevance ? [...curation.rules, avoiding.lift] : rules,
     offset,
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
@@ -116,7 +127,8 @@ export function programOf(
   averageLengths: readonly number[],
 ): SearchProgram {
   const slots = plan.program.slots.map((slot, i) => ({ ...slot, averageLength: averageLengths[i] ?? 0 }));
-  return { ...plan.program, mode, words, slots };
+  const rules = mode === "any" ? plan.relaxedRules : plan.program.rules;
+  return { ...plan.program, mode, words, slots, rules };
 }
 
 /** The rows up to the end of the page, but at least so many that all results of a query with related ones are known. */
@@ -138,7 +150,7 @@ function weightedSlots({ fields }: QueryRequest): QueriedField[] {
 }
 
 /** Whether rules put some documents first or last, whatever the sort. */
-function moves({ rules, pins }: ReturnType<typeof firedRulesOf>): boolean {
+function moves(rules: SearchProgram["rules"], pins: SearchProgram["pins"]): boolean {
   return pins.length > 0 || rules.some((rule) => rule.effect === "bury");
 }
 

@@ -107,6 +107,13 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "understood_queries_total",
+    help: "Queries that were asked in other words than they were typed.",
+    labels: [],
+    samples: (recorder) => [[{}, recorder.understoodQueries]],
+  },
+  {
+    type: "counter",
     name: "log_lines_dropped_total",
     help: "Log lines that could not be written.",
     labels: [],

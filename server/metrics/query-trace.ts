@@ -8,6 +8,8 @@ export type QueryPhase = (typeof QUERY_PHASES)[number];
 export class QueryTrace {
   /** Documents found, null while unknown. */
   found: number | null = null;
+  /** It was asked in other words than it was typed. */
+  understood = false;
   readonly #ms: Record<QueryPhase, number> = {
     plan: 0,
     open: 0,

@@ -94,6 +94,7 @@ export class Recorder {
   /** Runs of data sources that are over, by their status. */
   readonly feedRuns = new Map<RunStatus, number>();
   slowQueries = 0;
+  understoodQueries = 0;
   logLinesDropped = 0;
   requestsInFlight = 0;
   readonly #requests = new Map<string, Map<string, RequestMeter>>();
@@ -117,6 +118,7 @@ export class Recorder {
   /** A query was answered; its trace is stopped. */
   queryAnswered(trace: QueryTrace): void {
     this.queries.observe(trace.totalMs / 1000);
+    if (trace.understood) this.understoodQueries++;
     for (const phase of QUERY_PHASES)
       if (phase !== "open" || trace.phaseMs(phase) > 0)
         this.phases[phase].observe(trace.phaseMs(phase) / 1000);

@@ -45,6 +45,7 @@ const MEMBERS = {
   fields: optional(texts(), "Members of the documents to return; default: all."),
   exclude_fields: optional(texts(), "Members to leave out; not used beside fields"),
   explain: defaultsTo(false, flag(), "Tell for every hit why it stands where it does."),
+  ai: defaultsTo(true, flag(), "false: the query is asked as it is typed."),
   ...ASKER_MEMBERS,
 };
 /** The parameters of a query: unknown ones are ignored. */
@@ -54,9 +55,13 @@ type QueryValues = ValuesOf<typeof MEMBERS>;
 
 export interface QueryRequest {
   readonly q: string;
+  /** The text as it came, where `q` is what it was understood as. */
+  readonly typed: string;
   readonly searchMode: AskedMode;
   /** The query's own vector, of length 1. Null when it has none. */
   readonly vector: Float32Array | null;
+  /** Words, or words in sequence, of which was understood that documents with them are not wanted. */
+  readonly avoided: readonly string[];
   /** Lists documents instead of searching words. */
   readonly browse: boolean;
   /** Empty only for browsing an index without searchable fields. */
@@ -77,6 +82,8 @@ export interface QueryRequest {
   readonly dropFields: readonly string[] | null;
   /** Tell for every hit why it stands where it does. */
   readonly explain: boolean;
+  /** It may be asked in another way than it is typed. */
+  readonly ai: boolean;
 }
 
 /** `*`, and a text without anything in it, list documents instead of searching words. */
@@ -98,6 +105,8 @@ export function readQueryRequest(
   const browse = isBrowse(q);
   return {
     q,
+    typed: q,
+    avoided: [],
     searchMode: given.search_mode ?? "auto",
     vector,
     browse,
@@ -114,6 +123,7 @@ export function readQueryRequest(
     keepFields,
     dropFields: keepFields === null ? excluded : null,
     explain: given.explain,
+    ai: given.ai,
   };
 }
 

@@ -16,6 +16,7 @@ import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/prog
 import type { ReadView } from "../cluster/read-view.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
 import type { Winner } from "../matching/merge.js";
+import type { QueryPlan } from "../matching/plan.js";
 import type { IndexView } from "../schema/index-view.js";
 import type { QueryWord } from "../words/query-text.js";
 
@@ -75,11 +76,12 @@ interface Searched {
 export async function explainHits<Hit>(
   readView: ReadView,
   { program, similarities }: Searched,
-  words: readonly QueryWord[],
+  { text, shopRules }: QueryPlan,
   winners: readonly Winner[],
   hits: readonly Hit[],
   view: IndexView,
 ): Promise<(Hit & { readonly explanation: Explanation | null })[]> {
+  const causes = causesOf(program, shopRules);
   const shards = [...new Set(winners.map((winner) => winner.shard))];
   const rows = new Map<number, ExplainedRow | null>();
   await Promise.all(
@@ -94,7 +96,9 @@ export async function explainHits<Hit>(
     return {
       ...(hits[i] as Hit),
       explanation:
-        row === null ? null : explanation(row, program, words, view, similarities.get(seq) ?? null),
+        row === null
+          ? null
+          : explanation(row, program, text.words, view, similarities.get(seq) ?? null, causes),
     };
   });
 }
@@ -105,6 +109,7 @@ function explanation(
   queryWords: readonly QueryWord[],
   view: IndexView,
   similarity: number | null,
+  causes: Causes,
 ): Explanation {
   const words = row.words.map((word, i) => wordExplanation(word, i, program, queryWords, view));
   const bonuses = bonusesOf(row);
@@ -118,7 +123,27 @@ function explanation(
     boost: row.boosts,
     place: row.pinned ? "pinned" : row.rowClass === 0n ? "buried" : "normal",
   } as const;
-  return { text: sentences(parts, row.matched || row.hasWord), ...parts };
+  return { text: sentences(parts, row.matched || row.hasWord, causes), ...parts };
+}
+
+/** What buries a document, and what raises its relevance. */
+interface Causes {
+  readonly buried: string;
+  readonly raised: string;
+}
+
+function causesOf({ rules }: SearchProgram, shopRules: number): Causes {
+  const ofShop = { buried: "A ranking rule puts it last.", raised: "Ranking rules raise its relevance by" };
+  if (rules.length === shopRules) return ofShop;
+  const avoided = "word that the query does not want";
+  const has = (wanted: SearchProgram["rules"][number]["effect"]): boolean =>
+    rules.slice(0, shopRules).some(({ effect }) => effect === wanted);
+  return {
+    buried: `A ${has("bury") ? "ranking rule or a " : ""}${avoided} puts it last.`,
+    raised: has("boost")
+      ? `Ranking rules and the lack of a ${avoided} raise its relevance by`
+      : `The lack of a ${avoided} raises its relevance by`,
+  };
 }
 
 function wordExplanation(
@@ -157,10 +182,10 @@ function bonusesOf(row: ExplainedRow): { reason: string; points: number }[] {
   return [...bonuses, { reason, points: rounded(row.placeBonus / POINT) }];
 }
 
-function sentences(parts: Omit<Explanation, "text">, matched: boolean): string[] {
+function sentences(parts: Omit<Explanation, "text">, matched: boolean, causes: Causes): string[] {
   const told: string[] = [];
   if (parts.place === "pinned") told.push("A ranking rule pins it to the top.");
-  if (parts.place === "buried") told.push("A ranking rule puts it last.");
+  if (parts.place === "buried") told.push(causes.buried);
   if (!matched) told.push("It does not match the words of the query.");
   for (const { word, match, found, points } of parts.words) {
     const fields = [...new Set(found.map(({ field }) => field))].join(", ");
@@ -178,7 +203,7 @@ function sentences(parts: Omit<Explanation, "text">, matched: boolean): string[]
       `Its meaning is near to that of the query (${parts.similarity}): ${parts.similarity_points} points.`,
     );
   for (const { reason, points } of parts.bonuses) told.push(`Bonus, because ${reason}: ${points} points.`);
-  if (parts.boost > 0) told.push(`Ranking rules raise its relevance by ${parts.boost * 10} %.`);
+  if (parts.boost > 0) told.push(`${causes.raised} ${parts.boost * 10} %.`);
   return told;
 }
 

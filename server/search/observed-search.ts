@@ -8,7 +8,7 @@ import type { Recorder } from "../metrics/recorder.js";
 import { queryIdText } from "../query-log/rows/query-ids.js";
 import type { AskedBy } from "../request/asker.js";
 import { encodeAgain } from "./respond.js";
-import { type SearchAnswer, type Searching, search } from "./search.js";
+import { type QuerySearching, type SearchAnswer, search } from "./search.js";
 import type { SlowQueryLog } from "./slow-query-log.js";
 
 /** The body of a query. */
@@ -21,26 +21,27 @@ export interface QueryBody {
 }
 
 /** What observed searches work with. */
-interface ObservedSearching extends Searching {
+interface ObservedSearching extends QuerySearching {
   readonly queriedIndexes: QueriedIndexes;
   readonly recorder: Recorder;
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
 }
 
-/** The JSON answer to a query, as `search` gives it. */
+/** The JSON answer to a query, as `search` gives it. `understood`: see Question. */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
+  understood: boolean,
 ): Promise<Uint8Array> {
   const { record } = contents;
   const { reads, recorder, slowQueries, logWriter } = searching;
   const trace = new QueryTrace();
   const id = logWriter.ids.next(Date.now());
   const index = searching.queriedIndexes.of(contents);
-  const question = { state: index.state, body: body.bytes, bytesMax };
+  const question = { state: index.state, body: body.bytes, bytesMax, understood };
   const known = reads.recall(record.uid, question);
   const ended = ({ bytes, answered }: SearchAnswer): Uint8Array => {
     trace.stop();

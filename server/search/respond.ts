@@ -27,6 +27,22 @@ export interface FacetTable {
   readonly counts: readonly FacetCount[];
 }
 
+/** How a query was understood, when it was asked in another way than it was typed. */
+export interface AiContext {
+  readonly original_query: string;
+  readonly rewritten_query: string;
+  readonly intent: string;
+  /** For people. */
+  readonly user_message: string;
+  readonly alternative_queries: readonly string[];
+  readonly confidence: string;
+  readonly applied_filters: {
+    readonly filter_by: string | null;
+    readonly sort_by: string | null;
+    readonly avoided: readonly string[];
+  };
+}
+
 export interface QueryResponse {
   readonly queryId: string;
   /** The one used. */
@@ -40,6 +56,7 @@ export interface QueryResponse {
   readonly outOf: number;
   readonly facets: readonly FacetTable[];
   readonly suggestions: readonly SuggestedQuery[];
+  readonly aiContext: AiContext | null;
   /** A ranking rule affected at least one document. */
   readonly curated: boolean;
   readonly tookMs: number;
@@ -72,7 +89,8 @@ export function encodeResponse(
     '"hits":',
     hits,
     `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
-      `"search_mode":"${response.mode}","ai_enhanced":false,"ai_context":null,` +
+      `"search_mode":"${response.mode}","ai_enhanced":${response.aiContext !== null},` +
+      `"ai_context":${JSON.stringify(response.aiContext)},` +
       `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
     ...hitParts(response.relatedHits),
     `,"curated_applied":${response.curated},"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,

@@ -1,11 +1,13 @@
-// A whole query on one screen: plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
+// A whole query on one screen: understand, plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
 // respond. Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
 import type { Question } from "../cluster/answer-cache.js";
+import type { IndexScale } from "../cluster/index-state.js";
+import type { ReadView } from "../cluster/read-view.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
 import { type Matched, matchQuery, type PageOf } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
-import { planQuery } from "../matching/plan.js";
+import { planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
@@ -16,7 +18,7 @@ import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
 import { relatedWinners } from "./related.js";
-import { encodeResponse, type Hit, type QueryResponse } from "./respond.js";
+import { type AiContext, encodeResponse, type Hit, type QueryResponse } from "./respond.js";
 import { ShownDocuments } from "./shown-documents.js";
 import { suggestedQueries } from "./suggested-queries.js";
 
@@ -25,6 +27,42 @@ export interface Searching {
   readonly reads: Reads;
   readonly limits: Limits;
   readonly givenVectors: GivenVectors;
+}
+
+/** What was found when a query was asked in some words. */
+export interface Attempt {
+  readonly request: QueryRequest;
+  readonly plan: QueryPlan;
+  readonly shown: ShownDocuments;
+  readonly matched: Matched;
+}
+
+/** A query asked as it is meant. */
+export interface Meant {
+  readonly attempt: Attempt;
+  /** Null: it was asked as it is typed. */
+  readonly context: AiContext | null;
+  /** Whatever is asked of this state of the index will be understood in the same way. */
+  readonly lasting: boolean;
+}
+
+/** A query as it came, and the index that it is put to. */
+export interface AskedQuery {
+  readonly asked: QueryRequest;
+  readonly index: QueriedIndex;
+  readonly scale: IndexScale;
+  readonly readView: ReadView;
+  attempt(request: QueryRequest): Promise<Attempt>;
+}
+
+/** Decides in which words a query is asked; it may make several attempts. */
+export interface Understanding {
+  meant(query: AskedQuery): Promise<Meant>;
+}
+
+/** What whole queries work with. */
+export interface QuerySearching extends Searching {
+  readonly understanding: Understanding;
 }
 
 /** The answer to a query. */
@@ -40,7 +78,7 @@ export interface SearchAnswer {
  * It is remembered, and `trace` learns its phases. Throws SkeinError.
  */
 export async function search(
-  { reads, limits, givenVectors }: Searching,
+  { reads, limits, givenVectors, understanding }: QuerySearching,
   index: QueriedIndex,
   body: unknown,
   question: Question,
@@ -50,14 +88,28 @@ export async function search(
   const { record, view } = index;
   const { uid } = record;
   const { bytesMax } = question;
-  const request = readQueryRequest(body, record, view, limits);
-  const { page, perPage } = request;
-  const plan = planQuery(request, index, limits, reads.scale(uid));
-  const shown = new ShownDocuments(request, plan, record.settings, bytesMax);
+  const asked = readQueryRequest(body, record, view, limits);
+  const { page, perPage } = asked;
+  const scale = reads.scale(uid);
+  const asTyped = planQuery(asked, index, limits, scale);
 
   return reads.answer(uid, trace, async (readView) => {
+    const attempt = async (request: QueryRequest): Promise<Attempt> => {
+      const plan = request === asked ? asTyped : planQuery(request, index, limits, scale);
+      const shown = new ShownDocuments(request, plan, record.settings, bytesMax);
+      return {
+        request,
+        plan,
+        shown,
+        matched: await matchQuery(plan, readView, (program) => shown.page(program)),
+      };
+    };
+    const meant = question.understood
+      ? await understanding.meant({ asked, index, scale, readView, attempt })
+      : { attempt: await attempt(asked), context: null, lasting: true };
+    trace.understood = meant.context !== null;
+    const { request, plan, shown, matched: byWords } = meant.attempt;
     const pageOf: PageOf = (program) => shown.page(program);
-    const byWords = await matchQuery(plan, readView, pageOf);
     const searched = await searchByVectors(request, index, plan, byWords, readView, givenVectors, pageOf);
     const { program, results, documents } = searched.matched;
     const merged = mergeResults(results, program.sort, { offset: plan.offset, count: perPage });
@@ -78,7 +130,7 @@ export async function search(
       queryId,
       mode: searched.mode,
       hits: request.explain
-        ? await explainHits(readView, { program, ...searched }, plan.text.words, merged.winners, hits, view)
+        ? await explainHits(readView, { program, ...searched }, plan, merged.winners, hits, view)
         : hits,
       relatedHits: fetched.slice(hits.length),
       found: merged.found,
@@ -87,15 +139,16 @@ export async function search(
       outOf: reads.documents(uid),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
       suggestions: suggestedQueries(plan, byWords.words, merged.found),
-      curated: merged.pinsApplied || merged.applied.includes(true),
+      aiContext: meant.context,
+      curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
       tookMs: trace.elapsedMs(),
     };
     trace.enter("respond");
     const single = fetched.length === 1 && facets.length === 0;
     const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
-    const logged = { ...loggedPart(request), mode: searched.mode, found: foundByWords(byWords) };
-    const answered = request.browse ? null : encodeAnswered(logged, idsOf(hits));
-    if (!searched.passing) readView.remember(question, { content, answered });
+    const logged = { ...loggedPart(asked), mode: searched.mode, found: foundByWords(byWords) };
+    const answered = asked.browse ? null : encodeAnswered(logged, idsOf(hits));
+    if (meant.lasting && !searched.passing) readView.remember(question, { content, answered });
     return { bytes, answered };
   });
 }

@@ -80,7 +80,7 @@ export async function searchByVectors(
     similarityMin: semantic.min_similarity,
   };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  const program = { ...byWords.program, neighbours };
+  const program = { ...byWords.program, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, readView, pageOf);
   const matched = { ...byWords, ...found };
   return { ...nearest, mode, matched, passing: false, findNear: async () => nearest.near };

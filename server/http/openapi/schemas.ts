@@ -48,6 +48,31 @@ const TEXTS = array(TEXT);
 /** Lets the client add members of its own. */
 const OPEN: JsonSchema = { additionalProperties: true };
 
+const aiContext = object(
+  {
+    original_query: TEXT,
+    rewritten_query: TEXT,
+    intent: { enum: ["sort", "browse", "filter", "avoid", "search"] },
+    user_message: { ...TEXT, description: "For display, in the language of the query." },
+    alternative_queries: array(TEXT, { maxItems: 3 }),
+    confidence: { enum: ["high", "medium", "low"] },
+    applied_filters: object({ filter_by: nullable("string"), sort_by: nullable("string"), avoided: TEXTS }, [
+      "filter_by",
+      "sort_by",
+      "avoided",
+    ]),
+  },
+  [
+    "original_query",
+    "rewritten_query",
+    "intent",
+    "user_message",
+    "alternative_queries",
+    "confidence",
+    "applied_filters",
+  ],
+);
+
 const snapshot = {
   id: TEXT,
   created_at: { ...TIME, description: "The moment that it shows." },
@@ -272,7 +297,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       search_time_ms: COUNT,
       search_mode: { enum: ["keyword", "semantic", "hybrid"] },
       ai_enhanced: FLAG,
-      ai_context: { type: ["object", "null"] },
+      ai_context: { oneOf: [{ type: "null" }, aiContext] },
       suggestions: array(object({ value: TEXT, count: COUNT }, ["value"])),
       related_hits: array(ref("Hit")),
       curated_applied: FLAG,

@@ -11,7 +11,7 @@ import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-s
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { similarDocuments } from "../../similar/similar.js";
 import { suggest } from "../../suggest/suggest.js";
-import { planNamed } from "../../tenants/plans.js";
+import { type Plan, planNamed } from "../../tenants/plans.js";
 import { checkRights } from "../../tenants/principal.js";
 import { readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
@@ -120,21 +120,25 @@ function countedSearch(
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services, principal, state } = context;
+  const { services, principal } = context;
   services.lifecycle.checkOpen(contents.record);
-  const plan = planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
-  services.usage.countSearch(principal.tenant, plan, new Date());
+  services.usage.countSearch(principal.tenant, planOf(context), new Date());
   return plainSearch(context, contents, body, bytesMax);
 }
 
 function plainSearch(
-  { services }: TenantContext,
+  context: TenantContext,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
+  const { services } = context;
   services.lifecycle.checkOpen(contents.record);
-  return observedSearch(services, contents, body, bytesMax);
+  return observedSearch(services, contents, body, bytesMax, planOf(context).ai_query_understanding);
+}
+
+function planOf({ services, principal, state }: TenantContext): Plan {
+  return planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
 }
 
 /** The body is only parsed when that is needed to tell what is asked from who asks. */

@@ -1,0 +1,56 @@
+// The setting `ai` of an index: who reads what its queries mean. Reads the members and checks that they fit each other. Knows
+// nothing of how a query is read.
+import { isObject } from "../input/json-value.js";
+import { type BodyMember, defaultsTo, object, type ValuesOf } from "../input/object-reader.js";
+import { type InputRules, integer, oneOf, refuse, text, type ValueReader } from "../input/readers.js";
+import { API_KEY } from "./model-servers.js";
+
+const MEMBERS = {
+  provider: defaultsTo("rules", oneOf(["rules", "endpoint"])),
+  url: defaultsTo(
+    null,
+    text("modelUrlBytesMax", "an http or https URL"),
+    "Of an OpenAI-compatible server. Only of an endpoint, which needs it.",
+  ),
+  model: defaultsTo(null, text("modelNameBytesMax"), "Only of an endpoint, which needs it."),
+  api_key: API_KEY,
+  timeout_ms: defaultsTo(400, integer(50, 5_000), "A query waits for the endpoint no longer than this."),
+};
+const AI = object(MEMBERS, { unknown: "refused" });
+
+type GivenAi = ValuesOf<typeof MEMBERS>;
+
+/** Where a change names the rules, the endpoint's members go. */
+const AI_CHANGE: ValueReader<GivenAi> = {
+  ...AI,
+  read(value, path, rules, present) {
+    const leaves = isObject(value) && value.provider !== undefined && value.provider !== "endpoint";
+    const before = leaves && present !== undefined ? { ...present, url: null, model: null } : present;
+    const ai = AI.read(value, path, rules, before);
+    checkMembers(ai, path, rules);
+    return ai;
+  },
+};
+
+/** The member of the settings. */
+export const AI_SETTING: BodyMember<GivenAi> = defaultsTo(
+  AI.defaults,
+  AI_CHANGE,
+  "Who reads what queries mean.",
+);
+
+function checkMembers(
+  { provider, url, model, api_key: key }: GivenAi,
+  path: string,
+  rules: InputRules,
+): void {
+  if (provider === "endpoint") {
+    if (url === null || model === null)
+      refuse(path, "must have url and model for the provider endpoint", rules);
+    return;
+  }
+  for (const [name, value] of Object.entries({ url, model, api_key: key })) {
+    if (value !== null)
+      refuse(`${path}.${name}`, `must be absent unless ${path}.provider is endpoint`, rules);
+  }
+}

@@ -1,0 +1,89 @@
+// Reads negations: `without strap`, `ohne Schnalle`, `sans boucle`, `sin hebilla`. Documents with the words denied come last.
+import { LANGUAGES } from "./languages/all.js";
+import { type Language, phraseAt } from "./languages/language.js";
+import { filled, type Reading, spanText } from "./reading.js";
+import type { TextPiece } from "./tokens.js";
+
+/** More words than this are no thing that can be left out but a sentence. */
+const WORDS_MAX = 2;
+const FOLLOWED_BY_NOUN = new Set(["no", "kein", "keine", "keinen", "not", "nicht", "pas"]);
+
+/** The negation that begins at a token. `isCue`: another reading begins at a place, which ends what is denied. */
+export function negationAt(
+  text: string,
+  tokens: readonly TextPiece[],
+  at: number,
+  isCue: (place: number) => boolean,
+): Reading | null {
+  const keyAt = (place: number): string | undefined => tokens[place]?.key;
+  for (const language of LANGUAGES) {
+    if (phraseAt(language.setPhrases, at, keyAt) !== null) return null;
+  }
+  for (const language of LANGUAGES) {
+    const phrase = phraseAt(language.without, at, keyAt);
+    if (phrase === null) continue;
+    const denied = deniedAt(tokens, at + phrase.keys.length, language, isCue);
+    if (denied === null) continue;
+    const isDeterminer = FOLLOWED_BY_NOUN.has(phrase.keys[0] as string);
+    // `no show socks`: what has no show is the sock. Such a word denies only what ends the query.
+    if (isDeterminer && (denied.to < tokens.length || denied.words.length > 1)) continue;
+    const avoided = denied.words.map(({ from, to }) => spanText(text, tokens, from, to));
+    return {
+      from: at,
+      to: denied.to,
+      kind: "without",
+      avoided,
+      said: avoided.map((n) => filled(language.sentences.avoided, { n })).join(", "),
+      doubt: phrase.means.weak ? "all" : "words",
+      language,
+    };
+  }
+  return null;
+}
+
+interface Denied {
+  readonly words: readonly { readonly from: number; readonly to: number }[];
+  readonly to: number;
+}
+
+/** One word, two words as a phrase, or single words joined by `and`. Null when it is not clear where it ends. */
+function deniedAt(
+  tokens: readonly TextPiece[],
+  start: number,
+  language: Language,
+  isCue: (place: number) => boolean,
+): Denied | null {
+  const keyAt = (place: number): string | undefined => tokens[place]?.key;
+  let at = start;
+  while (at < tokens.length && language.articles.has(tokens[at]!.key)) at++;
+  const words: { from: number; to: number }[] = [];
+  for (;;) {
+    const from = at;
+    while (at < tokens.length && isDeniable(tokens[at]!, language) && !(at > from && isCue(at))) at++;
+    if (at === from || at - from > WORDS_MAX) return null;
+    words.push({ from, to: at });
+    const and = phraseAt(language.and, at, keyAt);
+    if (and === null || words.length === WORDS_MAX) return { words, to: at };
+    const next = at + and.keys.length;
+    if (next >= tokens.length || !isDeniable(tokens[next]!, language)) return { words, to: at };
+    at = next;
+  }
+}
+
+function isDeniable({ kind, key }: TextPiece, language: Language): boolean {
+  if (kind !== "word" || key.length < 2 || !/\p{L}/u.test(key)) return false;
+  return (
+    !LANGUAGES.some((one) => one.connectives.has(key) || one.articles.has(key)) && !isJoining(key, language)
+  );
+}
+
+function isJoining(key: string, { and }: Language): boolean {
+  return and.has(key) || POSSESSIVES.has(key);
+}
+
+/** They continue a sentence. */
+const POSSESSIVES: ReadonlySet<string> = new Set(
+  "your my our his her their its you me us them it this these those dein mein sein ihr unser ton mon son tu mi su be been".split(
+    " ",
+  ),
+);

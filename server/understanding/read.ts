@@ -1,0 +1,240 @@
+// Reads a query: which of its words name a range, a sort, something to leave out, a value of a facet, or nothing at all. Pure: the
+// same text and facts give the same readings. Whether they are used is for meaning.ts to decide, which can ask the index.
+import type { IndexFacts } from "./facts.js";
+import { LANGUAGES } from "./languages/all.js";
+import { type Language, type Phrases, phraseAt } from "./languages/language.js";
+import { negationAt } from "./negations.js";
+import { rangeAt } from "./ranges.js";
+import type { Reading } from "./reading.js";
+import { sortAt } from "./sorts.js";
+import { type TextPiece, tokensOf } from "./tokens.js";
+import { misspeltValueAt, namedValueAt, valueAt } from "./values.js";
+
+export interface ReadText {
+  readonly text: string;
+  readonly tokens: readonly TextPiece[];
+  /** They name what is wanted: a filter, a sort, a negation. */
+  readonly named: readonly Reading[];
+  /** Values that stand in the text without being named as such, as far as named readings leave words. */
+  readonly values: readonly Reading[];
+  /** Words that ask and say nothing. */
+  readonly fillers: readonly Reading[];
+  /** The language of the named readings, or English. */
+  readonly language: Language;
+}
+
+/** Null for a text with more tokens than `tokensMax`: it is no query that somebody typed. */
+export function readText(text: string, facts: IndexFacts, tokensMax: number): ReadText | null {
+  const tokens = tokensOf(text);
+  if (tokens.length === 0 || tokens.length > tokensMax) return null;
+  const fillers = fillersOf(tokens);
+  const named = namedReadings(text, tokens, facts, fillers);
+  const language = named[0]?.language ?? fillers[0]?.language ?? LANGUAGES[0];
+  const taken = [...named, ...fillers];
+  return { text, tokens, named, fillers, values: valueReadings(tokens, facts, taken, language), language };
+}
+
+/**
+ * Whether a text may name anything: a look at its words, without the facts of the index. Most queries end here. `names` are the words
+ * by which a field can be named.
+ */
+export function mayName(text: string, names: ReadonlySet<string>): boolean {
+  const tokens = tokensOf(text);
+  if (tokens.length < 2) return false;
+  const keyAt = (place: number): string | undefined => tokens[place]?.key;
+  return tokens.some(
+    ({ kind, key, value }, at) =>
+      kind !== "sealed" &&
+      (value !== null ||
+        names.has(key) ||
+        LANGUAGES.some(
+          (language) =>
+            phraseAt(language.without, at, keyAt) !== null || phraseAt(language.sorts, at, keyAt) !== null,
+        )),
+  );
+}
+
+function namedReadings(
+  text: string,
+  tokens: readonly TextPiece[],
+  facts: IndexFacts,
+  fillers: readonly Reading[],
+): Reading[] {
+  const isBareEnd = (place: number): boolean =>
+    place >= tokens.length || fillers.some(({ from }) => from === place);
+  const isCue = (place: number): boolean => isBareEnd(place) || beginsCue(tokens, place, facts);
+  const isAnd = (place: number): boolean => LANGUAGES.some(({ and }) => and.has(tokens[place]?.key ?? ""));
+  const ends = (place: number): boolean => isCue(place) || (isAnd(place) && isCue(place + 1));
+  const found: Reading[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const filler = fillers.find(({ from }) => from === at);
+    const reading =
+      filler === undefined
+        ? (rangeAt(tokens, at, facts, ends) ??
+          sortAt(tokens, at, facts) ??
+          negationAt(text, tokens, at, isCue) ??
+          namedValueAt(tokens, at, facts))
+        : null;
+    if (reading !== null && !fillers.some((other) => overlap(reading, other))) found.push(reading);
+    at = filler?.to ?? reading?.to ?? at + 1;
+  }
+  return withArticles(tokens, clear(tokens, found, fillers), fillers);
+}
+
+/** Another reading may begin here, so what came before has ended. */
+function beginsCue(tokens: readonly TextPiece[], place: number, facts: IndexFacts): boolean {
+  const keyAt = (at: number): string | undefined => tokens[at]?.key;
+  const key = keyAt(place) ?? "";
+  return (
+    LANGUAGES.some(
+      (language) =>
+        [language.without, language.before, language.between].some(
+          (table) => phraseAt(table as Phrases<unknown>, place, keyAt) !== null,
+        ) || language.connectives.has(key),
+    ) || sortAt(tokens, place, facts) !== null
+  );
+}
+
+/**
+ * Of the readings those that contradict nothing: one range for a field, one sort, and a sort only where it opens or ends the
+ * query. A negation needs something else that is searched for.
+ */
+function clear(
+  tokens: readonly TextPiece[],
+  found: readonly Reading[],
+  fillers: readonly Reading[],
+): Reading[] {
+  const fieldOf = (reading: Reading): string => reading.filter?.split(":")[0] ?? "";
+  const ranges = found.filter(({ kind }) => kind === "range");
+  const isDouble = (reading: Reading): boolean =>
+    reading.kind === "range" &&
+    ranges.some((other) => other !== reading && fieldOf(other) === fieldOf(reading));
+  const sorts = found.filter(({ kind }) => kind === "sort");
+  const taken = new Set([...found, ...fillers].flatMap(({ from, to }) => places(from, to)));
+  const isTaken = (place: number): boolean =>
+    taken.has(place) || LANGUAGES.some(({ articles }) => articles.has(tokens[place]!.key));
+  const isOutside = ({ from, to }: Reading): boolean =>
+    places(0, from).every(isTaken) || places(to, tokens.length).every(isTaken);
+  const isKept = (reading: Reading): boolean => {
+    if (reading.kind === "sort") return sorts.length === 1 && isOutside(reading);
+    if (reading.kind === "without") return places(0, reading.from).some((place) => !isTaken(place));
+    return !isDouble(reading);
+  };
+  return found.filter(isKept);
+}
+
+/** An article before a reading goes with it: `the cheapest`, `les mieux notés`. */
+function withArticles(
+  tokens: readonly TextPiece[],
+  readings: readonly Reading[],
+  fillers: readonly Reading[],
+): Reading[] {
+  const others = [...readings, ...fillers];
+  return readings.map((reading) => {
+    const { language, from, kind } = reading;
+    const before = tokens[from - 1];
+    const goes = kind === "sort" && before !== undefined && language.articles.has(before.key);
+    return goes && !others.some(({ to }) => to === from) ? { ...reading, from: from - 1 } : reading;
+  });
+}
+
+function overlap(a: Reading, b: Reading): boolean {
+  return a.from < b.to && b.from < a.to;
+}
+
+/** Asking words at the beginning, with an article behind them, and thanks at the end. */
+function fillersOf(tokens: readonly TextPiece[]): Reading[] {
+  const keyAt = (place: number): string | undefined => tokens[place]?.key;
+  const at = (place: number): Reading | null => {
+    for (const language of LANGUAGES) {
+      const phrase = phraseAt(language.fillers, place, keyAt);
+      if (phrase === null) continue;
+      const to = place + phrase.keys.length;
+      return { from: place, to, kind: "filler", said: "", doubt: null, language };
+    }
+    return null;
+  };
+  const fillers: Reading[] = [];
+  let from = 0;
+  for (let filler = at(from); filler !== null; filler = at(from)) {
+    const { language } = filler;
+    let { to } = filler;
+    while (
+      language.articles.has(keyAt(to) ?? "") ||
+      (to > from && keyAt(to) === "for" && language.code === "en")
+    )
+      to++;
+    fillers.push({ ...filler, to });
+    from = to;
+  }
+  for (let place = Math.max(from, tokens.length - 3); place < tokens.length; place++) {
+    const filler = at(place);
+    if (filler !== null && filler.to === tokens.length) {
+      fillers.push(filler);
+      break;
+    }
+  }
+  const all = fillers.reduce((sum, { from: first, to }) => sum + to - first, 0);
+  return all < tokens.length ? fillers : [];
+}
+
+function valueReadings(
+  tokens: readonly TextPiece[],
+  facts: IndexFacts,
+  taken: readonly Reading[],
+  language: Language,
+): Reading[] {
+  const isTaken = (place: number): boolean => taken.some(({ from, to }) => from <= place && place < to);
+  const found: Reading[] = [];
+  const isFree = (place: number): boolean =>
+    !isTaken(place) && !found.some(({ from, to }) => from <= place && place < to);
+  const isLast = (place: number): boolean => places(place, tokens.length).every((at) => !isFree(at));
+  const add = (at: number, reading: Reading | null): void => {
+    if (reading !== null && places(reading.from, reading.to).every(isFree)) found.push(reading);
+    else if (reading === null && isFree(at)) {
+      const misspelt = misspeltValueAt(tokens, at, facts, language);
+      if (misspelt !== null) found.push(misspelt);
+    }
+  };
+  // From the end, so that a category that is followed by values only is seen to be the last.
+  for (let at = tokens.length - 1; at >= 0; at--) {
+    if (!isFree(at)) continue;
+    add(at, longestFrom(tokens, at, facts, isLast, language, isFree));
+  }
+  return oneForEachField(found.reverse());
+}
+
+/** The longest value that ends at a token. */
+function longestFrom(
+  tokens: readonly TextPiece[],
+  end: number,
+  facts: IndexFacts,
+  isLast: (place: number) => boolean,
+  language: Language,
+  isFree: (place: number) => boolean,
+): Reading | null {
+  for (let at = Math.max(0, end - facts.wordsMax + 1); at <= end; at++) {
+    if (!places(at, end + 1).every(isFree)) continue;
+    const reading = valueAt(
+      tokens.slice(0, end + 1),
+      at,
+      facts,
+      (place) => place === end + 1 && isLast(place),
+      language,
+    );
+    if (reading?.to === end + 1) return reading;
+  }
+  return null;
+}
+
+/** Two brands in a query are a choice or a comparison, and no filter. */
+function oneForEachField(readings: readonly Reading[]): Reading[] {
+  const fieldOf = ({ filter }: Reading): string => filter?.split(":")[0] ?? "";
+  return readings.filter(
+    (reading) => !readings.some((other) => other !== reading && fieldOf(other) === fieldOf(reading)),
+  );
+}
+
+function places(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+}

@@ -1,0 +1,23 @@
+// Reads sorts: `cheapest`, `neueste`, `les mieux notés`, `más barato`.
+import type { IndexFacts } from "./facts.js";
+import { LANGUAGES } from "./languages/all.js";
+import { phraseAt } from "./languages/language.js";
+import type { Reading } from "./reading.js";
+import type { TextPiece } from "./tokens.js";
+
+/** The sort that a phrase at this token names, if the index has a field for it. */
+export function sortAt(tokens: readonly TextPiece[], at: number, facts: IndexFacts): Reading | null {
+  const keyAt = (place: number): string | undefined => tokens[place]?.key;
+  let best: Reading | null = null;
+  for (const language of LANGUAGES) {
+    const phrase = phraseAt(language.sorts, at, keyAt);
+    if (phrase === null) continue;
+    const { role, descending } = phrase.means;
+    const field = facts.roles[role];
+    const to = at + phrase.keys.length;
+    if (field === null || !field.sort || (best !== null && best.to >= to)) continue;
+    const said = language.sentences.sorted[`${role}:${descending ? "down" : "up"}`];
+    best = { from: at, to, kind: "sort", sort: { field, descending }, said, doubt: null, language };
+  }
+  return best;
+}

@@ -1,0 +1,166 @@
+// Reads values of facets: a brand, a colour, a category, with its field's name (`brand adidas`) or without, in plural, as other
+// languages call a colour, and misspelt. A value is read only when all fields of the index but one do not have it.
+
+import { editsWithin } from "./edits.js";
+import type { IndexFacts, NamedValue } from "./facts.js";
+import { LANGUAGES } from "./languages/all.js";
+import { type Language, phraseAt } from "./languages/language.js";
+import { filled, labelOf, type Reading, valueFilter } from "./reading.js";
+import type { TextPiece } from "./tokens.js";
+
+const LETTERS_MIN = 3;
+/** A brand may be as short as HP. */
+const BRAND_LETTERS_MIN = 2;
+const ONE_EDIT_LETTERS_MIN = 5;
+const TWO_EDITS_LETTERS_MIN = 9;
+
+/** `brand adidas`, `colour: black`: the field is named, and the value follows. */
+export function namedValueAt(tokens: readonly TextPiece[], at: number, facts: IndexFacts): Reading | null {
+  const word = tokens[at];
+  const field = word?.kind === "word" ? facts.fieldNamed(word.key) : null;
+  if (word === undefined || field === null || field.kind !== "string") return null;
+  const found = longestValue(tokens, at + 1, facts, (value) => value.field === field);
+  if (found === null) return null;
+  return { ...readingOf(found.value, at, found.to, languageOfName(word.key)), doubt: "share" };
+}
+
+/** The value that begins at a token. `isLast`: nothing but readings follows behind a place. */
+export function valueAt(
+  tokens: readonly TextPiece[],
+  at: number,
+  facts: IndexFacts,
+  isLast: (place: number) => boolean,
+  language: Language,
+): Reading | null {
+  const before = tokens[at - 1];
+  if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
+  const found = longestValue(tokens, at, facts, () => true) ?? colourAt(tokens, at, facts, language);
+  if (found === null || !isSaid(found.value)) return null;
+  // `shoe rack` is no shoe: in most languages the thing itself comes last.
+  if (found.value.subject === "category" && !language.headFirst && !isLast(found.to)) return null;
+  if (found.value.subject === "category" && language.headFirst && at > 0 && !isLast(found.to)) return null;
+  return { ...readingOf(found.value, at, found.to, language), doubt: "share" };
+}
+
+/** A value that a word is a misspelling of, when no other value is as near. */
+export function misspeltValueAt(
+  tokens: readonly TextPiece[],
+  at: number,
+  facts: IndexFacts,
+  language: Language,
+): Reading | null {
+  const { kind, key, opens, closes } = tokens[at]!;
+  if (!opens || !closes) return null;
+  const before = tokens[at - 1];
+  if (kind !== "word" || key.length < ONE_EDIT_LETTERS_MIN || !/^\p{L}+$/u.test(key)) return null;
+  if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
+  const editsMax = key.length < TWO_EDITS_LETTERS_MIN ? 1 : 2;
+  const near = facts
+    .valuesOfLength(key.length, editsMax)
+    .filter(({ keys, subject }) => subject !== "other" && keys[0]![0] === key[0])
+    .filter(({ keys }) => editsWithin(key, keys[0] as string, editsMax));
+  const [value, second] = near;
+  if (value === undefined || second !== undefined || value.subject === "category") return null;
+  return { ...readingOf(value, at, at + 1, language), doubt: "share", corrected: value.spellings[0]! };
+}
+
+interface Found {
+  readonly value: NamedValue;
+  readonly to: number;
+}
+
+function longestValue(
+  tokens: readonly TextPiece[],
+  at: number,
+  facts: IndexFacts,
+  wanted: (value: NamedValue) => boolean,
+): Found | null {
+  if (tokens[at]?.opens !== true) return null;
+  const keys: string[] = [];
+  let found: Found | null = null;
+  for (let to = at; to < tokens.length && keys.length < facts.wordsMax; to++) {
+    const { kind, key } = tokens[to]!;
+    if (kind === "sealed") break;
+    if (kind === "symbol") {
+      if (to === at || !tokens[to]!.touches) break;
+      continue;
+    }
+    keys.push(key);
+    if (!tokens[to]!.closes) continue;
+    const all = facts.values(keys);
+    const fields = new Set(all.map(({ field }) => field));
+    const named = all.filter(wanted);
+    const [value] = named;
+    // A value of two fields is ambiguous, unless its field is named.
+    if (
+      value !== undefined &&
+      new Set(named.map(({ field }) => field)).size === 1 &&
+      (fields.size === 1 || named.length < all.length)
+    )
+      found = { value: named.length === 1 ? value : merged(named), to: to + 1 };
+    else if (all.length > 0) found = null;
+  }
+  return found;
+}
+
+/** Singular and plural are both values of the field. */
+function merged(values: readonly NamedValue[]): NamedValue {
+  return { ...values[0]!, spellings: values.flatMap(({ spellings }) => spellings) };
+}
+
+/** The colour in the language of the query, as the index calls it. */
+function colourAt(
+  tokens: readonly TextPiece[],
+  at: number,
+  facts: IndexFacts,
+  language: Language,
+): Found | null {
+  const number = language.colours.get(tokens[at]?.key ?? "");
+  if (number === undefined || facts.values([tokens[at]!.key]).length > 0) return null;
+  for (const { colours } of LANGUAGES) {
+    for (const [word, its] of colours) {
+      if (its !== number) continue;
+      const value = facts.values([word]).find(({ subject }) => subject === "colour");
+      if (value !== undefined) return { value, to: at + 1 };
+    }
+  }
+  return null;
+}
+
+/** A value that people would name: not one letter, not a number, and no word that every sentence has. */
+function isSaid({ keys, subject }: NamedValue): boolean {
+  const letters = keys.join("").replace(/[^\p{L}]/gu, "").length;
+  const isMixed = /\d/.test(keys.join("")) && letters > 0;
+  if (letters < (subject === "brand" ? BRAND_LETTERS_MIN : LETTERS_MIN) && !isMixed) return false;
+  return !(keys.length === 1 && isFunctionWord(keys[0] as string));
+}
+
+function isFunctionWord(key: string): boolean {
+  return LANGUAGES.some(
+    (language) =>
+      language.articles.has(key) ||
+      language.connectives.has(key) ||
+      language.goesWith.has(key) ||
+      language.and.has(key) ||
+      language.names.has(key) ||
+      phraseAt(language.without, 0, (place) => (place === 0 ? key : undefined)) !== null,
+  );
+}
+
+function readingOf(value: NamedValue, from: number, to: number, language: Language): Reading {
+  const { field, subject, spellings } = value;
+  return {
+    from,
+    to,
+    kind: "value",
+    // `Wine Red` is red, but `Nike Golf` is another brand.
+    filter: valueFilter(field, spellings, subject === "colour"),
+    said: filled(language.sentences.equals, { field: labelOf(field), n: spellings[0] as string }),
+    doubt: "share",
+    language,
+  };
+}
+
+function languageOfName(key: string): Language {
+  return LANGUAGES.find(({ names }) => names.has(key)) ?? LANGUAGES[0];
+}
