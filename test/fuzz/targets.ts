@@ -1,15 +1,16 @@
 // The fuzzing targets by name.
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { feedTarget } from "./feed-target.js";
-import { filterTarget } from "./filter-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
 import { eventsTarget, queryLogTarget } from "./log-target.js";
 import { modelTarget } from "./model-target.js";
 import { programTarget } from "./program-target.js";
-import { queryTarget } from "./query-target.js";
+import { filterTarget } from "./queries/filter-target.js";
+import { queryTarget } from "./queries/query-target.js";
+import { tokenTarget } from "./queries/token-target.js";
+import { understandingTarget } from "./queries/understanding-target.js";
 import { segmentTarget } from "./segment-target.js";
 import type { Target } from "./target.js";
-import { tokenTarget } from "./token-target.js";
 import { codesTarget, vectorTarget } from "./vector-target.js";
 
 export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
@@ -25,5 +26,6 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   feeds: async () => feedTarget(),
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),
+  understanding: async () => understandingTarget(),
   tokens: async () => tokenTarget(await loadEngine("checked")),
 };

@@ -152,12 +152,15 @@ describe("the catalog", () => {
     expect(state).toMatchObject({ shards: 3, ...counters });
   });
 
-  test("an index that was stored without embedder and semantic has their defaults", async () => {
+  test("an index that was stored without embedder, semantic and ai has their defaults", async () => {
     const earlier = readFixture("catalog-index-before-vectors.hex");
     const { state } = await Catalog.on(catalogStore((key, bytes) => (key === "index/7" ? earlier : bytes)));
-    const { embedder, semantic } = DEFAULT_SETTINGS;
+    const { embedder, semantic, ai } = DEFAULT_SETTINGS;
     const { sealedKeys: _none, ...record } = V.INDEX;
-    expect(state.indexes.get(7)).toEqual({ ...record, settings: { ...record.settings, embedder, semantic } });
+    expect(state.indexes.get(7)).toEqual({
+      ...record,
+      settings: { ...record.settings, embedder, semantic, ai },
+    });
   });
 
   test.each(Object.values(CATALOG_KEYS))("%s of another version stops the start", async (key) => {

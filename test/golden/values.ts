@@ -142,8 +142,18 @@ export const INDEX: IndexRecord = {
       dimensions: 512,
     },
     semantic: { auto_max_full_matches: 5, min_similarity: 0.25, candidates: 100 },
+    ai: {
+      provider: "endpoint",
+      url: "https://models.example/v1",
+      model: "small",
+      api_key: null,
+      timeout_ms: 400,
+    },
   },
-  sealedKeys: { embedder: Buffer.from("000102030405060708090a0b0c0d0e0f", "hex") },
+  sealedKeys: {
+    embedder: Buffer.from("000102030405060708090a0b0c0d0e0f", "hex"),
+    ai: Buffer.from("101112131415161718191a1b1c1d1e1f", "hex"),
+  },
   createdAt: TIME,
 };
 

@@ -6,7 +6,12 @@ import { CacheMeter } from "../../../../server/metrics/recorder.js";
 const BYTES_MAX = 64 * 1024;
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const answer = (content: Uint8Array) => ({ content, answered: Buffer.from("logged") });
-const question = (body = "red", state = 1, bytesMax = 1000) => ({ body: bytes(body), state, bytesMax });
+const question = (body = "red", state = 1, bytesMax = 1000, understood = true) => ({
+  body: bytes(body),
+  state,
+  bytesMax,
+  understood,
+});
 
 function world() {
   const meter = new CacheMeter();

@@ -20,6 +20,7 @@ const EMPTY: QueryResponse = {
   hits: [],
   relatedHits: [],
   suggestions: [],
+  aiContext: null,
   curated: false,
   found: 0,
   page: 1,

@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Random } from "../../bench/random.js";
-import { loadConfig } from "../../server/config.js";
-import { startServer } from "../../server/main.js";
-import { type Json, printJson } from "../oracle/segments/values.js";
-import { FIELDS, randomDocument, WORDS } from "../unit/engine/segments/catalogue.js";
+import { Random } from "../../../bench/random.js";
+import { loadConfig } from "../../../server/config.js";
+import { startServer } from "../../../server/main.js";
+import { type Json, printJson } from "../../oracle/segments/values.js";
+import { FIELDS, randomDocument, WORDS } from "../../unit/engine/segments/catalogue.js";
+import { finding, mutateBytes, mutateText, type Target } from "../target.js";
 import { FILTER_PIECES, filterText } from "./filter-target.js";
-import { finding, mutateBytes, mutateText, type Target } from "./target.js";
 
 const KEY = "fuzzing-admin-key-0123456789abcdef";
 const DOCUMENTS = 400;
@@ -152,6 +152,7 @@ function queryBody(random: Random): Record<string, Json> {
     highlight_fields: names,
     highlight_full_fields: names,
     explain: () => true,
+    ai: () => random.below(2) === 0,
     vector: () => {
       const numbers = (count: number): Json[] => Array.from({ length: count }, () => random.from(-9, 9));
       return random.pick([numbers(512), numbers(512), numbers(511), [...numbers(511), random.pick(ODD)]]);

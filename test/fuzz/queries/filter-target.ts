@@ -1,10 +1,10 @@
 // Filter expressions: every text is a tree or a 400 whose position lies in it, and a printed tree reads as itself.
-import type { Random } from "../../bench/random.js";
-import { SkeinError } from "../../server/errors.js";
-import type { FilterLiteral, FilterNode, FilterValue } from "../../server/filter/filter-ast.js";
-import { parseFilter } from "../../server/filter/filter-parser.js";
-import { DEFAULT_LIMITS } from "../../server/limits.js";
-import { finding, mutateText, type Target } from "./target.js";
+import type { Random } from "../../../bench/random.js";
+import { SkeinError } from "../../../server/errors.js";
+import type { FilterLiteral, FilterNode, FilterValue } from "../../../server/filter/filter-ast.js";
+import { parseFilter } from "../../../server/filter/filter-parser.js";
+import { DEFAULT_LIMITS } from "../../../server/limits.js";
+import { finding, mutateText, type Target } from "../target.js";
 
 const FIELDS = ["title", "price", "in stock", "é", "a.b", "id"];
 const VALUES = [

@@ -1,10 +1,10 @@
 // Text through the analyser: it gives the same tokens and foldings as the naive twin, whatever the characters. Bytes that
 // are not UTF-8 count as separators and do no other harm.
-import type { Random } from "../../bench/random.js";
-import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import { analyse, foldValue } from "../oracle/words/analyse.js";
-import { Canary } from "./canary.js";
-import { finding, mutateBytes, type Target } from "./target.js";
+import type { Random } from "../../../bench/random.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { analyse, foldValue } from "../../oracle/words/analyse.js";
+import { Canary } from "../canary.js";
+import { finding, mutateBytes, type Target } from "../target.js";
 
 const AWKWARD = [
   ..."aZ09 _-/.,'’ʼ+&#:éÉßẞæŒøđłħıİŋſςΣﬁ½²①Ⅳ㎏™´¨ª\t\n\u00a0\u3000\u00ad\u200b\u200d\ufeff\ufe0f",

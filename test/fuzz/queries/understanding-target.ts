@@ -1,0 +1,49 @@
+// Texts that somebody may type, read against the facts of a shop: no text makes a reader fail or take long, and each filter that is
+// read can be parsed.
+
+import { parseFilter } from "../../../server/filter/filter-parser.js";
+import { DEFAULT_LIMITS } from "../../../server/limits.js";
+import { mayName, readText } from "../../../server/understanding/read.js";
+import { rewritten } from "../../../server/understanding/reading.js";
+import { factsOf } from "../../unit/server/understanding/shop.js";
+import { finding, mutateText, type Target } from "../target.js";
+
+const PIECES = [
+  ...'under |over |between |and |from |to |up to |at least |50|20 |1,299.99|€|$| euro| inch|"| stars|+|-|<|>=| m|gb|'.split(
+    "|",
+  ),
+  ..."without |ohne |sans |sin |no |not |the |cheapest |newest |best rated |günstigste |les moins chers |red |schwarze |".split(
+    "|",
+  ),
+  ..."adidas |adidsa |hp |shoes|brand |size |color |show me |please|`|&&|:|[|]|🙂|ß|İ|٥|５０|\u0000|\u200f|tn-2110 |1/2 ".split(
+    "|",
+  ),
+];
+const PIECES_MAX = 30;
+const CPU_MS_MAX = 1_000;
+const TOKENS_MAX = DEFAULT_LIMITS.understandingTokensMax;
+
+/** Input: UTF-16. */
+export function understandingTarget(): Target {
+  const facts = factsOf();
+  return {
+    name: "understanding",
+    generate(random) {
+      const pieces = Array.from({ length: random.from(0, PIECES_MAX) }, () => random.pick(PIECES));
+      return Buffer.from(mutateText(random, pieces.join(""), PIECES), "utf16le");
+    },
+    check(input) {
+      const text = Buffer.from(input).toString("utf16le");
+      const { user: before } = process.cpuUsage();
+      mayName(text, new Set(["brand"]));
+      const read = readText(text, facts, TOKENS_MAX);
+      const spent = (process.cpuUsage().user - before) / 1000;
+      if (spent > CPU_MS_MAX) finding(`took ${spent} ms`);
+      if (read === null) return;
+      const { filterBy } = rewritten(text, read.tokens, [...read.named, ...read.fillers]);
+      if (filterBy !== null) parseFilter(filterBy, DEFAULT_LIMITS);
+      for (const { filter } of read.values) if (filter !== undefined) parseFilter(filter, DEFAULT_LIMITS);
+    },
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,79 @@
+// Judged queries over the real catalogues: what the rules read is what a person would read. A wrong filter hides what is looked
+// for, so it weighs more than none: nearly everything that is read must be right, while some may be missed. Needs the data folder.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DATA, isAbsent } from "../data-folder.js";
+import { expectStatus, TestServer } from "../e2e/world/harness.js";
+import { CATALOGUES } from "./catalogues.js";
+import { type AiContext, isHeldOut, judge, readJudged, type Score } from "./judged.js";
+
+const absent = isAbsent(DATA, "golden-understanding.test.ts");
+
+const PRECISION_MIN = 0.97;
+const RECALL_MIN = 0.75;
+const LINES_PER_IMPORT = 5_000;
+const PREPARE_MS_MAX = 180_000;
+
+describe.skipIf(absent)("judged queries", () => {
+  let server: TestServer;
+  const seen = newScore();
+  const heldOut = newScore();
+
+  beforeAll(async () => {
+    server = await TestServer.start({ shards: 2 });
+    for (const catalogue of CATALOGUES) {
+      const { name, fields, settings } = catalogue;
+      await server.createIndex(name, { fields });
+      expectStatus(await server.patch(`/v1/indexes/${name}/settings`, settings), 200);
+      const lines = gunzipSync(readFileSync(join(DATA, catalogue.file)))
+        .toString("utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.stringify(catalogue.document(JSON.parse(line) as Record<string, unknown>)));
+      for (let at = 0; at < lines.length; at += LINES_PER_IMPORT) {
+        const body = lines.slice(at, at + LINES_PER_IMPORT).join("\n");
+        const headers = { "content-type": "application/x-ndjson" };
+        const reply = await server.raw("POST", `/v1/indexes/${name}/documents/import`, { body, headers });
+        expectStatus(reply, 200);
+        expect(reply.text.trim().split("\n"), "one summary line and no failures").toHaveLength(1);
+      }
+    }
+  }, PREPARE_MS_MAX);
+
+  afterAll(() => server?.close());
+
+  test.each(CATALOGUES)("$name", async ({ name }) => {
+    const complaints: string[] = [];
+    for (const [line, judged] of readJudged(name).entries()) {
+      const reply = await server.query(name, { q: judged.q, per_page: 3 });
+      expectStatus(reply, 200);
+      const context = reply.json.ai_context as AiContext | null;
+      const wrong = judge(judged, context, isHeldOut(line) ? heldOut : seen);
+      if (wrong.length > 0 && (!isHeldOut(line) || SHOW_HELD_OUT))
+        complaints.push(`${judged.q}: ${wrong.join(", ")}`);
+    }
+    if (complaints.length > 0) console.info(`${name}\n  ${complaints.join("\n  ")}`);
+  });
+
+  test.each([
+    ["that the rules were written with", seen],
+    ["that were held out", heldOut],
+  ])("those %s are read well", (_, score) => {
+    const { right, wrong, missed, texts, wrongTexts } = score;
+    const precision = right / (right + wrong);
+    const recall = right / (right + missed);
+    const figures = { precision, recall, ...score, keptTextRight: 1 - wrongTexts / texts };
+    console.info(JSON.stringify(figures));
+    expect(precision).toBeGreaterThanOrEqual(PRECISION_MIN);
+    expect(recall).toBeGreaterThanOrEqual(RECALL_MIN);
+  });
+});
+
+/** A held-out query that somebody has looked at is held out no more. */
+const SHOW_HELD_OUT = process.env.SKEIN_SHOW_HELD_OUT === "1";
+
+function newScore(): Score {
+  return { right: 0, wrong: 0, missed: 0, texts: 0, wrongTexts: 0 };
+}

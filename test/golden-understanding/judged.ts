@@ -1,0 +1,103 @@
+// The judged queries: reads the lists, and compares what was read of a query with what a person would read. Knows no server.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One line of a list. A query without expectations must be asked as it is. */
+export interface Judged {
+  readonly q: string;
+  /** Conditions that must be read, in the language of filter_by. */
+  readonly filters?: readonly string[];
+  readonly sort?: string;
+  readonly avoided?: readonly string[];
+  /** What is left to search for. */
+  readonly text?: string;
+  /** Readings that are right and not needed: conditions, `not:word`, `text:words`. */
+  readonly may?: readonly string[];
+}
+
+export interface AiContext {
+  readonly rewritten_query: string;
+  readonly applied_filters: {
+    readonly filter_by: string | null;
+    readonly sort_by: string | null;
+    readonly avoided: readonly string[];
+  };
+}
+
+/** How many of the readings of some queries are right. */
+export interface Score {
+  right: number;
+  wrong: number;
+  missed: number;
+  texts: number;
+  wrongTexts: number;
+}
+
+/** A third of each list is held out: nobody looks at it while the rules are written. */
+export function isHeldOut(line: number): boolean {
+  return line % 3 === 2;
+}
+
+export function readJudged(catalogue: string): Judged[] {
+  return readFileSync(join(import.meta.dirname, `${catalogue}.jsonl`), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Judged);
+}
+
+/** Adds up what is right and wrong; returns what a person has to look at. */
+export function judge(judged: Judged, context: AiContext | null, score: Score): string[] {
+  const wanted = new Set(
+    [
+      ...(judged.filters ?? []),
+      ...(judged.sort === undefined ? [] : [`sort:${judged.sort}`]),
+      ...(judged.avoided ?? []).map((word) => `not:${word}`),
+    ].map(plain),
+  );
+  const allowed = new Set((judged.may ?? []).map(plain));
+  const read = new Set(readingsOf(context).map(plain));
+  const wrong = [...read].filter((reading) => !wanted.has(reading) && !allowed.has(reading));
+  const missed = [...wanted].filter((reading) => !read.has(reading));
+  const right = read.size - wrong.length;
+  score.right += right;
+  score.wrong += wrong.length;
+  score.missed += missed.length;
+  const complaints = [
+    ...wrong.map((reading) => `read ${reading}`),
+    ...missed.map((reading) => `did not read ${reading}`),
+  ];
+  const texts = [
+    judged.text,
+    ...[...allowed].filter((one) => one.startsWith("text:")).map((one) => one.slice(5)),
+  ];
+  if (context !== null && judged.text !== undefined && wrong.length === 0 && missed.length === 0) {
+    score.texts++;
+    const text = context.rewritten_query.toLowerCase();
+    const others = [...allowed].filter((one) => /^\w+:/.test(one) && read.has(one)).length;
+    if (others === 0 && !texts.includes(text)) {
+      score.wrongTexts++;
+      complaints.push(`kept "${text}"`);
+    }
+  }
+  return complaints;
+}
+
+function readingsOf(context: AiContext | null): string[] {
+  if (context === null) return [];
+  const { filter_by, sort_by, avoided } = context.applied_filters;
+  return [
+    ...(filter_by === null ? [] : filter_by.split(" && ")),
+    ...(sort_by === null ? [] : [`sort:${sort_by}`]),
+    ...avoided.flatMap((words) => words.split(" ").map((word) => `not:${word}`)),
+  ];
+}
+
+/** One form for all ways to write a condition: any of several spellings of a value is that value. */
+function plain(condition: string): string {
+  return condition
+    .toLowerCase()
+    .replace(/[™®]/g, "")
+    .replace(/:=?\[`([^`]*)`.*\]$/, ":$1")
+    .replace(/:=?`([^`]*)`$/, ":$1")
+    .replace(/:=(\d)/, ":$1");
+}
