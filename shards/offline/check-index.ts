@@ -1,7 +1,7 @@
 // Whether the parts of one index fit together: every live row has its document, every document its row, ids and
 // sequence numbers are unique, nothing is left over. Works on what index-contents has read.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
-import { describeKey, documentKey, manifestKey, schemaKey } from "../storage/keyspace.js";
+import { describeKey, documentKey, manifestKey, schemaKey, vectorKey } from "../storage/keyspace.js";
 import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";
 
@@ -30,6 +30,7 @@ export function checkContents(
   checkNumbers(contents, problems);
   checkRows(contents, live, workbench, problems);
   checkIds(uid, live, place, workbench, problems);
+  checkVectors(contents, problems);
   return { problems, live };
 }
 
@@ -75,6 +76,15 @@ function checkRows(
     } else if (hash !== workbench.hash(id)) {
       problems.push(`${documentName(uid, seq)}: its id is not the one of its row`);
     }
+  }
+}
+
+/** A vector dies with its document, whose bytes may outlive it for a while. */
+function checkVectors({ uid, vectors, documents, unreadable }: StoredIndex, problems: string[]): void {
+  const broken = new Set(unreadable.map(({ seq }) => seq));
+  for (const seq of vectors) {
+    if (documents.has(seq) || broken.has(seq)) continue;
+    problems.push(`${describeKey(vectorKey(uid, seq))}: its document is not stored`);
   }
 }
 

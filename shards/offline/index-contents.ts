@@ -17,11 +17,12 @@ import {
   documentKey,
   indexRange,
   kindOfKey,
+  modelKey,
   numberOfKey,
   segmentOfKey,
 } from "../storage/keyspace.js";
 import type { Store } from "../storage/store.js";
-import { decodeModelPiece, decodeModelRecord } from "../vectors/model-store.js";
+import { decodeModelPiece, decodeModelRecord, type ModelRecord, readModel } from "../vectors/model-store.js";
 import { decodeCodesPiece } from "../vectors/stored-codes.js";
 import { decodeVector } from "../vectors/vector-record.js";
 
@@ -60,6 +61,12 @@ export interface StoredIndex {
   /** Segments that have pieces, marks or deleted rows. */
   pieceSegments: Set<number>;
   unfinished: Set<number>;
+  /** The record of the embedded model in force. */
+  model: ModelRecord | null;
+  /** Keys of vectors, of codes and of a model that cannot be read: repair deletes them, and they are made anew. */
+  unusable: Uint8Array[];
+  /** Seqs that have a readable vector. */
+  vectors: Set<number>;
   /** Keys that Skein does not write. */
   strange: Uint8Array[];
 }
@@ -83,12 +90,16 @@ export async function readContents(store: Store, uid: number, module: EngineModu
     segmentMax: 0,
     pieceSegments: new Set(),
     unfinished: new Set(),
+    model: null,
+    unusable: [],
+    vectors: new Set(),
     strange: [],
   };
   for await (const [key, value] of store.entries(indexRange(uid))) readEntry(contents, key, value);
   for (const record of contents.manifest?.segments ?? []) {
     contents.segments.push(await readStoredSegment(store, contents, record, module));
   }
+  await checkVectors(store, contents);
   return contents;
 }
 
@@ -137,17 +148,18 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
       attempt(contents, () => decodeUnfinished(value, what));
       break;
     }
-    case "vector":
-      attempt(contents, () => decodeVector(key, value));
-      break;
     case "model":
-      attempt(contents, () => decodeModelRecord(value, what));
+      contents.model = attempt(contents, () => decodeModelRecord(value, what));
+      if (contents.model === null) contents.unusable.push(Uint8Array.from(key));
       break;
     case "piece of model":
-      attempt(contents, () => decodeModelPiece(value, what));
+      usable(contents, key, () => decodeModelPiece(value, what));
       break;
     case "codes of segment":
-      attempt(contents, () => decodeCodesPiece(value, what));
+      usable(contents, key, () => decodeCodesPiece(value, what));
+      break;
+    case "vector":
+      if (usable(contents, key, () => decodeVector(key, value))) contents.vectors.add(numberOfKey(key));
       break;
     case "mark of a drop":
       contents.dropping = true;
@@ -155,6 +167,27 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
     default:
       contents.problems.push(what);
       contents.strange.push(Uint8Array.from(key));
+  }
+}
+
+/** Whether a value can be decoded; else its key is noted as unusable. */
+function usable(contents: StoredIndex, key: Uint8Array, decode: () => unknown): boolean {
+  if (attempt(contents, decode) !== null) return true;
+  contents.unusable.push(Uint8Array.from(key));
+  return false;
+}
+
+/** Whether the model in force has all its bytes. Codes that are not all there are normal after a crash, and are made anew. */
+async function checkVectors(store: Store, contents: StoredIndex): Promise<void> {
+  const { uid, model } = contents;
+  if (model === null) return;
+  try {
+    await readModel(store, uid, model);
+  } catch (error) {
+    attempt(contents, () => {
+      throw error;
+    });
+    contents.unusable.push(modelKey(uid));
   }
 }
 

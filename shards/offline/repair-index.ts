@@ -15,6 +15,7 @@ import {
   indexRange,
   kindOfKey,
   manifestKey,
+  modelKey,
   numberOfKey,
   segmentOfKey,
 } from "../storage/keyspace.js";
@@ -160,11 +161,13 @@ async function* slices(
 /** Everything that goes when the new segments come into force. */
 async function switchOps(
   store: Store,
-  { uid }: StoredIndex,
+  { uid, unusable, model }: StoredIndex,
   live: ReadonlySet<number>,
   segments: readonly SegmentRecord[],
 ): Promise<StoreOp[]> {
   const fresh = new Set(segments.map(({ id }) => id));
+  const broken = new Set(unusable.map((key) => Buffer.from(key).toString("hex")));
+  const isModelWhole = model !== null && !broken.has(Buffer.from(modelKey(uid)).toString("hex"));
   const ops: StoreOp[] = [];
   for await (const view of store.keys(indexRange(uid))) {
     const key = Uint8Array.from(view);
@@ -172,6 +175,11 @@ async function switchOps(
     if (kind === "manifest" || kind === "schema") continue;
     if (kind === "segment" && fresh.has(segmentOfKey(key))) continue;
     if (kind === "document" && live.has(numberOfKey(key))) continue;
+    // vectors cost time or money to make; codes are made of them
+    const isWhole = !broken.has(Buffer.from(key).toString("hex"));
+    if (kind === "vector" && live.has(numberOfKey(key)) && isWhole) continue;
+    if (kind === "model" && isModelWhole) continue;
+    if (kind === "piece of model" && isModelWhole && segmentOfKey(key) === model.number) continue;
     ops.push({ type: "del", key });
   }
   return ops;

@@ -18,6 +18,9 @@ import { writeBackupFile } from "../../shards/storage/backup-file.js";
 import { documentKey, unfinishedKey } from "../../shards/storage/keyspace.js";
 import { noteClosed } from "../../shards/storage/level-reader/level-files.js";
 import type { StoreOp } from "../../shards/storage/store.js";
+import { putModel } from "../../shards/vectors/model-store.js";
+import { putCodes } from "../../shards/vectors/stored-codes.js";
+import { vectorPuts } from "../../shards/vectors/vector-record.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { encodeModel } from "../oracle/vectors/model.js";
 import { toRaw } from "../unit/engine/segments/documents.js";
@@ -59,6 +62,11 @@ export const FIXTURES: Readonly<Record<string, Encode>> = {
   "deleted-rows-v1.hex": () => DeletedRows.none(V.DELETED_ROWS_OF).with(V.DELETED_ROWS).encode(),
   "dead-documents-v1.hex": () => putBy(new DeadDocuments().puts(V.UID, [V.DEAD])[0]),
   "schema-v1.hex": () => putBy(putSchema(V.UID, V.SCHEMA)),
+  "model-record-v1.hex": () => putBy([...putModel(V.UID, V.MODEL_RECORD, V.MODEL_BYTES)].at(-1)),
+  "model-piece-v1.hex": () => putBy([...putModel(V.UID, V.MODEL_RECORD, V.MODEL_BYTES)][1]),
+  "codes-piece-v1.hex": () => putBy([...putCodes(V.UID, 1, V.CODES)][1]),
+  "vector-v1.hex": () =>
+    putBy([...vectorPuts(V.UID, { origin: V.VECTOR.origin, seqs: [V.SEQ], vectors: V.VECTOR.vector })][0]),
   "document-v1.hex": () => encodeDocument(documentKey(V.UID, V.SEQ), V.DOCUMENT),
   ...Object.fromEntries(
     Object.entries(CATALOG_KEYS).map(([file, key]): [string, Encode] => [file, () => catalogRecord(key)]),

@@ -21,8 +21,11 @@ import {
   ForeignBytesError,
   OtherVersionError,
 } from "../../shards/storage/envelope.js";
-import { documentKey } from "../../shards/storage/keyspace.js";
+import { documentKey, vectorKey } from "../../shards/storage/keyspace.js";
 import { levelDamage } from "../../shards/storage/level-reader/level-files.js";
+import { decodeModelPiece, decodeModelRecord } from "../../shards/vectors/model-store.js";
+import { decodeCodesPiece } from "../../shards/vectors/stored-codes.js";
+import { decodeVector } from "../../shards/vectors/vector-record.js";
 import { CrashDisk, CrashStore } from "../crash/crash-store.js";
 import { loadEngine } from "../unit/engine/load-engine.js";
 import { CATALOG_KEYS, CLOSED_LOG, FIXTURES, inFolder } from "./encode.js";
@@ -41,6 +44,15 @@ const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
     says: V.DELETED_ROWS,
   },
   "dead-documents-v1.hex": { decode: (bytes) => decodeDeadDocuments(bytes, "x"), says: V.DEAD.seqs },
+  "model-record-v1.hex": { decode: (bytes) => decodeModelRecord(bytes, "x"), says: V.MODEL_RECORD },
+  "model-piece-v1.hex": {
+    decode: (bytes) => Buffer.from(decodeModelPiece(bytes, "x")),
+    says: V.MODEL_BYTES.subarray(512 * 1024),
+  },
+  "codes-piece-v1.hex": {
+    decode: (bytes) => String(decodeCodesPiece(bytes, "x").part),
+    says: String(V.CODES.bytes.subarray(512 * 1024)),
+  },
   "schema-v1.hex": { decode: (bytes) => decodeSchema(bytes, "x"), says: V.SCHEMA },
 };
 
@@ -106,6 +118,30 @@ describe("documents", () => {
     }
     expect(() => decodeDocument(documentKey(V.UID, V.SEQ + 1), stored)).toThrow(DamagedBytesError);
   });
+});
+
+describe("vectors", () => {
+  const key = vectorKey(V.UID, V.SEQ);
+
+  test("vector-v1.hex says what it said", () => {
+    const { origin, vector } = decodeVector(key, readFixture("vector-v1.hex"));
+    expect({ origin, vector: Buffer.from(vector).toString("hex") }).toEqual({
+      origin: V.VECTOR.origin,
+      vector: Buffer.from(V.VECTOR.vector).toString("hex"),
+    });
+  });
+
+  test("a changed byte or another key is damage", () => {
+    const stored = readFixture("vector-v1.hex");
+    for (let at = 0; at < stored.length; at++)
+      expect(() => decodeVector(key, flipped(stored, at)), `byte ${at}`).toThrow(DamagedBytesError);
+    expect(() => decodeVector(vectorKey(V.UID, V.SEQ + 1), stored)).toThrow(DamagedBytesError);
+  });
+});
+
+test("a piece of codes says whose they are and how many there are", () => {
+  const { origin, pieces } = decodeCodesPiece(readFixture("codes-piece-v1.hex"), "x");
+  expect({ origin, pieces }).toEqual({ origin: V.CODES.origin, pieces: 2 });
 });
 
 describe("the catalog", () => {

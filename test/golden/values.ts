@@ -17,6 +17,8 @@ import type { ShardSchema } from "../../shards/protocol/control.js";
 import type { DeadList } from "../../shards/segments/dead-documents.js";
 import type { DocumentRecord } from "../../shards/segments/document-record.js";
 import type { Manifest } from "../../shards/segments/manifest.js";
+import type { ModelRecord } from "../../shards/vectors/model-store.js";
+import type { VectorRecord } from "../../shards/vectors/vector-record.js";
 
 export const UID = 7;
 export const SEQ = 2 ** 40 + 1;
@@ -62,6 +64,32 @@ export const DOCUMENT: DocumentRecord = {
   internal: true,
   id: "ключ",
   raw: Buffer.from('{"id":"ключ","_boost":2}'),
+};
+
+/** A model in two pieces, the second of which is short. */
+export const MODEL_BYTES = Buffer.alloc(512 * 1024 + 20, 0x5a);
+export const MODEL_RECORD: ModelRecord = {
+  number: 70_000,
+  since: 3,
+  bytes: MODEL_BYTES.length,
+  documents: 2 ** 33,
+  fields: 0xfedcba98,
+  trainedAt: 1_767_323_045,
+  tookMs: 41_000,
+};
+
+/** Codes in two pieces; the fixture is the second. */
+export const CODES = {
+  origin: 0x80000001,
+  bytes: Buffer.concat([Buffer.alloc(512 * 1024), Buffer.from("end of codes")]),
+};
+
+export const VECTOR: VectorRecord = {
+  origin: 0x80000000,
+  vector: Buffer.concat([
+    Buffer.from("0000003c", "hex"),
+    Buffer.from(Array.from({ length: 512 }, (_, i) => i % 256)),
+  ]),
 };
 
 const TIME = "2026-01-02T03:04:05.678Z";
