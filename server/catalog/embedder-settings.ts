@@ -72,7 +72,7 @@ const SEMANTIC = object(
       integer(0, FIXED_LIMITS.autoFullMatchesMax),
       "search_mode auto is hybrid when fewer documents than this match all words.",
     ),
-    min_similarity: defaultsTo(0.3, ratio(), "Of a hit that has none of the query's words."),
+    min_similarity: defaultsTo(0.25, ratio(), "Of a hit that has none of the query's words."),
     candidates: defaultsTo(
       200,
       integer(1, FIXED_LIMITS.semanticCandidatesMax),

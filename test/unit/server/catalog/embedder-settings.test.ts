@@ -19,7 +19,7 @@ describe("the embedder", () => {
   test("has documented defaults", () => {
     expect(makeRecord().settings).toMatchObject({
       embedder: { source: "auto", url: null, model: null, api_key: null, fields: null, dimensions: 512 },
-      semantic: { auto_max_full_matches: 10, min_similarity: 0.3, candidates: 200 },
+      semantic: { auto_max_full_matches: 10, min_similarity: 0.25, candidates: 200 },
     });
   });
 
@@ -177,7 +177,7 @@ describe("the weight of semantic search", () => {
     expect(change({ semantic }).settings.semantic).toEqual(semantic);
     expect(change({ semantic: { candidates: 50 } }).settings.semantic).toEqual({
       auto_max_full_matches: 10,
-      min_similarity: 0.3,
+      min_similarity: 0.25,
       candidates: 50,
     });
   });
