@@ -65,8 +65,7 @@ const search = async (q: string, options = {}) =>
   (await server.post("/v1/indexes/shop/query", { q, ...ASKED, ...options })).json;
 
 /** A synonym stands for whole words. */
-const foundBy = async (q: string): Promise<number> =>
-  (await search(q, { prefix: false })).found;
+const foundBy = async (q: string): Promise<number> => (await search(q, { prefix: false })).found;
 
 async function hitsOf(q: string): Promise<string[]> {
   const json = await search(q);
