@@ -52,7 +52,7 @@ export function percentOfRows(percent: number): Uint8Array {
   return encodeSearch({ ...EVERY_DOCUMENT, k: 0, filter: percent === PERCENT ? [] : [filter] });
 }
 
-/** Of length 1, in a direction that is as likely as any other. */
+/** Of length 1, about equally likely in every direction. */
 export function randomVector(random: Random): Float32Array {
   const numbers = Array.from(
     { length: VECTOR_SIZE },
