@@ -11,6 +11,7 @@ import { shardFault } from "./fault.js";
 import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import { Lane } from "./index/lane.js";
+import { storedDocuments } from "./index/read/stored-documents.js";
 import { Turns } from "./index/turns.js";
 import type {
   OpenReply,
@@ -33,7 +34,6 @@ import {
 import type { StoredPage, StoredRequest } from "./protocol/operations/move.js";
 import type { NumberedModel } from "./protocol/vectors.js";
 import { DocumentCache } from "./segments/document-cache.js";
-import { storedDocuments } from "./segments/stored-documents.js";
 import { storedStanding } from "./segments/stored-standing.js";
 import { EnvelopeError, OtherVersionError } from "./storage/envelope.js";
 import {

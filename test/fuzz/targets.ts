@@ -3,7 +3,6 @@ import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { feedTarget } from "./feed-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
 import { eventsTarget, queryLogTarget } from "./log-target.js";
-import { modelTarget } from "./model-target.js";
 import { programTarget } from "./program-target.js";
 import { filterTarget } from "./queries/filter-target.js";
 import { queryTarget } from "./queries/query-target.js";
@@ -11,7 +10,9 @@ import { tokenTarget } from "./queries/token-target.js";
 import { understandingTarget } from "./queries/understanding-target.js";
 import { segmentTarget } from "./segment-target.js";
 import type { Target } from "./target.js";
-import { codesTarget, vectorTarget } from "./vector-target.js";
+import { modelTarget } from "./vectors/model-target.js";
+import { storedVectorsTarget } from "./vectors/stored-vectors-target.js";
+import { codesTarget, vectorTarget } from "./vectors/vector-target.js";
 
 export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   filter: async () => filterTarget(),
@@ -23,6 +24,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   model: async () => modelTarget(await loadEngine("checked")),
   vectors: async () => vectorTarget(await loadEngine("checked")),
   codes: async () => codesTarget(await loadEngine("checked")),
+  "stored-vectors": async () => storedVectorsTarget(await loadEngine("checked")),
   feeds: async () => feedTarget(),
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),

@@ -199,9 +199,16 @@ const turns: Scenario = {
   after: same,
 };
 
+const TOPICS = ["red shoe leather", "blue lamp light", "green tea cup", "black phone case"];
+
 /** An index begins to have vectors: a model is trained, documents are embedded, and codes are stored once the index is quiet. */
 const embedding: Scenario = {
-  before: (world) => remade(world, "embedded", documents(0, 40)),
+  before: (world) =>
+    remade(
+      world,
+      "embedded",
+      TOPICS.flatMap((words, i) => documents(i * 10, 10, words)),
+    ),
   act: (server) =>
     server.raw("PATCH", "/v1/indexes/embedded/settings", { body: { embedder: { source: "documents" } } }),
   after: same,

@@ -1,23 +1,23 @@
 // Vectors: questions for the nearest rows, cosines and vectors from outside that are nearly right, and codes regions that were damaged.
 // Where the codes are is written into a question when it is asked, since the host, not the world outside, knows addresses.
 
-import type { Random } from "../../bench/random.js";
+import type { Random } from "../../../bench/random.js";
 import {
   CODES_ROWS,
   NEAREST_ROW_BYTES,
   VECTOR_BYTES,
   VECTOR_SIZE,
-} from "../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import { encodeNearest } from "../../engine-wasm/host/programs/nearest-program.js";
-import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
-import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
-import { type PlainVector, plainCodes, plainRecords } from "../oracle/vectors/codes.js";
-import { randomProgram } from "../unit/engine/search/random-program.js";
-import type { Pick } from "../unit/engine/segments/catalogue.js";
-import { Canary, type Guarded } from "./canary.js";
-import { catalogueSegment, liveBits, snapshotBytes } from "./catalogue.js";
-import { finding, mutateBytes, type Target } from "./target.js";
+} from "../../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { encodeNearest } from "../../../engine-wasm/host/programs/nearest-program.js";
+import { encodeSearch } from "../../../engine-wasm/host/programs/search-program.js";
+import { codesLength } from "../../../engine-wasm/host/vectors/codes.js";
+import { type PlainVector, plainCodes, plainRecords } from "../../oracle/vectors/codes.js";
+import { randomProgram } from "../../unit/engine/search/random-program.js";
+import type { Pick } from "../../unit/engine/segments/catalogue.js";
+import { Canary, type Guarded } from "../canary.js";
+import { catalogueSegment, liveBits, snapshotBytes } from "../catalogue.js";
+import { finding, mutateBytes, type Target } from "../target.js";
 
 const ROWS = [300, 40] as const;
 const WANTED = [0, 1, 10, 1000, 0xffffffff];

@@ -4,20 +4,20 @@ import {
   movedBytes,
   type StoredPage,
   type StoredRequest,
-} from "../protocol/operations/move.js";
-import { DamagedBytesError } from "../storage/envelope.js";
+} from "../../protocol/operations/move.js";
+import { decodeDeadDocuments } from "../../segments/dead-documents.js";
+import { decodeDocument } from "../../segments/document-record.js";
+import { decodeManifest } from "../../segments/manifest.js";
+import { DamagedBytesError } from "../../storage/envelope.js";
 import {
   deadDocumentsRange,
   documentRange,
   manifestKey,
   numberOfKey,
   vectorKey,
-} from "../storage/keyspace.js";
-import type { Store } from "../storage/store.js";
-import { decodeVector } from "../vectors/vector-record.js";
-import { decodeDeadDocuments } from "./dead-documents.js";
-import { decodeDocument } from "./document-record.js";
-import { decodeManifest } from "./manifest.js";
+} from "../../storage/keyspace.js";
+import type { Store } from "../../storage/store.js";
+import { decodeVector } from "../../vectors/vector-record.js";
 
 type Report = (message: string, error: unknown) => void;
 

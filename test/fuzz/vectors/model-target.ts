@@ -1,19 +1,19 @@
 // Damaged models, and damaged segments under a good model: what checkModel lets pass makes vectors of queries and rows. They
 // may be wrong then, but nothing is read or written outside and nothing traps.
-import { Random } from "../../bench/random.js";
+import { Random } from "../../../bench/random.js";
 import {
   MODEL_HEADER_BYTES,
   SEG_HEADER_BYTES,
   SEG_ROWS,
   VECTOR_BYTES,
-} from "../../engine-wasm/assembly/layout.js";
-import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import { featureParts } from "../../engine-wasm/host/vectors/feature-parts.js";
-import { trainModel } from "../../engine-wasm/host/vectors/trainer.js";
-import type { Pick } from "../unit/engine/segments/catalogue.js";
-import { TEXT_SLOTS, textDocument, textSegment } from "../unit/engine/vectors/texts.js";
-import { type Answer, Canary, type Guarded } from "./canary.js";
-import { mutateBytes, type Target } from "./target.js";
+} from "../../../engine-wasm/assembly/layout.js";
+import type { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
+import { featureParts } from "../../../engine-wasm/host/vectors/feature-parts.js";
+import { trainModel } from "../../../engine-wasm/host/vectors/trainer.js";
+import type { Pick } from "../../unit/engine/segments/catalogue.js";
+import { TEXT_SLOTS, textDocument, textSegment } from "../../unit/engine/vectors/texts.js";
+import { type Answer, Canary, type Guarded } from "../canary.js";
+import { mutateBytes, type Target } from "../target.js";
 
 const ROWS = 60;
 const SPARE = 4096;
