@@ -187,6 +187,7 @@ describe("vectors of an endpoint", () => {
     expect((await shard.pending()).map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12]);
     expect(await shard.nearest(shard.query(2), 1)).toEqual([2]);
     await shard.test.write(Action.DELETE, [{ id: "d4" }]);
+    expect((await shard.test.stats()).pending).toBe(8);
     expect((await shard.pending()).map(({ seq }) => seq)).not.toContain(5);
     expect(await shard.put(new Map(upTo(12).map((i) => [i + 1, i + 1])))).toBe(0);
     expect(await shard.nearest(shard.query(9), 1)).toEqual([9]);
