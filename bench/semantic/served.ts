@@ -146,12 +146,15 @@ class ServedBench {
     });
   }
 
-  /** The same keyword queries where there are vectors and where there are none, in turns. */
+  /** The same keyword queries, of the catalogue's mix, where there are vectors and where there are none, in turns. */
   keywords(): Promise<string[]> {
     return this.#served(async (client, server) => {
       const indexes = ["documents", "none"] as const;
       const prepared = indexes.map((index): PreparedQuery[] =>
-        prepare({ client, url: server.url, key: ADMIN_KEY, index, server }, this.#queries("keyword")),
+        prepare(
+          { client, url: server.url, key: ADMIN_KEY, index, server },
+          this.#queries("keyword", "catalogue"),
+        ),
       );
       for (const queries of prepared)
         await drive(server.url, queries, KEYWORD_CLIENTS, this.#options.seconds);
@@ -195,8 +198,11 @@ class ServedBench {
     ];
   }
 
-  #queries(mode: (typeof MODES)[number]): { kind: string; body: Record<string, unknown> }[] {
-    const mix = readWorkload("semantic");
+  #queries(
+    mode: (typeof MODES)[number],
+    workload = "semantic",
+  ): { kind: string; body: Record<string, unknown> }[] {
+    const mix = readWorkload(workload);
     return drawQueries(mix, this.#file.schema, this.#file.sample, QUERIES_DRAWN).map(({ body }) => ({
       kind: mode,
       body: { ...body, search_mode: mode },
