@@ -34,5 +34,5 @@ export const DEFAULTS: Settings = {
   sku_fields: [],
   brand_field: null,
   embedder: { source: "auto" },
-  semantic: { auto_max_full_matches: 10, min_similarity: 0.3, candidates: 200 },
+  semantic: { auto_max_full_matches: 10, min_similarity: 0.25, candidates: 200 },
 };

@@ -24,7 +24,11 @@ beforeAll(async () => {
 afterAll(() => fleet.close());
 
 function parameters(numRuns: number): fc.Parameters<[VectorStory]> {
-  return { numRuns, ...(SEED === undefined ? {} : { seed: Number(SEED) }) };
+  return {
+    numRuns,
+    endOnFailure: effort(true, false),
+    ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+  };
 }
 
 describe("a search by vectors answers like the oracle", () => {

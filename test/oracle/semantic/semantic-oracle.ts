@@ -8,6 +8,7 @@ import {
   FEW_MATCHES,
   type Found,
   fullMatches,
+  type Matched,
   RELATED_MAX,
   relatedTo,
   type Search,
@@ -16,13 +17,20 @@ import type { Query } from "../query.js";
 import type { Row } from "../segments/rows.js";
 import type { Document, Schema } from "../segments/values.js";
 import type { Settings } from "../settings.js";
-import { plainCosine } from "../vectors/codes.js";
+import { plainCosine, plainNearest } from "../vectors/codes.js";
 import { plainRotation } from "../vectors/rotation.js";
 import { type Near, neighboursOf } from "./fusion.js";
 import { modeOf } from "./gate.js";
 
+/** What a query's vector tells, for any number of documents wanted. */
+interface Space extends Omit<Near, "nearest" | "cosineMin"> {
+  nearest(wanted: number): Near["nearest"];
+}
+
 const NUMBERS = 512;
 const FEEDBACK_DOCUMENTS = 3;
+/** For each document wanted so many are compared exactly: those with the largest estimates by their codes. */
+const COMPARED_FACTOR = 2;
 /** Of the best relevance: steps in a text match, and where they end. */
 const STEPS = 2 ** 24;
 const STEPS_END = 2 ** 46;
@@ -54,57 +62,60 @@ export class SemanticOracle extends Oracle {
     const search = this.match(query);
     const { embedder, semantic } = this.settings;
     const mode = modeOf(query, search.text, search.full, semantic.auto_max_full_matches);
-    const near =
-      embedder.source === "pushed" && query.vector !== undefined ? this.near(query.vector, search) : null;
-    const used = near === null ? "keyword" : mode;
-    const { all, weighed, matched: byWords } = search;
-    const matched =
-      near === null || used === "keyword"
-        ? byWords
-        : search.attempt(all ? "all" : "any", weighed.words, neighboursOf(used, near));
-    const hits = used === "keyword" ? [] : (near?.nearest ?? []);
-    const related = this.related(search, matched, near);
-    return { ...search, mode: used, matched, near: new Set(hits.map(({ seq }) => seq)), related };
+    const space =
+      embedder.source === "pushed" && query.vector !== undefined ? this.spaceOf(query.vector, search) : null;
+    if (space === null || mode === "keyword") {
+      const related = this.related(search, search.matched, (wanted) => space?.nearest(wanted) ?? []);
+      return { ...search, mode: "keyword", near: new Set(), related };
+    }
+    const nearest = space.nearest(semantic.candidates);
+    const neighbours = neighboursOf(mode, { ...space, nearest, cosineMin: semantic.min_similarity });
+    const { all, weighed, attempt } = search;
+    const matched = attempt(all ? "all" : "any", weighed.words, neighbours);
+    const related = this.related(search, matched, () => nearest);
+    return { ...search, mode, matched, near: new Set(nearest.map(({ seq }) => seq)), related };
   }
 
   /** Those with some of the words, then the nearest. */
-  private related(search: Search, matched: Search["matched"], near: Near | null): Row[] {
+  private related(search: Search, matched: Matched, nearest: Space["nearest"]): Row[] {
     if (search.text.words.length === 0 || fullMatches(matched) >= FEW_MATCHES) return [];
     const worded = relatedTo(search, matched);
     const known = new Set([...matched.found.map(({ row }) => row), ...worded]);
     const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
-    const others = (near?.nearest ?? []).map(({ seq }) => rows.get(seq)!).filter((row) => !known.has(row));
+    const near = nearest(known.size + RELATED_MAX).map(({ seq }) => rows.get(seq)!);
+    const others = near.filter((row) => !known.has(row));
     return [...worded, ...others].slice(0, RELATED_MAX);
   }
 
   /** What is near to the vector and to the documents that the words find best. */
-  private near(vector: number[], { attempt, weighed, wishes, text }: Search): Near {
-    const { candidates, min_similarity } = this.settings.semantic;
+  private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search): Space {
     const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
     const best = text.words.length === 0 ? [] : bestFirst(attempt("any", weighed.words, null, hides));
-    const worded = best.slice(0, candidates);
-    const feedback = worded.slice(0, FEEDBACK_DOCUMENTS).map(({ row }) => row);
+    const worded = best.slice(0, this.settings.semantic.candidates);
+    const feedback = best.slice(0, FEEDBACK_DOCUMENTS).map(({ row }) => row);
     const query = this.drawn(this.queryVector(vector), feedback);
     const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
     const cosineOf = (seq: number): number | null => {
       const numbers = this.vectorOf(rows.get(seq)!);
       return numbers === null ? null : plainCosine(query, numbers);
     };
-    const passing = attempt("all", [], null, hides).found.map(({ row }) => row.seq);
-    const nearest = passing
-      .flatMap((seq) => {
-        const cosine = cosineOf(seq);
-        return cosine === null ? [] : [{ seq, cosine }];
-      })
-      .sort((a, b) => b.cosine - a.cosine || b.seq - a.seq)
-      .slice(0, candidates);
+    const passing = attempt("all", [], null, hides).found.map(({ row }) => ({
+      seq: row.seq,
+      vector: this.vectorOf(row),
+    }));
+    const byEstimate = plainNearest(passing, query).sort((a, b) => b.estimate - a.estimate || b.seq - a.seq);
+    const nearest = (wanted: number) =>
+      byEstimate
+        .slice(0, COMPARED_FACTOR * wanted)
+        .map(({ seq }) => ({ seq, cosine: cosineOf(seq)! }))
+        .sort((a, b) => b.cosine - a.cosine || b.seq - a.seq)
+        .slice(0, wanted);
     const relevances = worded.map(({ match }) => (match!.text % STEPS_END) / STEPS);
     return {
       nearest,
       worded: worded.map(({ row }) => row.seq),
       relevanceMax: relevances.length === 0 ? 1 : Math.max(...relevances),
       cosineOf,
-      cosineMin: min_similarity,
     };
   }
 
