@@ -60,8 +60,10 @@ export class Embedders {
   }
 
   /** Of an index that is to have vectors. It waits when it was last looked at before that. */
-  stateOf(uid: number): EmbedderState {
-    const state = this.#states.get(uid) ?? "none";
+  stateOf(uid: number, { vectors, pending }: Pick<IndexStats, "vectors" | "pending">): EmbedderState {
+    // An index that was loaded for a moment, or not since the start, was not looked at: its shards know all the same.
+    const unseen = pending === 0 && vectors > 0 ? "ready" : "waiting";
+    const state = this.#states.get(uid) ?? unseen;
     return state === "none" ? "waiting" : state;
   }
 
@@ -86,7 +88,7 @@ export class Embedders {
       const now = indexes.get(uid);
       if (now === record) continue;
       if (now !== undefined) {
-        this.#states.delete(uid); // what was known may be of another source
+        this.#states.set(uid, "waiting"); // what was known may be of another source
         this.#lookIn(0, uid);
       } else {
         this.#options.jobs.cancel(vectorsSubject(uid));
@@ -126,13 +128,14 @@ export class Embedders {
 
   /** Does what the vectors of the index need. */
   async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
-    const { documents } = state;
     const { vectors, indexes, catalog } = this.#options;
-    const policy = vectorPolicy(record, documents);
+    const policy = vectorPolicy(record, state.documents);
     await vectors.setPolicy(record.uid, policy);
     if (policy.source === "none") return "none";
-    if (policy.source === "documents" && documents > 0) await this.#bringModel(record, documents, signal);
     for (;;) {
+      // Documents may have come, and a shard may have lost its model, since the last time.
+      if (policy.source === "documents" && !(await this.#bringModel(record, state.documents, signal)))
+        return "waiting";
       // Again and again: a shard finds out little by little which of its documents wait.
       if (policy.source === "endpoint" && !(await this.#askEndpoint(state, record, policy.origin, signal)))
         return "failed";
@@ -174,8 +177,9 @@ export class Embedders {
     }
   }
 
-  /** Every shard has the newest model afterwards, and it is new enough. */
-  async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<void> {
+  /** Every shard has the newest model afterwards, and it is new enough. False when there is nothing to learn from. */
+  async #bringModel(record: IndexRecord, documents: number, signal: AbortSignal): Promise<boolean> {
+    if (documents === 0) return false;
     const { vectors, indexes } = this.#options;
     const { uid } = record;
     const shards = await indexes.statsByShard(uid);
@@ -184,25 +188,25 @@ export class Embedders {
     const isDue = documents >= GROWTH * modelDocuments || modelFields !== trainedFields(record).fingerprint;
     if (modelNumber === 0 || isDue) return this.#train(record, documents, shards, signal);
     const without = shards.flatMap((one, shard) => (one.modelNumber < modelNumber ? [shard] : []));
-    if (without.length === 0) return;
+    if (without.length === 0) return true;
     const model = await vectors.modelOf(uid, shards.indexOf(newest));
-    if (model === null) await this.#train(record, documents, shards, signal);
-    else {
-      this.#states.set(uid, "embedding");
-      await vectors.setModel(uid, model, without);
-    }
+    if (model === null) return this.#train(record, documents, shards, signal);
+    this.#states.set(uid, "embedding");
+    await vectors.setModel(uid, model, without);
+    return true;
   }
 
+  /** False when there is nothing to learn from. */
   async #train(
     record: IndexRecord,
     documents: number,
     shards: readonly IndexStats[],
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { vectors, reads, trainer, log } = this.#options;
     const { uid, name } = record;
     const { names, fields, schema, fingerprint } = trainedFields(record);
-    if (names.length === 0) return;
+    if (names.length === 0) return false;
     this.#states.set(uid, "training");
     const startedMs = performance.now();
     const newest = Math.max(...shards.map(({ modelNumber }) => modelNumber));
@@ -215,7 +219,7 @@ export class Embedders {
           );
     const sample = await sampleDocuments(reads, vectors, uid, names, signal);
     const { length: sampled } = sample.ends; // the trainer's thread takes them away
-    if (sampled === 0) return;
+    if (sampled === 0) return false;
     const number = (newest % MODEL_NUMBER_MAX) + 1;
     const { bytes, aligned } = await trainer.train(
       { ...sample, schema, fields, number, termsMax: TERMS_MAX, previous: previous?.bytes ?? null },
@@ -237,6 +241,7 @@ export class Embedders {
       shards.map((_, shard) => shard),
     );
     log.info({ index: name, sample: sampled, bytes: bytes.length, tookMs }, "a model was trained");
+    return true;
   }
 }
 

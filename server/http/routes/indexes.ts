@@ -108,7 +108,7 @@ function embedderStats(
   const { source } = vectorPolicy(record, records);
   return {
     source,
-    state: source === "none" ? "none" : embedders.stateOf(record.uid),
+    state: source === "none" ? "none" : embedders.stateOf(record.uid, measured),
     documents: Math.min(vectors, records),
     pending,
     coverage: records === 0 ? 0 : Math.min(1, vectors / records),
