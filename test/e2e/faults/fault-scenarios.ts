@@ -209,8 +209,12 @@ const embedding: Scenario = {
       "embedded",
       TOPICS.flatMap((words, i) => documents(i * 10, 10, words)),
     ),
-  act: (server) =>
-    server.raw("PATCH", "/v1/indexes/embedded/settings", { body: { embedder: { source: "documents" } } }),
+  act: async (server) => {
+    const body = { embedder: { source: "documents" } };
+    const reply = await server.raw("PATCH", "/v1/indexes/embedded/settings", { body });
+    await server.query("embedded", { q: "thing" }).catch(() => undefined); // opens the index, unless the server is dead
+    return reply;
+  },
   after: same,
   settled: (server) => embedded(server, "embedded"),
 };
