@@ -120,6 +120,7 @@ export async function checkQueries(
       facet_by: "stock",
       max_facet_values: 100,
       per_page: PAGE,
+      ai: false, // what a query of a word means is not what it says
     };
     const documents = [...state.tables[name].values()].filter(
       (document) => filter.passes(document) && (word === null || document.title?.split(" ").includes(word)),
