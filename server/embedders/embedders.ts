@@ -59,11 +59,10 @@ export class Embedders {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Of an index that is to have vectors. It waits when it was last looked at before that. */
+  /** Of an index that is to have vectors. Where the last look found none, or there was none yet, its shards know better. */
   stateOf(uid: number, { vectors, pending }: Pick<IndexStats, "vectors" | "pending">): EmbedderState {
-    // An index that was loaded for a moment, or not since the start, was not looked at: its shards know all the same.
-    const unseen = pending === 0 && vectors > 0 ? "ready" : "waiting";
-    const state = this.#states.get(uid) ?? unseen;
+    const state = this.#states.get(uid) ?? "waiting";
+    if (state === "waiting" && vectors > 0 && pending === 0) return "ready";
     return state === "none" ? "waiting" : state;
   }
 
@@ -88,7 +87,7 @@ export class Embedders {
       const now = indexes.get(uid);
       if (now === record) continue;
       if (now !== undefined) {
-        this.#states.set(uid, "waiting"); // what was known may be of another source
+        this.#states.set(uid, "none"); // what shards have may be of another source
         this.#lookIn(0, uid);
       } else {
         this.#options.jobs.cancel(vectorsSubject(uid));
