@@ -36,7 +36,7 @@ export async function scans(rows: number, milliseconds: number): Promise<string[
   const random = new Random(3);
   const queries = Array.from({ length: 16 }, () => randomVector(random));
   const lines = [`| codes of ${count(rows)} rows | ${(codesBytes / rows).toFixed(1)} bytes a row |`];
-  for (const percent of [100, 50, 10, 1]) {
+  for (const percent of [100, 50, 20, 10, 1]) {
     const program = percentOfRows(percent);
     let asked = 0;
     const scan = (): void => {

@@ -17,14 +17,12 @@ import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Seg } from "../segment/segment";
 import { Codes } from "./codes";
+import { BLOCK_WORDS, Comparison } from "./comparison";
 import { Estimates } from "./estimate";
 
 const SIZE: u32 = VECTOR_SIZE;
 const DISTANCES: u32 = SIZE + 1; // there can be
 const WORDS_A_CHECK: u32 = 1024; // of 64 rows
-const WORDS_A_BLOCK: u32 = 64;
-const BLOCK_ROWS_DENSE: u32 = 256; // of a block: with so many to be compared, memory is read faster as a whole than by rows
-const WORD_CODES: usize = CODE_BYTES << 6; // bytes of the codes of 64 rows
 const LANES_BYTES: usize = 16;
 
 /** The rows of one segment that are compared. */
@@ -38,82 +36,11 @@ class Part {
 
 const PART_BYTES: usize = offsetof<Part>();
 
-abstract class Hamming {
-  @inline static distance(
-    at: usize,
-    q0: u64,
-    q1: u64,
-    q2: u64,
-    q3: u64,
-    q4: u64,
-    q5: u64,
-    q6: u64,
-    q7: u64,
-  ): u32 {
-    return <u32>(
-      (popcnt(Mem.u64At(at) ^ q0) +
-        popcnt(Mem.u64At(at + 8) ^ q1) +
-        popcnt(Mem.u64At(at + 16) ^ q2) +
-        popcnt(Mem.u64At(at + 24) ^ q3) +
-        popcnt(Mem.u64At(at + 32) ^ q4) +
-        popcnt(Mem.u64At(at + 40) ^ q5) +
-        popcnt(Mem.u64At(at + 48) ^ q6) +
-        popcnt(Mem.u64At(at + 56) ^ q7))
-    );
-  }
-
-  /** Writes a distance to `to`; `times`: 1 when it counts, 0 when the next one takes its place. */
-  @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
-    const count = counts + ((<usize>distance) << 2);
-    Mem.putU16(to, distance);
-    Mem.putU32(count, Mem.u32At(count) + times);
-  }
-}
-
-/**
- * Compares the rows of a block, some words of a bitset, with a query's code and counts their distances, which go to `to`.
- * `codes`: that of row 0; `codesEnd`: behind that of the last row. Returns the end of the distances.
- */
-function compareBlock(
-  bits: usize,
-  from: u32,
-  end: u32,
-  codes: usize,
-  codesEnd: usize,
-  code: usize,
-  to: usize,
-  counts: usize,
-): usize {
-  const q0 = Mem.u64At(code);
-  const q1 = Mem.u64At(code + 8);
-  const q2 = Mem.u64At(code + 16);
-  const q3 = Mem.u64At(code + 24);
-  const q4 = Mem.u64At(code + 32);
-  const q5 = Mem.u64At(code + 40);
-  const q6 = Mem.u64At(code + 48);
-  const q7 = Mem.u64At(code + 56);
-  let rows: u64 = 0;
-  for (let word = from; word < end; word++) rows += popcnt(Bits.word(bits, word));
-  const dense = rows >= BLOCK_ROWS_DENSE;
-  for (let word = from; word < end; word++) {
-    let rest = Bits.word(bits, word);
-    const first = codes + <usize>word * WORD_CODES;
-    if (dense && rest != 0) {
-      for (let at = first, last = min(first + WORD_CODES, codesEnd); at < last; at += CODE_BYTES) {
-        const counted = <u32>rest & 1;
-        rest >>= 1;
-        Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), counted, to, counts);
-        to += counted << 1;
-      }
-      continue;
-    }
-    for (; rest != 0; rest &= rest - 1) {
-      const at = first + <usize>ctz(rest) * CODE_BYTES;
-      Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), 1, to, counts);
-      to += 2;
-    }
-  }
-  return to;
+/** The code of f32[VECTOR_SIZE], in scratch. */
+function codeOf(vector: usize): usize {
+  const code = scratchZeroed(CODE_BYTES);
+  for (let i: u32 = 0; i < SIZE; i++) if (Mem.f32At(vector + ((<usize>i) << 2)) >= 0) Bits.add(code, i);
+  return code;
 }
 
 /** Whether one of so many distances, 64 at most, or of those behind them in the last 16 bytes, is at most `most`. */
@@ -133,7 +60,7 @@ export class NearestCodes {
   /** How many rows `select` has kept. */
   kept: u32;
   private query: usize; // f32[VECTOR_SIZE]
-  private code: usize; // of the query
+  private comparison: Comparison;
   private counts: usize; // u32 by distance: rows; in `select` where the next row of that distance goes, plus 1
   private parts: usize;
   private partCount: u32;
@@ -146,9 +73,8 @@ export class NearestCodes {
   static make(query: usize, segments: u32): NearestCodes {
     const made = changetype<NearestCodes>(scratchZeroed(offsetof<NearestCodes>()));
     made.query = query;
-    made.code = scratchZeroed(CODE_BYTES);
-    for (let i: u32 = 0; i < SIZE; i++) if (Mem.f32At(query + ((<usize>i) << 2)) >= 0) Bits.add(made.code, i);
     made.counts = scratchZeroed((<usize>DISTANCES) << 2);
+    made.comparison = Comparison.make(codeOf(query), made.counts);
     made.parts = scratch(<usize>segments * PART_BYTES);
     return made;
   }
@@ -168,12 +94,13 @@ export class NearestCodes {
     this.compared += count;
     let to = part.distances;
     const words = Bits.words(rows);
-    const first = Codes.first(codes);
-    const codesEnd = first + <usize>rows * CODE_BYTES;
-    for (let word: u32 = 0; word < words; word += WORDS_A_BLOCK) {
+    const comparison = this.comparison;
+    comparison.bits = bits;
+    comparison.codes = Codes.first(codes);
+    comparison.codesEnd = comparison.codes + <usize>rows * CODE_BYTES;
+    for (let word: u32 = 0; word < words; word += BLOCK_WORDS) {
       if (word % WORDS_A_CHECK == 0) checkDeadline();
-      const end = min(words, word + WORDS_A_BLOCK);
-      to = compareBlock(bits, word, end, first, codesEnd, this.code, to, this.counts);
+      to = comparison.compare(word, min(words, word + BLOCK_WORDS), to);
     }
     if (CHECKED) assert(to == part.distances + ((<usize>count) << 1), "each row has a distance");
     for (let end = to + LANES_BYTES; to < end; to += 2) Mem.putU16(to, DISTANCES);

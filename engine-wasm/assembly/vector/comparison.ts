@@ -1,0 +1,138 @@
+// Hamming distances of a query's code to those of the rows of a bitset, block by block. Where most codes of a block are asked for it
+// reads memory as a whole, else only the codes that are asked for.
+
+import { CODE_BYTES } from "../layout";
+import { scratch } from "../memory/arena";
+import { Bits } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+
+/** Words of a bitset that make a block. */
+export const BLOCK_WORDS: u32 = 16;
+/** With a quarter of a block's rows it is faster to read all. */
+const DENSE_ROWS: u64 = ((<u64>BLOCK_WORDS) << 6) / 4;
+const WORD_CODES: usize = CODE_BYTES << 6; // bytes of the codes of 64 rows
+
+abstract class Hamming {
+  @inline static distance(
+    at: usize,
+    q0: u64,
+    q1: u64,
+    q2: u64,
+    q3: u64,
+    q4: u64,
+    q5: u64,
+    q6: u64,
+    q7: u64,
+  ): u32 {
+    return <u32>(
+      (popcnt(Mem.u64At(at) ^ q0) +
+        popcnt(Mem.u64At(at + 8) ^ q1) +
+        popcnt(Mem.u64At(at + 16) ^ q2) +
+        popcnt(Mem.u64At(at + 24) ^ q3) +
+        popcnt(Mem.u64At(at + 32) ^ q4) +
+        popcnt(Mem.u64At(at + 40) ^ q5) +
+        popcnt(Mem.u64At(at + 48) ^ q6) +
+        popcnt(Mem.u64At(at + 56) ^ q7))
+    );
+  }
+
+  /** Writes a distance to `to`; `times`: 1 when it counts, 0 when the next one takes its place. */
+  @inline static note(distance: u32, times: u32, to: usize, counts: usize): void {
+    const count = counts + ((<usize>distance) << 2);
+    Mem.putU16(to, distance);
+    Mem.putU32(count, Mem.u32At(count) + times);
+  }
+}
+
+/** Rows of a bitset to compare with a query's code. In scratch. */
+@unmanaged
+export class Comparison {
+  bits: usize;
+  codes: usize; // that of row 0
+  codesEnd: usize; // behind that of the last row
+  code: usize; // of the query
+  counts: usize; // u32 by distance
+  addresses: usize; // room for u32 of each row of a block
+  touched: u32; // means nothing
+
+  static make(code: usize, counts: usize): Comparison {
+    const made = changetype<Comparison>(scratch(offsetof<Comparison>()));
+    made.code = code;
+    made.counts = counts;
+    made.addresses = scratch((<usize>BLOCK_WORDS) << 8);
+    return made;
+  }
+
+  /** Of the words from `from` to `end`, a block at most. Puts the distances to `to`; returns their end. */
+  compare(from: u32, end: u32, to: usize): usize {
+    let rows: u64 = 0;
+    for (let word = from; word < end; word++) rows += popcnt(Bits.word(this.bits, word));
+    return rows >= DENSE_ROWS ? this.compareAll(from, end, to) : this.compareSome(from, end, to);
+  }
+
+  /** Goes through the codes of all rows; those that are not asked for count nothing. */
+  private compareAll(from: u32, end: u32, to: usize): usize {
+    const counts = this.counts;
+    const code = this.code;
+    const q0 = Mem.u64At(code);
+    const q1 = Mem.u64At(code + 8);
+    const q2 = Mem.u64At(code + 16);
+    const q3 = Mem.u64At(code + 24);
+    const q4 = Mem.u64At(code + 32);
+    const q5 = Mem.u64At(code + 40);
+    const q6 = Mem.u64At(code + 48);
+    const q7 = Mem.u64At(code + 56);
+    for (let word = from; word < end; word++) {
+      let rest = Bits.word(this.bits, word);
+      if (rest == 0) continue;
+      const first = this.codes + <usize>word * WORD_CODES;
+      for (let at = first, last = min(first + WORD_CODES, this.codesEnd); at < last; at += CODE_BYTES) {
+        const times = <u32>rest & 1;
+        rest >>= 1;
+        Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), times, to, counts);
+        to += times << 1;
+      }
+    }
+    return to;
+  }
+
+  /**
+   * Lists where the codes lie and touches each before it compares them: the reads do not wait for each other then, and memory
+   * answers many at a time.
+   */
+  private compareSome(from: u32, end: u32, to: usize): usize {
+    const addressesEnd = this.list(from, end);
+    let touched: u32 = 0;
+    for (let at = this.addresses; at < addressesEnd; at += 4) touched ^= Mem.u32At(<usize>Mem.u32At(at));
+    this.touched = touched; // a read whose value is not used would be left out
+    const counts = this.counts;
+    const code = this.code;
+    const q0 = Mem.u64At(code);
+    const q1 = Mem.u64At(code + 8);
+    const q2 = Mem.u64At(code + 16);
+    const q3 = Mem.u64At(code + 24);
+    const q4 = Mem.u64At(code + 32);
+    const q5 = Mem.u64At(code + 40);
+    const q6 = Mem.u64At(code + 48);
+    const q7 = Mem.u64At(code + 56);
+    for (let at = this.addresses; at < addressesEnd; at += 4) {
+      const row = <usize>Mem.u32At(at);
+      Hamming.note(Hamming.distance(row, q0, q1, q2, q3, q4, q5, q6, q7), 1, to, counts);
+      to += 2;
+    }
+    return to;
+  }
+
+  /** Returns the end of the addresses. */
+  private list(from: u32, end: u32): usize {
+    let to = this.addresses;
+    for (let word = from; word < end; word++) {
+      const first = this.codes + <usize>word * WORD_CODES;
+      for (let rest = Bits.word(this.bits, word); rest != 0; rest &= rest - 1) {
+        Mem.putU32(to, <u32>(first + <usize>ctz(rest) * CODE_BYTES));
+        to += 4;
+      }
+    }
+    return to;
+  }
+}
