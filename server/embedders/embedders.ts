@@ -1,6 +1,7 @@
 // Makes the vectors of indexes come about: tells the shards where they come from, trains models, hands them to the shards and
 // waits until every document has its vector. Looks at an index when it was opened or changed, and when writes have paused.
 import { setTimeout as sleep } from "node:timers/promises";
+import { modelInfo } from "../../engine-wasm/host/vectors/model-info.js";
 import type { IndexStats } from "../../shards/protocol/control.js";
 import type { EmbeddingEndpoints } from "../ai/embedding-endpoints.js";
 import { EndpointError } from "../ai/model-server.js";
@@ -220,14 +221,14 @@ export class Embedders {
     const { length: sampled } = sample.ends; // the trainer's thread takes them away
     if (sampled === 0) return false;
     const number = (newest % MODEL_NUMBER_MAX) + 1;
-    const { bytes, aligned } = await trainer.train(
+    const bytes = await trainer.train(
       { ...sample, schema, fields, number, termsMax: TERMS_MAX, previous: previous?.bytes ?? null },
       signal,
     );
     const tookMs = Math.round(performance.now() - startedMs);
     const model = {
       number,
-      since: aligned && previous !== null ? previous.since : number,
+      since: modelInfo(bytes).aligned && previous !== null ? previous.since : number,
       documents,
       fields: fingerprint,
       trainedAt: Math.floor(Date.now() / 1000),

@@ -1,5 +1,6 @@
 // The documents that a model is trained on: those with the smallest hashes of their ids, which is as good as drawing lots, and
 // the same for any number of shards and any order in which the documents came.
+import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
 import type { Reads } from "../cluster/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
@@ -50,7 +51,9 @@ export async function sampleDocuments(
         bytes += text.length;
       }
     }
-    return joined(texts, bytes);
+    const sample = joined(texts, bytes);
+    discardMemory(bytes); // a training needs much of it
+    return sample;
   } finally {
     readView.release();
   }

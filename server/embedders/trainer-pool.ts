@@ -1,12 +1,12 @@
-// The thread of the trainer, started by the first training and ended when there is none for a while. The only file that knows it.
+// The thread of the trainer, which lives as long as a training: its memory is given back before vectors are made. The only file
+// that knows it.
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { withDeadline } from "../jobs/deadline.js";
 import type { Logger } from "../log.js";
-import type { TrainedModel, TrainingTask } from "./training-task.js";
+import type { TrainingTask } from "./training-task.js";
 
-const IDLE_MS_MAX = 5_000;
 /** A training that takes longer is given up. */
 const TASK_MS_MAX = 600_000;
 const HEAP_MIB = 256;
@@ -22,15 +22,18 @@ export class TrainerPool {
     this.#log = log;
   }
 
-  /** One training after the other. Rejects when the thread fails, takes too long or the signal says so. */
-  train(task: TrainingTask, signal: AbortSignal): Promise<TrainedModel> {
+  /**
+   * A model, one training after the other. Rejects when the thread fails, takes too long or the signal says so. Takes the sampled
+   * documents away.
+   */
+  train(task: TrainingTask, signal: AbortSignal): Promise<Uint8Array> {
     this.#pool ??= this.#start();
     const pool = this.#pool;
     const transferList = [task.documents.buffer as ArrayBuffer, task.ends.buffer as ArrayBuffer];
     return withDeadline(
       signal,
       TASK_MS_MAX,
-      (either) => pool.run(task, { transferList, signal: either }) as Promise<TrainedModel>,
+      (either) => pool.run(task, { transferList, signal: either }) as Promise<Uint8Array>,
     );
   }
 
@@ -45,7 +48,6 @@ export class TrainerPool {
       atomics: "disabled",
       minThreads: 0,
       maxThreads: 1,
-      idleTimeout: IDLE_MS_MAX,
       recordTiming: false,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
       workerData: this.#engine.parts,

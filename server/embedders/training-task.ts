@@ -1,4 +1,4 @@
-// What the trainer's thread is told and answers.
+// What the trainer's thread is told.
 
 import type { BuildSchema } from "../../engine-wasm/host/instance/workbench.js";
 import type { TrainedSlot } from "../../engine-wasm/host/vectors/trainer.js";
@@ -13,10 +13,4 @@ export interface TrainingTask {
   readonly termsMax: number;
   /** The model before, to whose vectors the new ones are turned. */
   readonly previous: Uint8Array | null;
-}
-
-export interface TrainedModel {
-  readonly bytes: Uint8Array;
-  /** Its vectors can be compared with those of the model before. */
-  readonly aligned: boolean;
 }

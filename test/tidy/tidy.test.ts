@@ -115,6 +115,7 @@ const FOREIGN_ENGINES: Record<string, string[]> = {
     "server/analytics/analytics-pool.ts",
     "server/coach/coach-pool.ts",
     "server/embedders/trainer-pool.ts",
+    "server/embedders/trainer-worker.ts",
   ],
   "classic-level": ["shards/storage/level-store.ts"],
   pino: ["server/log.ts"],

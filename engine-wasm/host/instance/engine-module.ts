@@ -4,8 +4,9 @@ import { EngineError } from "../engine-error.js";
 import { Embedder } from "../vectors/embedder.js";
 import { type TrainOptions, trainModel } from "../vectors/trainer.js";
 import { EngineInstance } from "../wasm/memory.js";
+import type { BuildDocument } from "./build.js";
 import { Engine } from "./engine.js";
-import { Workbench } from "./workbench.js";
+import { type BuildSchema, Workbench } from "./workbench.js";
 
 /** What a worker thread needs to make instances. It can be posted to the thread. */
 export interface EngineParts {
@@ -55,9 +56,18 @@ export class EngineModule {
     return new Embedder(this.instantiate(), model);
   }
 
-  /** Trains a model on a segment, in an instance that is thrown away. See trainModel. */
-  train(segment: Uint8Array, options: TrainOptions): Uint8Array {
-    return trainModel(this.instantiate(), segment, options);
+  /**
+   * Trains a model on documents; seconds, in an instance of its own, where the training takes the memory that the segment's making
+   * leaves. Null when no document can be read. See trainModel.
+   */
+  train(
+    schema: BuildSchema,
+    documents: readonly BuildDocument[],
+    options: TrainOptions,
+  ): Uint8Array<ArrayBuffer> | null {
+    const instance = this.instantiate();
+    const { segment } = new Workbench(() => instance, this.#foldTable).build(schema, documents);
+    return segment === null ? null : trainModel(instance, segment, options);
   }
 
   /** Analysis and indexing for one thread: an instance with the Unicode table. */

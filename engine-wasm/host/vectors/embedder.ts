@@ -1,12 +1,7 @@
 // Vectors of rows and of queries by an embedded model. An embedder has an instance of its own, which holds the model and, while
 // a segment is embedded, the parts of the segment that this needs. It knows bytes and terms; where vectors are kept is the caller's business.
 import {
-  MODEL_ALIGNED,
-  MODEL_DOCUMENTS,
-  MODEL_FLAGS,
-  MODEL_NUMBER,
   MODEL_NUMBER_LIMIT,
-  MODEL_TERMS,
   SEG_HEADER_BYTES,
   SEG_ROWS,
   VECTOR_BYTES,
@@ -15,16 +10,7 @@ import {
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { type FeatureParts, featureParts } from "./feature-parts.js";
-
-export interface ModelInfo {
-  terms: number;
-  /** How many documents it was trained on. */
-  documents: number;
-  number: number;
-  bytes: number;
-  /** Whether its vectors can be compared with those of the model before. */
-  aligned: boolean;
-}
+import { type ModelInfo, modelInfo } from "./model-info.js";
 
 /** A term of a dictionary (a stem with its marker) and how much it counts, from 0 to 1,000,000. */
 export interface QueryTerm {
@@ -58,14 +44,7 @@ export class Embedder {
       instance.release(this.#model);
       throw statusError(-status);
     }
-    const number = (at: number): number => instance.view().readUInt32LE(this.#model + at);
-    this.info = {
-      terms: number(MODEL_TERMS),
-      documents: number(MODEL_DOCUMENTS),
-      number: number(MODEL_NUMBER),
-      bytes: model.length,
-      aligned: (number(MODEL_FLAGS) & MODEL_ALIGNED) !== 0,
-    };
+    this.info = modelInfo(model);
   }
 
   /**

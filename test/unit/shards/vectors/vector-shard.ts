@@ -33,9 +33,8 @@ export async function trainedModel(
 ): Promise<vectors.NumberedModel> {
   const module = await engineModule();
   const documents = bodies.map((body, i) => ({ seq: i + 1, raw: Buffer.from(JSON.stringify(body)) }));
-  const { segment } = module.workbench().build(SCHEMA, documents);
   const slots = [{ slot: 0, weight: 1, stemmed: false }];
-  const bytes = module.train(segment!, { slots, number, termsMax: 1000, previous: null });
+  const bytes = module.train(SCHEMA, documents, { slots, number, termsMax: 1000, previous: null })!;
   return { number, since, documents: bodies.length, fields: 1, trainedAt: 1, tookMs: 1, bytes };
 }
 
