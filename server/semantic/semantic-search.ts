@@ -22,7 +22,10 @@ export interface SemanticSearch extends Nearest {
   readonly matched: Matched;
   /** The endpoint that should have helped did not answer, so the answer may be a better one in a moment. */
   readonly passing: boolean;
-  /** The nearest documents, so many at least if there are, also where vectors had no part; none when the query has no vector. */
+  /**
+   * The nearest documents, so many at least if there are, also where vectors had no part: near enough for a hit without any of the
+   * words. There are none when the query has no vector.
+   */
   findNear(wanted: number): Promise<Nearest["near"]>;
 }
 
@@ -54,12 +57,14 @@ export async function searchByVectors(
   const { semantic } = index.record.settings;
   const findNearest = (depth: Depth): Promise<NearestTo> =>
     nearestTo(request, index, plan, byWords, readView, givenVectors, depth);
+  const nearEnough = (near: Nearest["near"]): Nearest["near"] =>
+    near.filter(({ similarity }) => similarity >= semantic.min_similarity);
   const wordsOnly = {
     ...NOTHING_NEAR,
     mode: "keyword",
     matched: byWords,
     passing: false,
-    findNear: async (wanted: number) => (await findNearest(shallow(wanted))).nearest?.near ?? [],
+    findNear: async (wanted: number) => nearEnough((await findNearest(shallow(wanted))).nearest?.near ?? []),
   } as const;
   const mode = modeOf({
     asked: request.searchMode,
@@ -83,7 +88,7 @@ export async function searchByVectors(
   const program = { ...byWords.program, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, readView, pageOf);
   const matched = { ...byWords, ...found };
-  return { ...nearest, mode, matched, passing: false, findNear: async () => nearest.near };
+  return { ...nearest, mode, matched, passing: false, findNear: async () => nearEnough(nearest.near) };
 }
 
 /** How much is looked at. */

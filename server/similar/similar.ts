@@ -80,7 +80,7 @@ async function hitsFor(
     );
   const program: SearchProgram = { ...EVERY_DOCUMENT, k: 0, filter };
   const { near } = await nearestDocuments(readView, program, vector, request.perPage + 1, []);
-  return near.filter(({ seq }) => seq !== source.seq).slice(0, request.perPage);
+  return near.filter(({ seq, similarity }) => seq !== source.seq && similarity > 0).slice(0, request.perPage);
 }
 
 /** The hits as JSON. Null when a shard no longer has one of them. */

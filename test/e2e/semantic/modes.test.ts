@@ -151,7 +151,7 @@ describe("what is found", () => {
       ((await ask(body)).json.related_hits as { document: { id: string } }[]).map(
         ({ document }) => document.id,
       );
-    expect(await related({ q: "crimson", search_mode: "keyword" })).toEqual(["1", "2", "4"]);
+    expect(await related({ q: "crimson", search_mode: "keyword" })).toEqual(["1", "2"]);
     expect(await related({ q: "crimson", search_mode: "keyword", filter_by: "price:<35" })).toEqual([
       "1",
       "2",

@@ -82,8 +82,10 @@ export class SemanticOracle extends Oracle {
     const worded = relatedTo(search, matched);
     const known = new Set([...matched.found.map(({ row }) => row), ...worded]);
     const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
-    const near = nearest(known.size + RELATED_MAX).map(({ seq }) => rows.get(seq)!);
-    const others = near.filter((row) => !known.has(row));
+    const near = nearest(known.size + RELATED_MAX).filter(
+      ({ cosine }) => cosine >= this.settings.semantic.min_similarity,
+    );
+    const others = near.map(({ seq }) => rows.get(seq)!).filter((row) => !known.has(row));
     return [...worded, ...others].slice(0, RELATED_MAX);
   }
 
