@@ -1,8 +1,9 @@
 // Adds up term vectors. Coefficients become whole numbers relative to the largest one, and sums are whole numbers, so the
 // result does not depend on the order of the terms: coefficient 32767 times a number of 8 bits, of 64 terms, is below 2^31.
 
-import { VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
+import { VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
+import { RecordPart } from "../vector/record";
 import { Heaviest } from "./heaviest";
 import { Model } from "./model";
 
@@ -80,18 +81,14 @@ export function putRecord(sums: usize, record: usize): void {
   let squares: v128 = i32x4.splat(0);
   let to = record + VECTOR_NUMBERS;
   for (let at = sums; at < sums + SUMS_BYTES; at += 64) {
-    const low = i16x8.narrow_i32x4_s(Four.scaled(at, scale), Four.scaled(at + 16, scale));
-    const high = i16x8.narrow_i32x4_s(Four.scaled(at + 32, scale), Four.scaled(at + 48, scale));
-    squares = i32x4.add(squares, i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high)));
-    Mem.putV128(to, i8x16.narrow_i16x8_s(low, high));
+    const a = Four.scaled(at, scale);
+    const b = Four.scaled(at + 16, scale);
+    const c = Four.scaled(at + 32, scale);
+    const d = Four.scaled(at + 48, scale);
+    squares = i32x4.add(squares, RecordPart.put(to, a, b, c, d));
     to += 16;
   }
-  const square =
-    i32x4.extract_lane(squares, 0) +
-    i32x4.extract_lane(squares, 1) +
-    i32x4.extract_lane(squares, 2) +
-    i32x4.extract_lane(squares, 3);
-  Mem.putF32(record + VECTOR_SCALE, square == 0 ? 0 : <f32>(1.0 / Math.sqrt(<f64>square)));
+  RecordPart.putScale(record, squares);
 }
 
 /** Turns the sums into f32[VECTOR_SIZE] of length 1, in place; false when they are all 0. */

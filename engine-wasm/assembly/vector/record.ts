@@ -8,6 +8,27 @@ const FLOAT_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBERS_END: usize = VECTOR_BYTES;
 const LARGEST: f32 = 127;
 
+/** What a record is written with. */
+export abstract class RecordPart {
+  /** Writes sixteen numbers from -127 to 127 to `to`. Returns their squares, as four sums. */
+  @inline static put(to: usize, a: v128, b: v128, c: v128, d: v128): v128 {
+    const low = i16x8.narrow_i32x4_s(a, b);
+    const high = i16x8.narrow_i32x4_s(c, d);
+    Mem.putV128(to, i8x16.narrow_i16x8_s(low, high));
+    return i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high));
+  }
+
+  /** The scale that gives numbers with these squares the length 1; 0 when all are 0. */
+  static putScale(record: usize, squares: v128): void {
+    const square =
+      i32x4.extract_lane(squares, 0) +
+      i32x4.extract_lane(squares, 1) +
+      i32x4.extract_lane(squares, 2) +
+      i32x4.extract_lane(squares, 3);
+    Mem.putF32(record + VECTOR_SCALE, square == 0 ? 0 : <f32>(1.0 / Math.sqrt(<f64>square)));
+  }
+}
+
 /**
  * Writes the direction of f64[VECTOR_SIZE] at `values` to `vector`, f32[VECTOR_SIZE]: of length 1, rotated. False when the
  * values are not all finite, or all 0; then nothing is written.
@@ -44,18 +65,14 @@ export function putVectorRecord(vector: usize, record: usize): void {
   let squares: v128 = i32x4.splat(0);
   let from = vector;
   for (let at = record + VECTOR_NUMBERS; at < record + NUMBERS_END; at += 16) {
-    const low = i16x8.narrow_i32x4_s(whole(from, scale), whole(from + 16, scale));
-    const high = i16x8.narrow_i32x4_s(whole(from + 32, scale), whole(from + 48, scale));
-    squares = i32x4.add(squares, i32x4.add(i32x4.dot_i16x8_s(low, low), i32x4.dot_i16x8_s(high, high)));
-    Mem.putV128(at, i8x16.narrow_i16x8_s(low, high));
+    const a = whole(from, scale);
+    const b = whole(from + 16, scale);
+    const c = whole(from + 32, scale);
+    const d = whole(from + 48, scale);
+    squares = i32x4.add(squares, RecordPart.put(at, a, b, c, d));
     from += 64;
   }
-  const square =
-    i32x4.extract_lane(squares, 0) +
-    i32x4.extract_lane(squares, 1) +
-    i32x4.extract_lane(squares, 2) +
-    i32x4.extract_lane(squares, 3);
-  Mem.putF32(record + VECTOR_SCALE, <f32>(1.0 / Math.sqrt(<f64>square)));
+  RecordPart.putScale(record, squares);
 }
 
 /** Four numbers times the scale, as the nearest whole numbers. */
