@@ -37,3 +37,8 @@ export function cutText(text: string, charactersMax: number): string {
   const isHalf = last >= 0xd800 && last < 0xdc00;
   return text.slice(0, isHalf ? charactersMax - 1 : charactersMax);
 }
+
+/** A text without blanks around it and without NUL, at which some servers end it. All texts are well-formed when they come in. */
+export function sendableText(text: string): string {
+  return text.replaceAll("\0", " ").trim();
+}

@@ -5,7 +5,7 @@ import type { EmbeddingMeters } from "../metrics/recorder.js";
 import { type Clock, SYSTEM_CLOCK } from "../outbound/patience.js";
 import { Circuit } from "./circuit.js";
 import { DocumentEmbeddings } from "./document-embeddings.js";
-import { cutText } from "./document-text.js";
+import { cutText, sendableText } from "./document-text.js";
 import type { EmbeddingModel } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
 import { QueryEmbeddings } from "./query-embeddings.js";
@@ -77,15 +77,20 @@ export class EmbeddingEndpoint {
    * endpoint is down or too slow, or the signal ends the wait: the search runs without. Never rejects.
    */
   embedQuery(text: string, signal: AbortSignal = new AbortController().signal): Promise<Float32Array | null> {
-    return this.#queries.embed(cutText(text.trim(), this.#limits.embeddingTextCharactersMax), signal);
+    return this.#queries.embed(cutText(sendableText(text), this.#limits.embeddingTextCharactersMax), signal);
   }
 
   /**
-   * The vectors of texts of documents, in their order; a blank text has zeros. Throws EndpointError when it is given up after
-   * several tries, or at once while the endpoint is down (`afterMs` says for how long); throws the signal's reason.
+   * The vectors of texts of documents, in their order; a blank text has zeros. So has a text that the endpoint refuses while it
+   * takes others: then `refused` is called with the reason. Throws EndpointError when it is given up after several tries, or at
+   * once while the endpoint is down (`afterMs` says for how long); throws the signal's reason.
    */
-  embedDocuments(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    return this.#documents.embed(texts, signal);
+  embedDocuments(
+    texts: readonly string[],
+    signal: AbortSignal,
+    refused: (refusal: EndpointError) => void = () => undefined,
+  ): Promise<Float32Array[]> {
+    return this.#documents.embed(texts, signal, refused);
   }
 
   get state(): EndpointState {

@@ -12,7 +12,6 @@ import type { IndexState } from "../cluster/index-state.js";
 import type { OpenIndexes } from "../cluster/open-indexes.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Jobs } from "../jobs/jobs.js";
-import type { Logger } from "../log.js";
 import { vectorPolicy } from "../schema/vector-policy.js";
 import { type EndpointQueueOptions, embedWaiting } from "./endpoint-queue.js";
 import { sampleDocuments } from "./sample.js";
@@ -26,7 +25,6 @@ interface EmbeddersOptions extends EndpointQueueOptions {
   readonly trainer: TrainerPool;
   readonly endpoints: EmbeddingEndpoints;
   readonly jobs: Jobs;
-  readonly log: Logger;
 }
 
 /** What is being done for the vectors of an index. */

@@ -4,8 +4,10 @@ import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { documentText, embeddedFields } from "../ai/document-text.js";
 import type { EmbeddingEndpoint } from "../ai/embedding-endpoint.js";
+import type { EndpointError } from "../ai/model-server.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_AT_ONCE = 128;
@@ -15,14 +17,16 @@ export interface EndpointQueueOptions {
   readonly vectors: VectorMessages;
   readonly workbench: Workbench;
   readonly limits: Limits;
+  readonly log: Logger;
 }
 
 /**
- * Until no document of the index waits in a shard. `origin` is that of the vectors, `stored` is called after each step. Throws
- * EndpointError when the endpoint gives up.
+ * Until no document of the index waits in a shard. `origin` is that of the vectors, `stored` is called after each step. A document
+ * that the endpoint refuses is stored as one that has no vector, so that the others get theirs: it is asked for again when it
+ * is written again, or for another origin. Throws EndpointError when the endpoint gives up.
  */
 export async function embedWaiting(
-  { vectors, workbench, limits }: EndpointQueueOptions,
+  { vectors, workbench, limits, log }: EndpointQueueOptions,
   record: IndexRecord,
   endpoint: EmbeddingEndpoint,
   origin: number,
@@ -38,14 +42,18 @@ export async function embedWaiting(
       const waiting = await vectors.pending(uid, shard, DOCUMENTS_AT_ONCE, BYTES_AT_ONCE);
       if (waiting.length === 0) return;
       const texts = waiting.map(({ raw }) => documentText(raw, fields, limits.embeddingTextCharactersMax));
-      const made = await endpoint.embedDocuments(texts, signal);
+      const refusals: EndpointError[] = [];
+      const made = await endpoint.embedDocuments(texts, signal, (refusal) => refusals.push(refusal));
       const records = new Uint8Array(waiting.length * VECTOR_BYTES);
       for (const [i, vector] of made.entries()) {
         const one = workbench.vectorOf(vector);
-        if (one !== null) records.set(one, i * VECTOR_BYTES); // a document without text has no vector
+        if (one !== null) records.set(one, i * VECTOR_BYTES); // without text, or refused
       }
       await vectors.putVectors(shard, { uid, origin, seqs: waiting.map(({ seq }) => seq), vectors: records });
       stored();
+      if (refusals.length === 0) continue;
+      const told = { err: refusals[0], index: record.name, documents: refusals.length };
+      log.warn(told, "an endpoint refuses documents; they have no vector until they change");
     }
   };
   await Promise.all(Array.from({ length: shards }, (_, shard) => emptyShard(shard)));

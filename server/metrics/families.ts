@@ -171,6 +171,13 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "embedding_documents_refused_total",
+    help: "Documents whose text an endpoint refused while it took others, so that they have no vector.",
+    labels: [],
+    samples: ({ embeddings }) => [[{}, embeddings.document.refused]],
+  },
+  {
+    type: "counter",
     name: "embedding_queries_missed_total",
     help: "Queries that ran without the vector of an endpoint because it was down or too slow.",
     labels: [],

@@ -47,6 +47,8 @@ export class EmbeddingMeter {
   failures = 0;
   /** Whose vectors came. */
   texts = 0;
+  /** Texts of documents that the server refused while it took others. */
+  refused = 0;
   /** Queries that did without a vector because it did not come, or not in time. */
   missed = 0;
   readonly durations = new DurationHistogram(REQUEST_BOUNDS);

@@ -22,9 +22,14 @@ export interface EmbeddingAnswer {
   readonly after?: Promise<unknown>;
   /** Falls silent: before the answer, or in the middle of its body. */
   readonly silent?: "before" | "within";
+  /** Sends blanks without end instead of a body. */
+  readonly endless?: boolean;
   /** Ends the connection, without an answer. */
   readonly reset?: boolean;
 }
+
+/** Null for a proper answer. */
+type AnswerToTexts = (texts: readonly string[]) => EmbeddingAnswer | null;
 
 export interface EmbeddingItem {
   readonly object: "embedding";
@@ -52,8 +57,8 @@ export interface EmbeddingServer {
   url(host?: string): string;
   /** What the next requests get, one each; all later ones get proper answers. */
   script(...answers: EmbeddingAnswer[]): void;
-  /** What every request without a script gets from now on; null for a proper answer. */
-  always(answer: EmbeddingAnswer | null): void;
+  /** What every request without a script gets from now on, which may depend on its texts; null for a proper answer. */
+  always(answer: EmbeddingAnswer | AnswerToTexts | null): void;
   readonly requests: EmbeddingRequest[];
   /** All texts that were asked for. */
   texts(): string[];
@@ -79,7 +84,7 @@ export async function startEmbeddingServer(options: EmbeddingServerOptions = {})
   const requests: EmbeddingRequest[] = [];
   const script: EmbeddingAnswer[] = [];
   const sockets = new Map<Socket, number>();
-  let always: EmbeddingAnswer | null = null;
+  let always: EmbeddingAnswer | AnswerToTexts | null = null;
   let connections = 0;
   let atOnce = 0;
   let atOnceMax = 0;
@@ -102,7 +107,8 @@ export async function startEmbeddingServer(options: EmbeddingServerOptions = {})
           embedding: [...hashedVector(text, meanings)],
         }),
       );
-      await give(script.shift() ?? always ?? proper, items, response);
+      const usual = typeof always === "function" ? always(body.input) : always;
+      await give(script.shift() ?? usual ?? proper, items, response);
     })().catch(() => response.destroy());
   };
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
@@ -148,8 +154,15 @@ async function give(
   const data = answer.items === undefined ? items : answer.items(items);
   const body = answer.body ?? JSON.stringify({ object: "list", data, usage: { total_tokens: 1 } });
   response.writeHead(answer.status ?? 200, { "content-type": "application/json", ...answer.headers });
+  if (answer.endless) return endless(response);
   if (answer.silent === "within") return void response.write(body.slice(0, body.length >> 1));
   response.end(body);
+}
+
+/** Some blanks each millisecond, until the other side has had enough. */
+function endless(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(" "), 1);
+  response.once("close", () => clearInterval(timer));
 }
 
 /** Of length 1, or zeros for a text without words. */

@@ -1,6 +1,6 @@
 // What of a document is embedded.
 import { describe, expect, test } from "vitest";
-import { cutText, documentText, embeddedFields } from "../../../../server/ai/document-text.js";
+import { cutText, documentText, embeddedFields, sendableText } from "../../../../server/ai/document-text.js";
 import { makeRecord } from "../record.js";
 
 const text = (document: unknown, fields: string[], charactersMax = 1_000): string =>
@@ -24,6 +24,10 @@ describe("the text of a document", () => {
     expect(text({ a: "abc", b: ["def", "ghi"] }, ["a", "b"], 8)).toBe("abc\ndef\n");
     expect(text({ a: "x".repeat(100_000), b: "y" }, ["a", "b"], 10)).toBe("x".repeat(10));
     expect([cutText("ab👟", 2), cutText("ab👟", 3), cutText("ab👟", 4)]).toEqual(["ab", "ab", "ab👟"]);
+  });
+
+  test("is sent without NUL and blanks around it", () => {
+    expect([sendableText(" a\0b \n"), sendableText("\0\0")]).toEqual(["a b", ""]);
   });
 
   test("is read from a part of a larger buffer", () => {

@@ -1,7 +1,9 @@
 // The vectors of documents from an endpoint: batches, what is tried again and when, what is given up, what is refused.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { EmbeddingEndpoint } from "../../../../server/ai/embedding-endpoint.js";
 import { EndpointError } from "../../../../server/ai/model-server.js";
 import {
+  type EmbeddingAnswer,
   type EmbeddingItem,
   type EmbeddingServer,
   hashedVector,
@@ -101,7 +103,7 @@ describe("documents", () => {
 
 describe("what may pass", () => {
   test.each([
-    ["a status", { status: 500 }],
+    ["a status", { status: 502 }],
     ["a full server", { status: 429 }],
     ["a broken connection", { reset: true }],
   ])("is tried again after growing pauses: %s", async (_name, answer) => {
@@ -162,16 +164,19 @@ describe("what may pass", () => {
     endpoint.close();
   });
 
-  test("is a server that does not answer", async () => {
-    const { endpoint } = endpointAt(server.url(), { embeddingRequestMsMax: 20 }, clock);
-    server.always({ silent: "within" });
-    expect(await failureOf(endpoint.embedDocuments(["hat"], NEVER))).toMatchObject({
-      name: "EndpointError",
-      message: "the model's server did not answer in time",
-    });
-    expect(server.requests.length).toBeGreaterThan(1);
-    endpoint.close();
-  });
+  test.each(["before", "within", "never"] as const)(
+    "is a server that does not end its answer (%s)",
+    async (when) => {
+      const { endpoint } = endpointAt(server.url(), { embeddingRequestMsMax: 20 }, clock);
+      server.always(when === "never" ? { endless: true } : { silent: when });
+      expect(await failureOf(endpoint.embedDocuments(["hat"], NEVER))).toMatchObject({
+        name: "EndpointError",
+        message: "the model's server did not answer in time",
+      });
+      expect(server.requests.length).toBeGreaterThan(1);
+      endpoint.close();
+    },
+  );
 });
 
 describe("an answer that is none", () => {
@@ -201,13 +206,17 @@ describe("an answer that is none", () => {
     ["with a vector that has an infinite number", changed(511, 1e39)],
     ["with a vector of zeros", (all) => all.map((item) => ({ ...item, embedding: new Array(512).fill(0) }))],
   ];
-  test.each(items)("%s is not tried again (%#)", async (what, items) => {
+  test.each(items)("%s is given up when a harmless text has none either (%#)", async (what, items) => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
-    server.script({ items });
-    const failure = await failureOf(endpoint.embedDocuments(["red", "blue"], NEVER));
+    server.script({ items }, { items: () => [] });
+    const refusals: EndpointError[] = [];
+    const failure = await failureOf(
+      endpoint.embedDocuments(["red", "blue"], NEVER, (refusal) => refusals.push(refusal)),
+    );
     expect(failure).toBeInstanceOf(EndpointError);
     expect(failure.message).toContain(`the model's server answered ${what}`);
-    expect([server.requests.length, clock.pauses, endpoint.state.status]).toEqual([1, [], "down"]);
+    expect(server.requests.map(({ body }) => body.input)).toEqual([["red", "blue"], ["test"]]);
+    expect([refusals, clock.pauses, endpoint.state.status]).toEqual([[], [], "down"]);
     endpoint.close();
   });
 
@@ -217,7 +226,7 @@ describe("an answer that is none", () => {
     ["", "did not answer with JSON"],
   ])("%j is an error", async (body, what) => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
-    server.script({ body });
+    server.always({ body });
     expect((await failureOf(endpoint.embedDocuments(["red"], NEVER))).message).toContain(what);
     endpoint.close();
   });
@@ -232,16 +241,27 @@ describe("an answer that is none", () => {
 });
 
 describe("a text that the server refuses", () => {
-  test("alone is shortened until it fits, and the others of its batch are not touched", async () => {
+  const REFUSED = { status: 400 };
+  const inputs = (): (readonly string[])[] => server.requests.map(({ body }) => body.input);
+  /** Answers so to requests with such a text. */
+  const to = (what: (text: string) => boolean, answer: EmbeddingAnswer) => (texts: readonly string[]) =>
+    texts.some(what) ? answer : null;
+
+  async function embed(texts: readonly string[], endpoint: EmbeddingEndpoint) {
+    const refusals: EndpointError[] = [];
+    const vectors = await endpoint.embedDocuments(texts, NEVER, (refusal) => refusals.push(refusal));
+    return { vectors: vectors.map((vector) => [...vector]), refusals };
+  }
+
+  test("for its length is shortened until it fits, and the others of its batch are not touched", async () => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
-    // 4 texts are refused together, then the first two pass; of the others only the last is refused, twice.
-    const refused = { status: 400 };
     const long = `long ${"x".repeat(995)}`;
-    server.script(refused, {}, refused, {}, refused, refused, {});
+    server.always(to(({ length }) => length > 250, REFUSED));
     const texts = ["a b", "c d", "e f", long];
-    const vectors = await endpoint.embedDocuments(texts, NEVER);
-    expect(server.requests.map(({ body }) => body.input)).toEqual([
+    const { vectors, refusals } = await embed(texts, endpoint);
+    expect(inputs()).toEqual([
       texts,
+      ["test"],
       ["a b", "c d"],
       ["e f", long],
       ["e f"],
@@ -249,19 +269,86 @@ describe("a text that the server refuses", () => {
       [long.slice(0, 500)],
       [long.slice(0, 250)],
     ]);
-    const expected = ["a b", "c d", "e f", long.slice(0, 250)].map(vectorOf);
-    expect(vectors.map((vector) => [...vector])).toEqual(expected);
-    expect([clock.pauses, endpoint.state.status]).toEqual([[], "up"]);
+    expect(vectors).toEqual(["a b", "c d", "e f", long.slice(0, 250)].map(vectorOf));
+    expect([refusals, clock.pauses, endpoint.state.status]).toEqual([[], [], "up"]);
     endpoint.close();
   });
 
-  test.each([400, 413, 422])("although it is short is an error (%i)", async (status) => {
+  test("at any length has zeros, and is told with the reason", async () => {
+    const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
+    server.always(to((text) => text.startsWith("bad"), { status: 422 }));
+    const texts = ["a", `bad ${"x".repeat(500)}`, "b", "bad", "c"];
+    const { vectors, refusals } = await embed(texts, endpoint);
+    const none = new Array(512).fill(0);
+    expect(vectors).toEqual([vectorOf("a"), none, vectorOf("b"), none, vectorOf("c")]);
+    expect(refusals.map(({ status }) => status)).toEqual([422, 422]);
+    expect(recorder.embeddings.document).toMatchObject({ refused: 2 });
+    expect(endpoint.state.status).toBe("up");
+    endpoint.close();
+  });
+
+  test.each([1, 2, 5])("is found among 32 with few requests (%i of them)", async (bad) => {
     const { endpoint } = endpointAt(server.url(), {}, clock);
-    server.always({ status });
-    expect(await failureOf(endpoint.embedDocuments(["a".repeat(1_000), "b"], NEVER))).toMatchObject({
-      status,
-    });
-    expect(sizes()).toEqual([2, 1, 1, 1, 1]);
+    server.always(to((text) => text.startsWith("bad"), REFUSED));
+    const texts = numbered(32).map((text, i) => (i % 7 === 3 && i < 7 * bad ? `bad ${i}` : text));
+    const { refusals } = await embed(texts, endpoint);
+    expect(refusals).toHaveLength(bad);
+    expect(server.requests.length).toBeLessThanOrEqual(2 + bad * (2 * 5 + 1));
+    endpoint.close();
+  });
+
+  test.each([400, 413, 422])(
+    "with all others is a failed server: nothing is refused (%i)",
+    async (status) => {
+      const { endpoint } = endpointAt(server.url(), {}, clock);
+      server.always({ status });
+      expect(await failureOf(embed(["a".repeat(1_000), "b"], endpoint))).toMatchObject({ status });
+      expect(sizes()).toEqual([2, 1]);
+      endpoint.close();
+    },
+  );
+
+  test("by a server that begins to refuse everything is not refused", async () => {
+    const { endpoint, recorder } = endpointAt(server.url(), {}, clock);
+    // The batch and its second half are refused, the harmless text only the first time.
+    server.script(REFUSED, {}, {}, REFUSED, REFUSED);
+    expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 400 });
+    expect(inputs()).toEqual([["a", "b"], ["test"], ["a"], ["b"], ["test"]]);
+    expect([recorder.embeddings.document.refused, endpoint.state.status]).toEqual([0, "down"]);
+    endpoint.close();
+  });
+
+  test("with the status 500 twice is refused, too", async () => {
+    const { endpoint } = endpointAt(server.url(), {}, clock);
+    server.always(to((text) => text === "bad", { status: 500 }));
+    const { vectors, refusals } = await embed(["a", "bad"], endpoint);
+    expect(vectors).toEqual([vectorOf("a"), new Array(512).fill(0)]);
+    expect(refusals.map(({ status }) => status)).toEqual([500]);
+    expect(inputs()).toEqual([["a", "bad"], ["a", "bad"], ["test"], ["a"], ["bad"], ["bad"], ["test"]]);
+    expect(clock.pauses).toEqual([500, 500]);
+    endpoint.close();
+  });
+
+  test("with the status 500, as everything, is waited for", async () => {
+    const { endpoint } = endpointAt(server.url(), {}, clock);
+    server.always({ status: 500 });
+    expect(await failureOf(embed(["a", "b"], endpoint))).toMatchObject({ status: 500 });
+    expect(clock.pauses).toEqual([500, 2_000, 8_000, 30_000]);
+    endpoint.close();
+  });
+
+  test.each([
+    [
+      "zeros",
+      (all: readonly EmbeddingItem[]) => all.map((item) => ({ ...item, embedding: new Array(512).fill(0) })),
+    ],
+    ["too few vectors", (all: readonly EmbeddingItem[]) => all.slice(1)],
+  ])("by an answer with %s is refused, too", async (_what, items) => {
+    const { endpoint } = endpointAt(server.url(), {}, clock);
+    server.always(to((text) => text === "bad", { items }));
+    const { vectors, refusals } = await embed(["a", "bad", "b"], endpoint);
+    expect(vectors).toEqual([vectorOf("a"), new Array(512).fill(0), vectorOf("b")]);
+    expect(refusals).toHaveLength(1);
     endpoint.close();
   });
 });
