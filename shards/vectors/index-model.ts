@@ -17,12 +17,16 @@ import type { Pauses, VectorsHome } from "./vectors-home.js";
 
 /** Memory that an embedder may keep beside its model. */
 const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
+/** Background work embeds a segment after so many failures in a row no more. */
+const FAILURES_MAX = 3;
 
 export class IndexModel {
   readonly #uid: number;
   readonly #home: VectorsHome;
   #record: ModelRecord | null = null;
   #embedder: Promise<Embedder | null> | null = null;
+  /** Of background work, in a row. */
+  #failures = 0;
 
   private constructor(uid: number, home: VectorsHome) {
     this.#uid = uid;
@@ -144,14 +148,15 @@ export class IndexModel {
 
   /**
    * The same row by row, for segments of any size, of which `segment` gives the bytes. Nothing comes when the model with this
-   * number is not in force, and no more when the embedder fails.
+   * number is not in force. Throws when the embedder fails, so that the caller comes again later; but after some failures in
+   * a row no more rows come: the rest has no vectors until the index is opened again.
    */
   async *embedRows(
     number: number,
     segment: () => Uint8Array,
     turns: Pauses,
   ): AsyncGenerator<{ row: number; vector: Uint8Array }, void> {
-    const embedder = await this.embedder();
+    const embedder = await this.embedder().catch((error: unknown) => this.#segmentFailed(error));
     if (embedder === null || this.#record?.number !== number) return;
     const parts = embedder.embedParts(segment);
     try {
@@ -171,15 +176,27 @@ export class IndexModel {
     if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#embedder = null;
   }
 
-  /** Undefined at the end, which is also where the embedder has failed. */
+  /** Undefined at the end, which is also where the embedder has failed too often. */
   #nextPart(parts: Generator<EmbeddedPart | null, void>): EmbeddedPart | null | undefined {
     try {
       const step = parts.next();
-      return step.done === true ? undefined : step.value;
+      if (step.done !== true) return step.value;
+      this.#failures = 0;
     } catch (error) {
-      this.#embedderFailed(error);
-      return undefined;
+      this.#segmentFailed(error);
     }
+    return undefined;
+  }
+
+  /** Throws unless it has happened too often. No error of the engine: the one of the index has not failed. */
+  #segmentFailed(error: unknown): null {
+    if (!(error instanceof EngineError)) throw error;
+    this.#embedder = null;
+    this.#failures++;
+    if (this.#failures < FAILURES_MAX) throw new Error("documents could not be embedded", { cause: error });
+    const message = "documents cannot be embedded; they have no vectors until the index is opened again";
+    this.#home.report(`index ${this.#uid}: ${message}`, error);
+    return null;
   }
 
   /** The failure of an embedder is not that of the index's engine. The next use gets a fresh one. */

@@ -16,6 +16,7 @@ import {
   type SearchProgram,
 } from "../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../engine-wasm/host/programs/search-result.js";
+import type { Embedder } from "../../../engine-wasm/host/vectors/embedder.js";
 import { handle } from "../../../shards/handle.js";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import * as control from "../../../shards/protocol/control.js";
@@ -77,7 +78,13 @@ export class TestShard {
     this.reports = reports;
   }
 
-  static async open(store: Store, schema = SCHEMA, vectors = NO_VECTORS): Promise<TestShard> {
+  /** `embedder` makes the embedder of a model in another way than the engine does. */
+  static async open(
+    store: Store,
+    schema = SCHEMA,
+    vectors = NO_VECTORS,
+    embedder?: (model: Uint8Array) => Embedder,
+  ): Promise<TestShard> {
     const module = await engineModule();
     const workbench = module.workbench();
     const reports: string[] = [];
@@ -88,7 +95,7 @@ export class TestShard {
       documentBytesMax: 1024 * 1024,
       queries: new Int32Array(1),
       engine: () => module.engine(),
-      embedder: (model) => module.embedder(model),
+      embedder: embedder ?? ((model) => module.embedder(model)),
       workbench,
       report: (message, error) => reports.push(`${message}: ${error}`),
     });

@@ -1,0 +1,185 @@
+// An embedder that breaks, and a disk that takes no vectors: documents are written and found all the same, it is reported, and the
+// vectors come later.
+import { afterEach, describe, expect, test } from "vitest";
+import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
+import { armShardFault, SHARD_FAULT_POINTS } from "../../../../shards/fault.js";
+import { Action } from "../../../../shards/protocol/ops.js";
+import { modelPieceKey } from "../../../../shards/storage/keyspace.js";
+import { type BatchOptions, type StoreOp, StoreWriteError } from "../../../../shards/storage/store.js";
+import { CrashDisk, CrashStore } from "../../../crash/crash-store.js";
+import { effort } from "../../../effort.js";
+import { engineModule, SCHEMA, TestShard, UID } from "../harness.js";
+import { DOCUMENTS, ENDPOINT, trainedModel, VectorShard } from "./vector-shard.js";
+
+const TOPICS = ["red shoe leather", "blue lamp light", "green tea cup", "black phone case"];
+const about = (i: number) => ({
+  id: `d${i}`,
+  body: { id: `d${i}`, title: `${TOPICS[i % 4]} item ${i % 7}`, price: i },
+});
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+const BODIES = upTo(80).map((i) => about(i).body);
+
+/** Between two attempts of background work lie some seconds. */
+const SEES_RETRY = effort(false, true);
+const TRAPPED = /index 7: documents could not be embedded/;
+
+/** So many of the next embedders have an instance that has trapped, and so fail in every call. */
+let spoilt = 0;
+
+/** Has room for deletions only while it is full. */
+class FullStore extends CrashStore {
+  isFull = false;
+
+  override async batch(ops: Iterable<StoreOp>, options: BatchOptions): Promise<void> {
+    if (this.isFull && options.adds) throw new StoreWriteError("no space left");
+    await super.batch(ops, options);
+  }
+}
+
+function trap(): never {
+  throw new WebAssembly.RuntimeError("unreachable");
+}
+
+async function open(): Promise<VectorShard> {
+  const module = await engineModule();
+  const embedder = (model: Uint8Array): Embedder => {
+    const instance = module.instantiate();
+    const made = new Embedder(instance, model);
+    if (spoilt > 0) {
+      spoilt--;
+      expect(() => instance.run(trap)).toThrow("unreachable");
+    }
+    return made;
+  };
+  const store = new CrashStore(new CrashDisk());
+  return new VectorShard(await TestShard.open(store, SCHEMA, DOCUMENTS, embedder));
+}
+
+async function until(shard: VectorShard, vectors: number): Promise<void> {
+  for (;;) {
+    await shard.test.settled();
+    const stats = await shard.test.stats();
+    if (stats.vectors === vectors && stats.pending === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+afterEach(() => {
+  spoilt = 0;
+  for (const point of SHARD_FAULT_POINTS) armShardFault(point, null);
+});
+
+describe("an embedder that traps", () => {
+  test("within a write: the document is stored and found, it is reported, and the vector comes later", async () => {
+    const shard = await open();
+    spoilt = 1;
+    await shard.setModel(await trainedModel(1, 1, BODIES));
+    await shard.test.write(Action.UPSERT, upTo(20).map(about));
+    expect(spoilt).toBe(0);
+    expect(shard.test.reports).toEqual([expect.stringMatching(TRAPPED)]);
+    expect(await shard.test.search()).toEqual(upTo(20).map((i) => i + 1));
+    await until(shard, 20);
+    await shard.test.write(Action.UPSERT, [about(21)]);
+    expect(await shard.test.stats()).toMatchObject({ vectors: 21, pending: 0 });
+    expect(shard.test.reports).toHaveLength(1);
+    await shard.test.close();
+  });
+
+  test("within background work: nothing counts as embedded that is not, and it is tried again", async () => {
+    const shard = await open();
+    await shard.test.write(Action.UPSERT, upTo(20).map(about));
+    spoilt = 1;
+    await shard.setModel(await trainedModel(1, 1, BODIES));
+    await shard.test.settled();
+    expect(shard.test.reports).toEqual([
+      expect.stringMatching(/background work failed, to be tried again.*embedded/),
+    ]);
+    expect(await shard.test.stats()).toMatchObject({ vectors: 0, pending: 20 });
+    await shard.test.write(Action.UPSERT, [about(21)]);
+    if (SEES_RETRY) await until(shard, 21);
+    expect(shard.test.reports).toHaveLength(1);
+    await shard.test.close();
+  });
+
+  test.runIf(SEES_RETRY)("again and again: it is given up, words and writes go on", async () => {
+    const shard = await open();
+    await shard.test.write(Action.UPSERT, upTo(20).map(about));
+    spoilt = Number.POSITIVE_INFINITY;
+    await shard.setModel(await trainedModel(1, 1, BODIES));
+    await until(shard, 0);
+    expect(shard.test.reports).toEqual([
+      expect.stringMatching(/to be tried again/),
+      expect.stringMatching(/to be tried again/),
+      expect.stringMatching(/have no vectors until the index is opened again/),
+    ]);
+    await shard.test.write(Action.UPSERT, [about(21)]);
+    expect(await shard.test.search()).toEqual(upTo(21).map((i) => i + 1));
+    spoilt = 0;
+    await shard.test.write(Action.UPSERT, [about(22)]);
+    await shard.test.settled();
+    expect((await shard.test.stats()).vectors).toBeGreaterThan(0);
+    await shard.test.close();
+  });
+});
+
+test("a damaged model that a write meets: the documents are stored, and another model is asked for", async () => {
+  const disk = new CrashDisk();
+  const before = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, DOCUMENTS));
+  await before.setModel(await trainedModel(1, 1, BODIES));
+  await before.test.write(Action.UPSERT, upTo(20).map(about));
+  await before.test.close();
+  const key = Buffer.from(modelPieceKey(UID, 1, 0)).toString("latin1");
+  const piece = Uint8Array.from(disk.durable.get(key)!);
+  piece[piece.length - 3]! ^= 8;
+  disk.durable.set(key, piece);
+  const shard = new VectorShard(await TestShard.open(new CrashStore(disk), SCHEMA, DOCUMENTS));
+  await shard.test.write(Action.UPSERT, [about(20)]);
+  expect(shard.test.reports).toEqual([
+    expect.stringMatching(
+      /its model cannot be read, so another one will be trained.*piece of model 1, piece 0/,
+    ),
+  ]);
+  expect((await shard.test.search()).length).toBe(21);
+  expect(await shard.test.stats()).toMatchObject({ modelNumber: 0, pending: 21 });
+  await shard.setModel(await trainedModel(1, 1, BODIES));
+  await until(shard, 21);
+  await shard.test.close();
+});
+
+describe("a disk that is full while vectors are stored", () => {
+  test("refuses those of an endpoint: their documents go on waiting, and get them when there is room", async () => {
+    const store = new FullStore(new CrashDisk());
+    const shard = new VectorShard(await TestShard.open(store, SCHEMA, ENDPOINT));
+    await shard.test.write(Action.UPSERT, upTo(6).map(about));
+    expect(await shard.put(new Map([[1, 1]]))).toBe(5);
+    const given = new Map([2, 3, 4].map((seq) => [seq, seq]));
+    store.isFull = true;
+    await expect(shard.put(given)).rejects.toThrow();
+    expect(await shard.test.stats()).toMatchObject({ vectors: 1, pending: 5 });
+    expect((await shard.pending()).map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6]);
+    expect(await shard.test.search()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await shard.nearest(shard.query(1), 9)).toEqual([1]);
+    store.isFull = false;
+    expect(await shard.put(given)).toBe(2);
+    expect(new Set(await shard.nearest(shard.query(1), 9))).toEqual(new Set([1, 2, 3, 4]));
+    await shard.test.close();
+  });
+
+  test("refuses those of background work: it is reported and tried again, and writes are taken meanwhile", async () => {
+    const shard = await open();
+    await shard.test.write(Action.UPSERT, upTo(20).map(about));
+    armShardFault("vectors.before-store", () => {
+      armShardFault("vectors.before-store", null);
+      throw new StoreWriteError("no space left");
+    });
+    await shard.setModel(await trainedModel(1, 1, BODIES));
+    await shard.test.settled();
+    expect(shard.test.reports).toEqual([expect.stringMatching(/to be tried again.*no space left/)]);
+    expect(await shard.test.stats()).toMatchObject({ vectors: 0, pending: 20 });
+    await shard.test.write(Action.UPSERT, [about(20)]);
+    expect((await shard.test.search()).length).toBe(21);
+    if (SEES_RETRY) await until(shard, 21);
+    expect(shard.test.reports).toHaveLength(1);
+    await shard.test.close();
+  });
+});
