@@ -15,6 +15,7 @@ interface Options {
   readonly stored: string;
   readonly trained: string;
   readonly served: string;
+  readonly sources: string;
   readonly shards: string;
   readonly seconds: string;
   readonly out: string;
@@ -37,7 +38,13 @@ async function run(options: Options): Promise<void> {
     section(
       `A server with ${documents.toLocaleString("en-US")} products, ${options.shards} shards`,
       await inFolder((folder) =>
-        served({ folder, documents, shards: Number(options.shards), seconds: Number(options.seconds) }),
+        served({
+          folder,
+          documents,
+          sources: options.sources.split(","),
+          shards: Number(options.shards),
+          seconds: Number(options.seconds),
+        }),
       ),
     );
   report(text, options);
@@ -75,6 +82,11 @@ const program = new Command("bench:semantic")
   .option("--stored <n>", "vectors in the store of the comparisons, 0 for none", "100000")
   .option("--trained <n>", "documents of the training, 0 for none", "20000")
   .option("--served <list>", "products of the servers, 0 for none", "10000,100000")
+  .option(
+    "--sources <list>",
+    "whose imports are measured: none and documents, and pushed",
+    "none,documents,pushed",
+  )
   .option("--shards <n>", "shards of the servers", "2")
   .option("--seconds <n>", "seconds of each measurement", "4")
   .option("--out <folder>", "where results go", "bench/results")

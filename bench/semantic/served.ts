@@ -19,7 +19,6 @@ import { writePushed } from "./pushed-file.js";
 import { median } from "./timing.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
-const SOURCES = ["none", "documents", "pushed"] as const;
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
 /** Of the documents. A model is trained on the first ones; with those measured it has too few more to be trained again. */
 const PARTS = 12;
@@ -34,8 +33,6 @@ const WARM_QUERIES = 300;
 const POLL_MS = 200;
 const MIB = 2 ** 20;
 
-type Source = (typeof SOURCES)[number];
-
 interface Spent {
   seconds: number;
   cpuSeconds: number;
@@ -44,6 +41,8 @@ interface Spent {
 export interface ServedOptions {
   readonly folder: string;
   readonly documents: number;
+  /** Begins with `none` and `documents`, which the queries need. */
+  readonly sources: readonly string[];
   readonly shards: number;
   readonly seconds: number;
 }
@@ -85,37 +84,34 @@ class ServedBench {
 
   /** The model is trained on the first parts; the sources take turns with each of those that are measured. */
   imports(): Promise<string[]> {
-    const { folder, documents } = this.#options;
+    const { folder, documents, sources } = this.#options;
     return this.#served(async (client, server) => {
       const plain = await cutFile(this.#file.path, join(folder, "plain"), PARTS);
-      const pushedPath = join(folder, "pushed.jsonl");
-      await writePushed(this.#file.path, pushedPath);
-      const pushed = await cutFile(pushedPath, join(folder, "pushed"), PARTS);
-      const partsOf = (source: Source): readonly string[] => (source === "pushed" ? pushed : plain);
-      const send = (source: Source, part: number) =>
-        importFile(client, partsOf(source)[part]!, {
+      const pushed = sources.includes("pushed") ? await this.#pushedParts() : [];
+      const send = (source: string, part: number) =>
+        importFile(client, (source === "pushed" ? pushed : plain)[part]!, {
           index: source,
           linesPerRequest: 1_000,
           requestsAtATime: 3,
         });
-      for (const source of SOURCES) {
+      for (const source of sources) {
         await createIndex(client, source, this.#file.schema);
         await client.json("PATCH", `/v1/indexes/${source}/settings`, { embedder: { source } });
         for (let part = 0; part < LEARNED_PARTS; part++) await send(source, part);
         await ready(client, source);
       }
-      const spent = SOURCES.map((): Spent[] => []);
+      const spent = sources.map((): Spent[] => []);
       for (let part = LEARNED_PARTS; part < LEARNED_PARTS + MEASURED_PARTS; part++)
-        for (let turn = 0; turn < SOURCES.length; turn++) {
-          const which = (part + turn) % SOURCES.length;
-          const source = SOURCES[which]!;
+        for (let turn = 0; turn < sources.length; turn++) {
+          const which = (part + turn) % sources.length;
+          const source = sources[which]!;
           const cpu = server.cpuSeconds() ?? 0;
           const { seconds } = await send(source, part);
           await ready(client, source);
           spent[which]!.push({ seconds, cpuSeconds: (server.cpuSeconds() ?? 0) - cpu });
         }
-      for (const source of SOURCES) await ready(client, source);
-      return SOURCES.map((source, which) => {
+      for (const source of sources) await ready(client, source);
+      return sources.map((source, which) => {
         const rate = documents / PARTS / median(spent[which]!.map(({ seconds }) => seconds));
         const micros = (sum(spent[which]!, "cpuSeconds") * 1e6 * PARTS) / (documents * MEASURED_PARTS);
         const ratios = spent[which]!.map(({ seconds }, part) => spent[0]![part]!.seconds / seconds);
@@ -123,6 +119,13 @@ class ServedBench {
         return `| import, source \`${source}\` | ${count(rate)} documents/s (median of the ratios to none ${median(ratios).toFixed(2)}); ${micros.toFixed(0)} µs of CPU each with all merges (${cpuRatio.toFixed(2)}) |`;
       });
     });
+  }
+
+  async #pushedParts(): Promise<string[]> {
+    const { folder } = this.#options;
+    const path = join(folder, "pushed.jsonl");
+    await writePushed(this.#file.path, path);
+    return cutFile(path, join(folder, "pushed"), PARTS);
   }
 
   /** One client, each mode for itself, on the documents' own model. */
