@@ -64,6 +64,7 @@ export async function documentVector(
   return lengthOf(sum) === 0 ? null : Float32Array.from(sum);
 }
 
+/** The numbers have so few digits that a few records add up without rounding, so the order of shards does not matter. */
 function addVectors(sum: Float64Array, vectors: Uint8Array): void {
   const view = new DataView(vectors.buffer, vectors.byteOffset, vectors.byteLength);
   for (let at = 0; at < vectors.length; at += VECTOR_BYTES) {

@@ -29,18 +29,20 @@ export interface SemanticSearch extends Nearest {
   findNear(wanted: number): Promise<Nearest["near"]>;
 }
 
-/** The documents that any of the words finds best. */
+/** The documents that any of the words finds best, best first. */
 interface WordRows {
-  /** Best first. */
+  /** Those that are candidates. */
   readonly documents: readonly PlacedDocument[];
-  /** Relevance of the best one. */
+  /** Relevance of the best one of them. */
   readonly relevanceMax: number;
+  /** Those that the query's vector is drawn towards, however few the candidates are. */
+  readonly feedback: readonly PlacedDocument[];
 }
 
 /** The part of a text match that is relevance, and what a relevance of 1 is there (docs/FORMATS.md, "Scoring"). */
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
-const NO_ROWS: WordRows = { documents: [], relevanceMax: 1 };
+const NO_ROWS: WordRows = { documents: [], relevanceMax: 1, feedback: [] };
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 const NOTHING_NEAR: Nearest = { near: [], similarities: new Map() };
 
@@ -141,8 +143,7 @@ async function nearestTo(
   ]);
   readView.trace?.enter("semantic");
   const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
-  const feedback = worded.documents.slice(0, FEEDBACK_DOCUMENTS);
-  const query = await vectorOfQuery(readView, terms, given.vector, feedback);
+  const query = await vectorOfQuery(readView, terms, given.vector, worded.feedback);
   const nearest =
     query === null
       ? null
@@ -165,18 +166,24 @@ async function wordRows(
   count: number,
 ): Promise<WordRows> {
   if (words === null || words.words.every(({ alternatives }) => alternatives.length === 0)) return NO_ROWS;
+  const k = Math.max(count, FEEDBACK_DOCUMENTS);
   const program: SearchProgram = {
     ...programOf(plan, "any", words.words, words.averageLengths),
     rules: onlyHides(plan),
     pins: [],
-    k: count,
+    k,
     sort: BY_RELEVANCE,
     facets: [],
   };
-  const { winners } = mergeResults(await readView.search(program), program.sort, { offset: 0, count });
+  const { winners } = mergeResults(await readView.search(program), program.sort, { offset: 0, count: k });
   if (winners.length === 0) return NO_ROWS;
-  const relevances = winners.map(({ textMatch }) => (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
-  return { documents: winners, relevanceMax: Math.max(...relevances) };
+  const documents = winners.slice(0, count);
+  const relevances = documents.map(({ textMatch }) => (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
+  return {
+    documents,
+    relevanceMax: Math.max(...relevances),
+    feedback: winners.slice(0, FEEDBACK_DOCUMENTS),
+  };
 }
 
 /** Which documents may be found at all. */

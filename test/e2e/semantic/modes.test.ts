@@ -182,4 +182,13 @@ describe("what is found", () => {
     expect(idsOf(await ask({ q: "scarlet" }, "strict"))).toEqual(["1", "3"]);
     await settings({ min_similarity: 0.3 });
   });
+
+  test("the query is drawn towards three documents that words find, however few candidates there are", async () => {
+    await makeShop(server, "few", { ...PUSHED, semantic: { candidates: 1 } });
+    const reply = await ask({ q: "shoe", search_mode: "semantic", explain: true }, "few");
+    expect(idsOf(reply)[0]).toBe("1");
+    const [hit] = reply.json.hits as unknown as { explanation: { similarity: number } }[];
+    // (1, 0) and the direction of (1, 0) + (0.8, 0.6) make the query (0.987, 0.160); either shoe alone makes another one.
+    expect(hit!.explanation.similarity).toBeCloseTo(0.987, 2);
+  });
 });
