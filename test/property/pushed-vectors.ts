@@ -60,8 +60,8 @@ function embeddingOf(number: number): { embedding?: Json } {
 const semantic: fc.Arbitrary<Settings["semantic"]> = fc.record({
   auto_max_full_matches: fc.constantFrom(0, 1, 3, 10, 1000),
   min_similarity: fc.constantFrom(0, 0.3, 0.6, 0.95, 1),
-  // Half of what is compared exactly: with all documents among it no code decides what a hybrid query finds.
-  candidates: fc.constantFrom(15, 20, 200),
+  // With few of them codes decide which documents are compared, and the query's vector has feedback of more documents than these.
+  candidates: fc.constantFrom(1, 2, 4, 20, 200),
 });
 
 /** The numbers of vectors are kept apart from the vectors, so that a failure can be read. */

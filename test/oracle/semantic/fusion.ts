@@ -26,9 +26,9 @@ export function neighboursOf(mode: string, near: Near): Neighbours {
   const cosines = [...nearest.map(({ seq }) => seq), ...worded].map((seq) => Math.max(0, cosineOf(seq) ?? 0));
   const cosineMax = Math.max(0, ...cosines);
   const alike = nearest.filter(({ cosine }) => cosine >= cosineMin).map(({ seq }) => seq);
+  const scale = cosineMax === 0 ? 0 : (COSINE_SHARE / (1 - COSINE_SHARE)) * (relevanceMax / cosineMax);
   const rows = [...new Set([...alike, ...worded])].map((seq) => {
-    const share = cosineMax === 0 ? 0 : Math.max(0, cosineOf(seq) ?? 0) / cosineMax;
-    return { seq, points: (COSINE_SHARE / (1 - COSINE_SHARE)) * relevanceMax * share, matches: true };
+    return { seq, points: scale * Math.max(0, cosineOf(seq) ?? 0), matches: true };
   });
   return { place: "added", rows };
 }

@@ -1,5 +1,6 @@
 // The oracle of an index to whose documents clients push vectors. The nearest documents are found by a look at every vector.
-// Turning numbers into a stored vector is the engine's own work, which test/unit/engine/vectors holds against plain arithmetic.
+// Turning numbers into vectors is the engine's own work, which test/unit/engine/vectors holds against plain arithmetic. What comes of
+// them has the very bits of the product: two documents may be so alike that nothing but rounding tells which of them is nearer.
 import type { Workbench } from "../../../engine-wasm/host/instance/workbench.js";
 import type { Wishes } from "../curation.js";
 import { Oracle } from "../engine.js";
@@ -17,8 +18,8 @@ import type { Query } from "../query.js";
 import type { Row } from "../segments/rows.js";
 import type { Document, Schema } from "../segments/values.js";
 import type { Settings } from "../settings.js";
-import { plainCosine, plainNearest } from "../vectors/codes.js";
-import { plainRotation } from "../vectors/rotation.js";
+import { plainNearest } from "../vectors/codes.js";
+import { scaleOf, singleCosine } from "../vectors/singles.js";
 import { type Near, neighboursOf } from "./fusion.js";
 import { modeOf } from "./gate.js";
 
@@ -38,7 +39,7 @@ const STEPS_END = 2 ** 46;
 export class SemanticOracle extends Oracle {
   /** By the text of the member `embedding`: the whole numbers of the stored vector. */
   private readonly stored = new Map<string, number[]>();
-  private readonly turned = new Map<string, number[]>();
+  private readonly turned = new Map<string, Float32Array>();
 
   constructor(
     schema: Schema,
@@ -99,13 +100,15 @@ export class SemanticOracle extends Oracle {
     const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
     const cosineOf = (seq: number): number | null => {
       const numbers = this.vectorOf(rows.get(seq)!);
-      return numbers === null ? null : plainCosine(query, numbers);
+      return numbers === null ? null : singleCosine(query, numbers);
     };
     const passing = attempt("all", [], null, hides).found.map(({ row }) => ({
       seq: row.seq,
       vector: this.vectorOf(row),
     }));
-    const byEstimate = plainNearest(passing, query).sort((a, b) => b.estimate - a.estimate || b.seq - a.seq);
+    const byEstimate = plainNearest(passing, query).sort(
+      (a, b) => b.singleEstimate - a.singleEstimate || b.seq - a.seq,
+    );
     const nearest = (wanted: number) =>
       byEstimate
         .slice(0, COMPARED_FACTOR * wanted)
@@ -121,21 +124,26 @@ export class SemanticOracle extends Oracle {
     };
   }
 
-  private queryVector(vector: number[]): number[] {
+  private queryVector(vector: number[]): Float32Array {
     const key = JSON.stringify(vector);
-    const known = this.turned.get(key) ?? plainRotation(unit(vector));
+    const known = this.turned.get(key) ?? this.workbench.queryVector(Float64Array.from(vector))!;
     this.turned.set(key, known);
     return known;
   }
 
   /** Half of the direction comes from the documents, as far as they have vectors. */
-  private drawn(query: number[], rows: Row[]): number[] {
+  private drawn(query: Float32Array, rows: Row[]): Float32Array {
     const vectors = rows.flatMap((row) => {
       const numbers = this.vectorOf(row);
-      return numbers === null ? [] : [unit(numbers)];
+      if (numbers === null) return [];
+      const scale = scaleOf(numbers);
+      return [numbers.map((number) => scale * number)];
     });
-    const mean = query.map((_, i) => vectors.reduce((sum, vector) => sum + vector[i]!, 0));
-    return Math.hypot(...mean) === 0 ? query : unit(unit(mean).map((value, i) => value + query[i]!));
+    const mean = Array.from(query, (_, i) => vectors.reduce((sum, vector) => sum + vector[i]!, 0));
+    const length = lengthOf(mean);
+    const both = Array.from(query, (value, i) => value + (length === 0 ? 0 : mean[i]! / length));
+    const whole = lengthOf(both);
+    return whole === 0 ? query : Float32Array.from(both, (value) => value / whole);
   }
 
   private vectorOf({ document: { embedding = null } }: Row): number[] | null {
@@ -150,7 +158,6 @@ export class SemanticOracle extends Oracle {
   }
 }
 
-function unit(numbers: readonly number[]): number[] {
-  const length = Math.hypot(...numbers);
-  return numbers.map((number) => number / length);
+function lengthOf(numbers: readonly number[]): number {
+  return Math.sqrt(numbers.reduce((sum, number) => sum + number * number, 0));
 }

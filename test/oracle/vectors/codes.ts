@@ -1,4 +1,5 @@
 // Vector records, codes and what is nearest, spelled out: one number, one bit, one row at a time.
+import { scaleOf, singleEstimate } from "./singles.js";
 
 const SIZE = 512;
 
@@ -11,7 +12,7 @@ export function plainRecords(vectors: readonly PlainVector[]): Uint8Array {
   for (const [i, numbers] of vectors.entries()) {
     if (numbers === null) continue;
     const at = i * (4 + SIZE);
-    out.writeFloatLE(1 / Math.hypot(...numbers), at);
+    out.writeFloatLE(scaleOf(numbers), at);
     for (const [j, number] of numbers.entries()) out.writeInt8(number, at + 4 + j);
   }
   return new Uint8Array(out);
@@ -41,12 +42,14 @@ export interface PlainNearest {
   seq: number;
   distance: number;
   estimate: number;
+  /** As the product rounds it. */
+  singleEstimate: number;
 }
 
 /** Rows with a vector, those whose signs differ from the query's in the fewest places first, of equal ones the newest first. */
 export function plainNearest(
   rows: readonly { seq: number; vector: PlainVector }[],
-  query: ArrayLike<number>,
+  query: Float32Array,
 ): PlainNearest[] {
   return rows
     .flatMap(({ seq, vector }): PlainNearest[] => {
@@ -57,7 +60,8 @@ export function plainNearest(
         if (number >= 0 !== query[i]! >= 0) distance++;
         signed += number >= 0 ? query[i]! : -query[i]!;
       }
-      return [{ seq, distance, estimate: signed / Math.sqrt(SIZE) / Math.sqrt(2 / Math.PI) }];
+      const estimate = signed / Math.sqrt(SIZE) / Math.sqrt(2 / Math.PI);
+      return [{ seq, distance, estimate, singleEstimate: singleEstimate(query, vector) }];
     })
     .sort((a, b) => a.distance - b.distance || b.seq - a.seq);
 }

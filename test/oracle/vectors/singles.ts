@@ -1,0 +1,36 @@
+// Cosines and estimates as the product computes them, to the last bit: single floats, added up in its order. So documents that are
+// equally near but for rounding come in the same order in an oracle. codes.ts has what these numbers are by definition.
+
+const SIZE = 512;
+const CODE_BYTES = 64;
+/** So many partial sums a cosine is added up from. */
+const SUMS = 8;
+
+const single = Math.fround;
+
+/** What makes whole numbers a vector of length 1. */
+export function scaleOf(numbers: readonly number[]): number {
+  return single(1 / Math.sqrt(numbers.reduce((sum, number) => sum + number * number, 0)));
+}
+
+/** The cosine of a query of length 1 with a vector. */
+export function singleCosine(query: Float32Array, numbers: readonly number[]): number {
+  const sums = new Float32Array(SUMS);
+  for (const [i, number] of numbers.entries()) sums[i % SUMS]! += single(number * query[i]!);
+  const [a, b, c, d] = [0, 1, 2, 3].map((i) => single(sums[i]! + sums[i + SUMS / 2]!));
+  return single(scaleOf(numbers) * single(single(a! + b!) + single(c! + d!)));
+}
+
+/** About how large the cosine is, by the signs of a vector alone: a sum for each byte of its code, and the sum of these. */
+export function singleEstimate(query: Float32Array, numbers: readonly number[]): number {
+  const scale = Math.sqrt(Math.PI / (2 * SIZE));
+  let sum = 0;
+  for (let byte = 0; byte < CODE_BYTES; byte++) {
+    const bits = [0, 1, 2, 3, 4, 5, 6, 7].map((bit) => 8 * byte + bit);
+    let signed = single(bits.reduce((negative, i) => negative - query[i]!, 0) * scale);
+    for (const i of bits.reverse())
+      if (numbers[i]! >= 0) signed = single(signed + single(2 * scale * query[i]!));
+    sum = single(sum + signed);
+  }
+  return sum;
+}
