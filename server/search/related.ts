@@ -7,7 +7,7 @@ import type { ExpandedWords } from "../matching/expand.js";
 import { type Matched, matches } from "../matching/match.js";
 import { mergeResults, type Winner } from "../matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "../matching/plan.js";
-import type { Nearest } from "../semantic/nearest.js";
+import type { Nearest, PlacedDocument } from "../semantic/nearest.js";
 import type { SemanticSearch } from "../semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
@@ -36,8 +36,15 @@ export async function relatedWinners(
   const worded = await wordedWinners(plan, matched, known, readView, options);
   if (worded.winners.length === RELATED_MAX) return worded;
   for (const { seq } of worded.winners) known.add(seq);
-  const near = (await findNear(known.size + RELATED_MAX)).filter(({ seq }) => !known.has(seq)).map(winnerOf);
-  return { ...worded, winners: [...worded.winners, ...near].slice(0, RELATED_MAX) };
+  const found = [...matchedDocuments(matched), ...worded.winners];
+  const near = (await findNear(known.size + RELATED_MAX, found)).filter(({ seq }) => !known.has(seq));
+  return { ...worded, winners: [...worded.winners, ...near.map(winnerOf)].slice(0, RELATED_MAX) };
+}
+
+function matchedDocuments({ results }: Matched): PlacedDocument[] {
+  return results.flatMap(({ rows }, shard) =>
+    rows.filter((row) => row.matched).map(({ seq }) => ({ shard, seq })),
+  );
 }
 
 function winnerOf({ shard, seq }: Nearest["near"][number]): Winner {

@@ -24,9 +24,9 @@ export interface SemanticSearch extends Nearest {
   readonly passing: boolean;
   /**
    * The nearest documents, so many at least if there are, also where vectors had no part: near enough for a hit without any of the
-   * words. There are none when the query has no vector.
+   * words. There are none when the query has no vector. Where vectors had no part it is drawn towards `found`, best first.
    */
-  findNear(wanted: number): Promise<Nearest["near"]>;
+  findNear(wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]>;
 }
 
 /** The documents that any of the words finds best, best first. */
@@ -43,6 +43,8 @@ interface WordRows {
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
 const NO_ROWS: WordRows = { documents: [], relevanceMax: 1, feedback: [] };
+/** For documents that are only shown beside an answer: they must not cost as much as the answer. */
+const SHALLOW_CODES = 200;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 const NOTHING_NEAR: Nearest = { near: [], similarities: new Map() };
 
@@ -59,6 +61,12 @@ export async function searchByVectors(
   const { semantic } = index.record.settings;
   const findNearest = (depth: Depth): Promise<NearestTo> =>
     nearestTo(request, index, plan, byWords, readView, givenVectors, depth);
+  const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]> => {
+    const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
+    const worded = async (): Promise<WordRows> => ({ ...NO_ROWS, feedback });
+    const { nearest } = await findNearest({ worded, near: wanted, codes: SHALLOW_CODES });
+    return nearEnough(nearest?.near ?? []);
+  };
   const nearEnough = (near: Nearest["near"]): Nearest["near"] =>
     near.filter(({ similarity }) => similarity >= semantic.min_similarity);
   const wordsOnly = {
@@ -66,7 +74,7 @@ export async function searchByVectors(
     mode: "keyword",
     matched: byWords,
     passing: false,
-    findNear: async (wanted: number) => nearEnough((await findNearest(shallow(wanted))).nearest?.near ?? []),
+    findNear,
   } as const;
   const mode = modeOf({
     asked: request.searchMode,
@@ -78,7 +86,10 @@ export async function searchByVectors(
     fullMatchesMax: semantic.auto_max_full_matches,
   });
   if (mode === "keyword") return wordsOnly;
-  const { nearest, worded, failed } = await findNearest(deep(semantic.candidates));
+  const { nearest, worded, failed } = await findNearest({
+    worded: () => wordRows(plan, byWords, readView, semantic.candidates),
+    near: semantic.candidates,
+  });
   if (nearest === null) return { ...wordsOnly, passing: failed };
   const candidates = {
     ...nearest,
@@ -95,25 +106,12 @@ export async function searchByVectors(
 
 /** How much is looked at. */
 interface Depth {
-  /** Documents that the words find best. */
-  readonly words: number;
+  /** Documents that the words find best. They are compared, too. */
+  worded(): Promise<WordRows>;
   /** Nearest documents. */
   readonly near: number;
-  /** Whether those that the words find are compared, too. */
-  readonly compares: boolean;
   /** Documents with the most similar codes. */
   readonly codes?: number;
-}
-
-const SHALLOW_CODES = 200;
-
-function deep(candidates: number): Depth {
-  return { words: candidates, near: candidates, compares: true };
-}
-
-/** What is only shown beside an answer must not cost as much as the answer. */
-function shallow(wanted: number): Depth {
-  return { words: FEEDBACK_DOCUMENTS, near: wanted, compares: false, codes: SHALLOW_CODES };
 }
 
 interface NearestTo {
@@ -137,10 +135,7 @@ async function nearestTo(
   const { source } = vectorPolicy(record, plan.scale.documents);
   if (source === "none") return { nearest: null, worded: NO_ROWS, failed: false };
   readView.trace?.enter("semantic");
-  const [given, worded] = await Promise.all([
-    givenVectors.of(record, request),
-    wordRows(plan, byWords, readView, depth.words),
-  ]);
+  const [given, worded] = await Promise.all([givenVectors.of(record, request), depth.worded()]);
   readView.trace?.enter("semantic");
   const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
   const query = await vectorOfQuery(readView, terms, given.vector, worded.feedback);
@@ -152,7 +147,7 @@ async function nearestTo(
           withoutWords(plan),
           query,
           depth.near,
-          depth.compares ? worded.documents : [],
+          worded.documents,
           depth.codes,
         );
   return { nearest, worded, failed: given.failed };

@@ -63,12 +63,15 @@ export class SemanticOracle extends Oracle {
     const search = this.match(query);
     const { embedder, semantic } = this.settings;
     const mode = modeOf(query, search.text, search.full, semantic.auto_max_full_matches);
-    const space =
-      embedder.source === "pushed" && query.vector !== undefined ? this.spaceOf(query.vector, search) : null;
-    if (space === null || mode === "keyword") {
-      const related = this.related(search, search.matched, (wanted) => space?.nearest(wanted) ?? []);
+    const { vector } = query;
+    const hasSpace = embedder.source === "pushed" && vector !== undefined;
+    if (!hasSpace || mode === "keyword") {
+      const related = this.related(search, search.matched, (wanted, found) =>
+        hasSpace ? this.spaceOf(vector, search, found).nearest(wanted) : [],
+      );
       return { ...search, mode: "keyword", near: new Set(), related };
     }
+    const space = this.spaceOf(vector, search, null);
     const nearest = space.nearest(semantic.candidates);
     const neighbours = neighboursOf(mode, { ...space, nearest, cosineMin: semantic.min_similarity });
     const { all, weighed, attempt } = search;
@@ -77,26 +80,32 @@ export class SemanticOracle extends Oracle {
     return { ...search, mode, matched, near: new Set(nearest.map(({ seq }) => seq)), related };
   }
 
-  /** Those with some of the words, then the nearest. */
-  private related(search: Search, matched: Matched, nearest: Space["nearest"]): Row[] {
+  /** Those with some of the words, then the nearest, of which `nearest` is told what there is already. */
+  private related(
+    search: Search,
+    matched: Matched,
+    nearest: (wanted: number, found: Row[]) => Near["nearest"],
+  ): Row[] {
     if (search.text.words.length === 0 || fullMatches(matched) >= FEW_MATCHES) return [];
     const worded = relatedTo(search, matched);
     const known = new Set([...matched.found.map(({ row }) => row), ...worded]);
     const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
-    const near = nearest(known.size + RELATED_MAX).filter(
+    const matching = matched.found.filter(({ match }) => match !== null && !match.neighbour);
+    const found = [...matching.map(({ row }) => row), ...worded];
+    const near = nearest(known.size + RELATED_MAX, found).filter(
       ({ cosine }) => cosine >= this.settings.semantic.min_similarity,
     );
     const others = near.map(({ seq }) => rows.get(seq)!).filter((row) => !known.has(row));
     return [...worded, ...others].slice(0, RELATED_MAX);
   }
 
-  /** What is near to the vector and to the documents that the words find best. */
-  private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search): Space {
+  /** What is near to the vector and to the first documents of `found`, or to those that the words find best. */
+  private spaceOf(vector: number[], { attempt, weighed, wishes, text }: Search, found: Row[] | null): Space {
     const hides: Wishes = { ...wishes, isBuried: () => false, boostOf: () => 0, pins: [] };
     const best = text.words.length === 0 ? [] : bestFirst(attempt("any", weighed.words, null, hides));
     const worded = best.slice(0, this.settings.semantic.candidates);
-    const feedback = best.slice(0, FEEDBACK_DOCUMENTS).map(({ row }) => row);
-    const query = this.drawn(this.queryVector(vector), feedback);
+    const feedback = found ?? best.map(({ row }) => row);
+    const query = this.drawn(this.queryVector(vector), feedback.slice(0, FEEDBACK_DOCUMENTS));
     const rows = new Map([...this.rows.values()].map((row) => [row.seq, row]));
     const cosineOf = (seq: number): number | null => {
       const numbers = this.vectorOf(rows.get(seq)!);
