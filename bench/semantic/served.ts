@@ -24,6 +24,7 @@ const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
 const PARTS = 12;
 const LEARNED_PARTS = 6;
 const MEASURED_PARTS = 5;
+const IMPORT_ROUNDS = 2;
 const KEYWORD_ROUNDS = 20;
 const KEYWORD_CLIENTS = 4;
 /** Rounds begin with other queries than the one before. */
@@ -82,43 +83,69 @@ class ServedBench {
     return new ServedBench(options, file, configFile);
   }
 
-  /** The model is trained on the first parts; the sources take turns with each of those that are measured. */
+  /**
+   * Each round has new indexes and lets the sources take turns. When large segments are merged depends on which index came
+   * first, so the rounds begin with the first source and with the last one.
+   */
   imports(): Promise<string[]> {
-    const { folder, documents, sources } = this.#options;
+    const { documents, sources } = this.#options;
     return this.#served(async (client, server) => {
-      const plain = await cutFile(this.#file.path, join(folder, "plain"), PARTS);
-      const pushed = sources.includes("pushed") ? await this.#pushedParts() : [];
-      const send = (source: string, part: number) =>
-        importFile(client, (source === "pushed" ? pushed : plain)[part]!, {
-          index: source,
-          linesPerRequest: 1_000,
-          requestsAtATime: 3,
-        });
-      for (const source of sources) {
-        await createIndex(client, source, this.#file.schema);
-        await client.json("PATCH", `/v1/indexes/${source}/settings`, { embedder: { source } });
-        for (let part = 0; part < LEARNED_PARTS; part++) await send(source, part);
-        await ready(client, source);
+      const parts = await this.#parts();
+      const spent = new Map<string, Spent[]>(sources.map((source) => [source, []]));
+      for (let round = 0; round < IMPORT_ROUNDS; round++) {
+        if (round > 0) for (const source of sources) await client.json("DELETE", `/v1/indexes/${source}`);
+        const order = round % 2 === 0 ? sources : sources.toReversed();
+        await this.#importRound(client, server, order, parts, spent);
       }
-      const spent = sources.map((): Spent[] => []);
-      for (let part = LEARNED_PARTS; part < LEARNED_PARTS + MEASURED_PARTS; part++)
-        for (let turn = 0; turn < sources.length; turn++) {
-          const which = (part + turn) % sources.length;
-          const source = sources[which]!;
-          const cpu = server.cpuSeconds() ?? 0;
-          const { seconds } = await send(source, part);
-          await ready(client, source);
-          spent[which]!.push({ seconds, cpuSeconds: (server.cpuSeconds() ?? 0) - cpu });
-        }
-      for (const source of sources) await ready(client, source);
-      return sources.map((source, which) => {
-        const rate = documents / PARTS / median(spent[which]!.map(({ seconds }) => seconds));
-        const micros = (sum(spent[which]!, "cpuSeconds") * 1e6 * PARTS) / (documents * MEASURED_PARTS);
-        const ratios = spent[which]!.map(({ seconds }, part) => spent[0]![part]!.seconds / seconds);
-        const cpuRatio = sum(spent[0]!, "cpuSeconds") / sum(spent[which]!, "cpuSeconds");
-        return `| import, source \`${source}\` | ${count(rate)} documents/s (median of the ratios to none ${median(ratios).toFixed(2)}); ${micros.toFixed(0)} µs of CPU each with all merges (${cpuRatio.toFixed(2)}) |`;
+      const none = spent.get(sources[0]!)!;
+      const measured = (documents / PARTS) * none.length;
+      return sources.map((source) => {
+        const own = spent.get(source)!;
+        const rate = documents / PARTS / median(own.map(({ seconds }) => seconds));
+        const micros = (sum(own, "cpuSeconds") * 1e6) / measured;
+        const ratio = median(own.map(({ seconds }, part) => none[part]!.seconds / seconds));
+        const cpuRatio = sum(none, "cpuSeconds") / sum(own, "cpuSeconds");
+        return `| import, source \`${source}\` | ${count(rate)} documents/s (median of the ratios to none ${ratio.toFixed(2)}); ${micros.toFixed(0)} µs of CPU each with all merges (${cpuRatio.toFixed(2)}) |`;
       });
     });
+  }
+
+  /** The model is trained on the first parts; then the sources take turns with each of those that are measured. */
+  async #importRound(
+    client: ApiClient,
+    server: ServerProcess,
+    sources: readonly string[],
+    parts: ReadonlyMap<string, readonly string[]>,
+    spent: ReadonlyMap<string, Spent[]>,
+  ): Promise<void> {
+    const send = (source: string, part: number) =>
+      importFile(client, parts.get(source)![part]!, {
+        index: source,
+        linesPerRequest: 1_000,
+        requestsAtATime: 3,
+      });
+    for (const source of sources) {
+      await createIndex(client, source, this.#file.schema);
+      await client.json("PATCH", `/v1/indexes/${source}/settings`, { embedder: { source } });
+      for (let part = 0; part < LEARNED_PARTS; part++) await send(source, part);
+      await ready(client, source);
+    }
+    for (let part = LEARNED_PARTS; part < LEARNED_PARTS + MEASURED_PARTS; part++)
+      for (let turn = 0; turn < sources.length; turn++) {
+        const source = sources[(part + turn) % sources.length]!;
+        const cpu = server.cpuSeconds() ?? 0;
+        const { seconds } = await send(source, part);
+        await ready(client, source);
+        spent.get(source)!.push({ seconds, cpuSeconds: (server.cpuSeconds() ?? 0) - cpu });
+      }
+  }
+
+  /** The files of the parts by source. */
+  async #parts(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const { folder, sources } = this.#options;
+    const plain = await cutFile(this.#file.path, join(folder, "plain"), PARTS);
+    const pushed = sources.includes("pushed") ? await this.#pushedParts() : [];
+    return new Map(sources.map((source) => [source, source === "pushed" ? pushed : plain]));
   }
 
   async #pushedParts(): Promise<string[]> {
