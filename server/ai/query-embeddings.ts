@@ -1,9 +1,9 @@
 // The vectors of queries, which wait for them only a little while. Queries of the same text share one request. While all
 // requests that may be under way are, others gather and go together in the next one. A request that is too late for its queries
-// still fills the cache. When the server fails, or is always late, the circuit opens and queries do not wait at all.
+// counts as failed at once; what it brings later still fills the cache. After some failures queries do not wait at all.
 import { withDeadline } from "../jobs/deadline.js";
 import type { EmbeddingMeter } from "../metrics/recorder.js";
-import { type Clock, within } from "../outbound/patience.js";
+import { type Clock, TIMER_MS_MAX, within } from "../outbound/patience.js";
 import type { Circuit } from "./circuit.js";
 import { type EmbeddingModel, requestVectors } from "./embedding-request.js";
 import { EndpointError } from "./model-server.js";
@@ -25,7 +25,7 @@ export interface QueryEmbeddingsOptions {
   readonly msMax: number;
   /** Ends everything. */
   readonly signal: AbortSignal;
-  /** Hears how each request went: null, or why it failed. */
+  /** Hears how each request went: null, or why it failed. Hears first that it is late when it is. */
   readonly told: (failure: EndpointError | null) => void;
 }
 
@@ -33,7 +33,7 @@ export interface QueryEmbeddingsOptions {
 interface Wanted {
   readonly text: string;
   readonly sinceMs: number;
-  /** Null when there will be none. */
+  /** Null when there will be none in time. */
   readonly vector: Promise<Float32Array | null>;
   readonly settle: (vector: Float32Array | null) => void;
 }
@@ -70,6 +70,7 @@ export class QueryEmbeddings {
   #want(text: string): Wanted | null {
     const { circuit, clock, signal } = this.#options;
     if (circuit.isResting || signal.aborted || this.#waiting.length >= TEXTS_WAITING_MAX) return null;
+    if (circuit.isOpen && this.#requests >= REQUESTS_AT_ONCE) return null; // late requests leave no room to try
     let settle: Wanted["settle"] = () => undefined;
     const vector = new Promise<Float32Array | null>((resolve) => {
       settle = resolve;
@@ -84,6 +85,7 @@ export class QueryEmbeddings {
   /** Sends what waits, as far as requests may be under way. What has waited too long is wanted by nobody any more. */
   #send(): void {
     const { circuit, clock, msMax } = this.#options;
+    if (circuit.isResting) for (const wanted of this.#waiting.splice(0)) this.#settle(wanted, null);
     while (this.#requests < REQUESTS_AT_ONCE && this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, TEXTS_PER_REQUEST);
       const fresh = batch.filter(({ sinceMs }) => clock.now() - sinceMs < msMax);
@@ -94,21 +96,38 @@ export class QueryEmbeddings {
     }
   }
 
+  /** A late answer does not close the circuit: a server that is always late would have every query wait in vain. */
   async #request(batch: readonly Wanted[]): Promise<void> {
     const { circuit, clock, msMax, told } = this.#options;
     const sentMs = clock.now();
     let failure: EndpointError | null = null;
+    let isLate = false;
+    const late = (): void => {
+      isLate = true;
+      circuit.failed(null);
+      told(new EndpointError(`the model took longer than ${msMax} ms`));
+    };
+    const timer = setTimeout(
+      () => {
+        late();
+        for (const { settle } of batch) settle(null); // they stay wanted, so that nobody asks for them again
+        this.#send();
+      },
+      Math.min(msMax, TIMER_MS_MAX),
+    );
     this.#requests++;
     try {
       const vectors = await this.#vectorsOf(batch.map(({ text }) => text));
       for (const [i, wanted] of batch.entries()) this.#settle(wanted, vectors[i] as Float32Array);
-      if (clock.now() - sentMs > msMax) failure = new EndpointError(`the model took longer than ${msMax} ms`);
+      if (!isLate && clock.now() - sentMs > msMax) late();
     } catch (error) {
       failure = error instanceof EndpointError ? error : lateFailure(error);
       for (const wanted of batch) this.#settle(wanted, null);
+    } finally {
+      clearTimeout(timer);
     }
-    if (failure === null) circuit.succeeded();
-    else circuit.failed(failure.afterMs);
+    if (!isLate && failure === null) circuit.succeeded();
+    else if (!isLate) circuit.failed(failure?.afterMs ?? null);
     told(failure);
     this.#requests--;
     this.#send();

@@ -26,6 +26,11 @@ function gate(): { readonly after: Promise<void>; open(): void } {
   return { after, open: () => open() };
 }
 
+/** What a promise gives without waiting for anything. */
+function atOnce<T>(promise: Promise<T>): Promise<T | "waits"> {
+  return Promise.race([promise, new Promise<"waits">((resolve) => setImmediate(resolve, "waits"))]);
+}
+
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
 }
@@ -125,6 +130,31 @@ describe("a server that is too slow", () => {
     await clock.pause(1_000);
     expect(await endpoint.embedQuery("another")).toEqual(vectorOf("another"));
     expect(endpoint.state.status).toBe("up");
+    endpoint.close();
+  });
+
+  test("is left alone after three queries, before their requests end; what they bring is remembered", async () => {
+    const clock = new TestClock();
+    const { endpoint } = endpointAt(server.url(), { embeddingQueryMsMax: 20 }, clock);
+    const held = gate();
+    server.always(held);
+    for (let i = 0; i < 3; i++) expect(await endpoint.embedQuery(`text ${i}`)).toBeNull();
+    expect(endpoint.state).toMatchObject({ status: "down", lastError: "the model took longer than 20 ms" });
+    expect(await atOnce(endpoint.embedQuery("text 3"))).toBeNull();
+    expect(await atOnce(endpoint.embedQuery("text 0"))).toBeNull();
+    await clock.pause(1_000);
+    expect(await endpoint.embedQuery("tried")).toBeNull();
+    await clock.pause(2_000);
+    // Four requests are under way, so not even one query can try.
+    expect(await atOnce(endpoint.embedQuery("text 4"))).toBeNull();
+    await until(() => server.requests.length >= 4);
+    held.open();
+    for (const text of ["text 0", "text 1", "text 2", "tried"])
+      await until(async () => (await endpoint.embedQuery(text)) !== null);
+    expect([server.texts(), endpoint.state.status]).toEqual([
+      ["text 0", "text 1", "text 2", "tried"],
+      "down",
+    ]);
     endpoint.close();
   });
 
