@@ -58,10 +58,18 @@ export class Embedders {
     options.catalog.watch((state) => this.#follow(state));
   }
 
-  /** Of an index that is to have vectors. Where the last look found none, or there was none yet, its shards know better. */
-  stateOf(uid: number, { vectors, pending }: Pick<IndexStats, "vectors" | "pending">): EmbedderState {
+  /**
+   * Of an index that is to have vectors. Where the last look found none, or there was none yet, its shards know better: with a
+   * model, or with a vector, documents of which none is pending have what they get.
+   */
+  stateOf(
+    uid: number,
+    stats: Pick<IndexStats, "liveDocs" | "vectors" | "pending" | "modelNumber">,
+  ): EmbedderState {
     const state = this.#states.get(uid) ?? "waiting";
-    if (state === "waiting" && vectors > 0 && pending === 0) return "ready";
+    const { liveDocs, vectors, pending, modelNumber } = stats;
+    if (state === "waiting" && liveDocs > 0 && pending === 0 && (vectors > 0 || modelNumber > 0))
+      return "ready";
     return state === "none" ? "waiting" : state;
   }
 
@@ -141,7 +149,8 @@ export class Embedders {
       if (pendingOf(shards) === 0) {
         // Answers from before may have been found by other vectors, or by none.
         if (this.#states.get(record.uid) !== "ready") state.forget();
-        return shards.some(({ vectors: count }) => count > 0) ? "ready" : "waiting";
+        // Documents may be done without a vector: those of few words, or those that brought none.
+        return shards.some(({ liveDocs }) => liveDocs > 0) ? "ready" : "waiting";
       }
       this.#states.set(record.uid, "embedding");
       await sleep(POLL_MS, undefined, { ref: false, signal });
