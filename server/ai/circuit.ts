@@ -4,8 +4,6 @@ import type { Clock } from "../outbound/patience.js";
 
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 60_000;
-/** No server shuts us out for longer. */
-const ASKED_PAUSE_MS_MAX = 600_000;
 
 export class Circuit {
   readonly #failuresMax: number;
@@ -59,8 +57,7 @@ export class Circuit {
     this.#failures++;
     if (!this.isOpen) return;
     this.#pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS_MIN, 2 * this.#pauseMs));
-    const asked = Math.min(afterMs ?? 0, ASKED_PAUSE_MS_MAX);
-    this.#closedUntilMs = this.#now() + Math.max(asked, jittered(this.#pauseMs, this.#random));
+    this.#closedUntilMs = this.#now() + Math.max(afterMs ?? 0, jittered(this.#pauseMs, this.#random));
   }
 
   /** It was never learned how it went. */

@@ -183,12 +183,15 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
 }
 
 const BUSY = new Set([408, 425, 429]);
+/** No server shuts us out for longer. */
+const LEFT_ALONE_MS_MAX = 600_000;
 
 /** The body of a refusal is not shown: some servers repeat the key in it. */
 function checkStatus({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (status === 200) return;
   const isPassing = BUSY.has(status) || status >= 500;
-  const afterMs = isPassing ? retryAfterMs(headers["retry-after"] ?? null, Date.now()) : null;
+  const asked = isPassing ? retryAfterMs(headers["retry-after"] ?? null, Date.now()) : null;
+  const afterMs = asked === null ? null : Math.min(asked, LEFT_ALONE_MS_MAX);
   const sentence = `the model's server answered with the status ${status}`;
   throw new EndpointError(sentence, { status, isPassing, afterMs });
 }

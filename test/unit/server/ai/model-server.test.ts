@@ -118,6 +118,8 @@ describe("an answer", () => {
     const client = modelServer(server.url());
     server.script({ status: 429, headers: { "retry-after": "7" } });
     expect(await failureOf(client.post(BODY, NEVER))).toMatchObject({ status: 429, afterMs: 7_000 });
+    server.script({ status: 503, headers: { "retry-after": "86400" } });
+    expect(await failureOf(client.post(BODY, NEVER))).toMatchObject({ status: 503, afterMs: 600_000 });
     server.script({ status: 400, headers: { "retry-after": "7" } });
     expect(await failureOf(client.post(BODY, NEVER))).toMatchObject({ status: 400, afterMs: null });
     client.close();
