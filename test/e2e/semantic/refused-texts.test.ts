@@ -56,8 +56,7 @@ describe("a document that the endpoint refuses", () => {
       const name = `refused-${what.toLowerCase()}`;
       endpoint.always(to(/forbidden/, answer));
       await makeShop(server, name, settings(name), [BAD, ...SHOP]);
-      await settled(name, SHOP.length);
-      expect((await embedderOf(server, name)).state).toBe("ready");
+      await ready(server, name, "endpoint", SHOP.length);
       expect(warnings(name).map(({ level, documents }) => [level, documents])).toEqual([["warn", 1]]);
       expect(JSON.stringify(warnings(name))).not.toContain("forbidden");
       const similar = await server.query(name, { q: "number 7", search_mode: "semantic" });
