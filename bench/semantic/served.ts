@@ -190,6 +190,7 @@ class ServedBench {
       );
       for (const queries of prepared)
         await drive(server.url, queries, KEYWORD_CLIENTS, this.#options.seconds);
+      for (const index of indexes) await ready(client, index); // what was due when they were opened
       const spent = indexes.map(() => ({ queries: 0, cpuSeconds: 0 }));
       for (let round = 0; round < KEYWORD_ROUNDS; round++)
         for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) {
