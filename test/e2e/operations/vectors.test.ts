@@ -50,10 +50,10 @@ async function ready(index: string, documents = DOCUMENTS.length): Promise<Embed
 
 /** The documents near to one, which are found by vectors alone. */
 async function near(index: string): Promise<unknown> {
-  const reply = await server.post(`/v1/indexes/${index}/documents/d1/similar`, { per_page: 20 });
+  const reply = await server.post(`/v1/indexes/${index}/documents/d1/similar`, { per_page: 15 });
   expectStatus(reply, 200);
   const { hits } = reply.json.data as unknown as { hits: { document: { id: string }; similarity: number }[] };
-  expect(hits.length).toBe(20);
+  expect(hits.length).toBe(15);
   for (const { similarity } of hits) expect(similarity).not.toBeNull();
   return hits.map(({ document, similarity }) => [document.id, similarity]);
 }

@@ -96,7 +96,7 @@ test("explanations add up to the result", () => {
       const near = picker(seed + 1);
       const documents = Array.from({ length: count }, (_, i) => randomDocument(i, pick));
       const catalogue = makeCatalogue(module, bench, groupsOf(documents, [30, 1]), (i) => i % 11 === 4);
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 20; i++) {
         const program: SearchProgram = {
           ...randomProgram(bench, pick),
           k: ALL_ROWS,
@@ -139,7 +139,7 @@ test("explanations add up to the result", () => {
         }
       }
     }),
-    { numRuns: effort(40, 400) },
+    { numRuns: effort(100, 400) },
   );
   for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
 });
