@@ -219,10 +219,10 @@ const embedding: Scenario = {
   settled: (server) => embedded(server, "embedded"),
 };
 
-/** Every document has its vector. A look at the index opens it. */
+/** Every document has its vector. Each query opens the index, which may have been unloaded for others. */
 async function embedded(server: TestServer, index: string): Promise<void> {
-  expectStatus(await server.query(index, { q: "thing" }), 200);
   await eventually(async () => {
+    expectStatus(await server.query(index, { q: "thing" }), 200);
     const { data } = (await server.get(`/v1/indexes/${index}/stats`)).json;
     const { state, pending } = data.embedder as { state: string; pending: number };
     return state === "ready" && pending === 0;
