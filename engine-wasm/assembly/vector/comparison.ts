@@ -67,11 +67,8 @@ export class Comparison {
   compare(from: u32, end: u32, to: usize): usize {
     let rows: u64 = 0;
     for (let word = from; word < end; word++) rows += popcnt(Bits.word(this.bits, word));
-    return rows >= DENSE_ROWS ? this.compareAll(from, end, to) : this.compareSome(from, end, to);
-  }
-
-  /** Goes through the codes of all rows; those that are not asked for count nothing. */
-  private compareAll(from: u32, end: u32, to: usize): usize {
+    const isDense = rows >= DENSE_ROWS;
+    const addressesEnd = isDense ? this.addresses : this.touchSome(from, end);
     const counts = this.counts;
     const code = this.code;
     const q0 = Mem.u64At(code);
@@ -82,12 +79,20 @@ export class Comparison {
     const q5 = Mem.u64At(code + 40);
     const q6 = Mem.u64At(code + 48);
     const q7 = Mem.u64At(code + 56);
+    if (!isDense) {
+      for (let at = this.addresses; at < addressesEnd; at += 4) {
+        const row = <usize>Mem.u32At(at);
+        Hamming.note(Hamming.distance(row, q0, q1, q2, q3, q4, q5, q6, q7), 1, to, counts);
+        to += 2;
+      }
+      return to;
+    }
     for (let word = from; word < end; word++) {
       let rest = Bits.word(this.bits, word);
       if (rest == 0) continue;
       const first = this.codes + <usize>word * WORD_CODES;
       for (let at = first, last = min(first + WORD_CODES, this.codesEnd); at < last; at += CODE_BYTES) {
-        const times = <u32>rest & 1;
+        const times = <u32>rest & 1; // rows that are not asked for count nothing
         rest >>= 1;
         Hamming.note(Hamming.distance(at, q0, q1, q2, q3, q4, q5, q6, q7), times, to, counts);
         to += times << 1;
@@ -97,30 +102,15 @@ export class Comparison {
   }
 
   /**
-   * Lists where the codes lie and touches each before it compares them: the reads do not wait for each other then, and memory
-   * answers many at a time.
+   * Lists where the codes lie and touches each before any is compared: the reads do not wait for each other then, and memory
+   * answers many at a time. Returns the end of the addresses.
    */
-  private compareSome(from: u32, end: u32, to: usize): usize {
+  private touchSome(from: u32, end: u32): usize {
     const addressesEnd = this.list(from, end);
     let touched: u32 = 0;
     for (let at = this.addresses; at < addressesEnd; at += 4) touched ^= Mem.u32At(<usize>Mem.u32At(at));
     this.touched = touched; // a read whose value is not used would be left out
-    const counts = this.counts;
-    const code = this.code;
-    const q0 = Mem.u64At(code);
-    const q1 = Mem.u64At(code + 8);
-    const q2 = Mem.u64At(code + 16);
-    const q3 = Mem.u64At(code + 24);
-    const q4 = Mem.u64At(code + 32);
-    const q5 = Mem.u64At(code + 40);
-    const q6 = Mem.u64At(code + 48);
-    const q7 = Mem.u64At(code + 56);
-    for (let at = this.addresses; at < addressesEnd; at += 4) {
-      const row = <usize>Mem.u32At(at);
-      Hamming.note(Hamming.distance(row, q0, q1, q2, q3, q4, q5, q6, q7), 1, to, counts);
-      to += 2;
-    }
-    return to;
+    return addressesEnd;
   }
 
   /** Returns the end of the addresses. */
