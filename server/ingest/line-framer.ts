@@ -1,5 +1,7 @@
 // Cuts a byte stream into batches of whole NDJSON lines. Blank lines are skipped. A line over the limit is reported and
 // dropped piece by piece without being held. Holds at most one batch and one line. Knows nothing of documents.
+import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
+
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -141,3 +143,5 @@ function isBlank(line: Uint8Array): boolean {
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }
+
+keepShape(new LineFramer({ lineBytesMax: 0, batchBytes: 0, batchLinesMax: 0 }));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { ClassicLevel } from "classic-level";
 import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
+import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
 import { cutTables, levelDamage, noteClosed } from "./level-reader/level-files.js";
 import {
   type BatchOptions,
@@ -98,6 +99,7 @@ export class LevelStore implements Store {
       }
       throw new Error(`the database at ${location} does not open: ${describe(cause)}`, { cause });
     }
+    keepShape(db.batch());
     return new LevelStore(location, db);
   }
 
