@@ -163,9 +163,12 @@ export class IndexModel {
       for (;;) {
         const part = this.#nextPart(parts);
         if (part === undefined) break;
-        for (let i = 0; part !== null && i < part.records.length / VECTOR_BYTES; i++) {
-          const vector = part.records.slice(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
-          yield { row: part.row + i, vector };
+        if (part !== null) {
+          const records = new Uint8Array(part.records); // the caller may do other work with the instance
+          for (let i = 0; i < records.length / VECTOR_BYTES; i++) {
+            const vector = records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES);
+            yield { row: part.row + i, vector };
+          }
         }
         await turns.pause();
       }

@@ -1,7 +1,7 @@
 // Adds up term vectors. Coefficients become whole numbers relative to the largest one, and sums are whole numbers, so the
 // result does not depend on the order of the terms: coefficient 32767 times a number of 8 bits, of 64 terms, is below 2^31.
 
-import { VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";
+import { DOCUMENT_TERMS_MAX, VECTOR_NUMBERS, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
 import { RecordPart } from "../vector/record";
 import { Heaviest } from "./heaviest";
@@ -10,12 +10,14 @@ import { Model } from "./model";
 export const SUMS_BYTES: usize = VECTOR_SIZE * 4;
 const LARGEST: f32 = 32767;
 
+/** Numbers whose sums are in registers while all terms are added. */
+const BLOCK_NUMBERS: usize = 32;
+/** Two terms with their coefficients as whole numbers: | u32 address of numbers | u32 the same | i16 coefficient | i16 the same | */
+const PAIR_BYTES: i32 = 12;
+const PAIRS: usize = memory.data((DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES);
+
 /** Four sums at a time. */
 abstract class Four {
-  @inline static add(sums: usize, values: v128): void {
-    Mem.putV128(sums, i32x4.add(Mem.v128At(sums), values));
-  }
-
   /** Times the scale, as the nearest whole numbers. */
   @inline static scaled(sums: usize, scale: v128): v128 {
     return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(f32x4.convert_i32x4_s(Mem.v128At(sums)), scale)));
@@ -24,43 +26,81 @@ abstract class Four {
 
 /** i32[VECTOR_SIZE] at `sums`: the sum of the terms' vectors by their coefficients. */
 export function combine(model: usize, heaviest: usize, sums: usize): void {
-  Mem.fill(sums, 0, SUMS_BYTES);
+  const end = PAIRS + putPairs(model, heaviest) * <usize>PAIR_BYTES;
+  for (let first: usize = 0; first < <usize>VECTOR_SIZE; first += BLOCK_NUMBERS)
+    addBlock(end, first, sums + (first << 2));
+}
+
+/** Writes the terms with their coefficients to PAIRS. Returns how many pairs there are. */
+function putPairs(model: usize, heaviest: usize): usize {
   const count = Heaviest.count(heaviest);
   let largest: f32 = 0;
   for (let i: u32 = 0; i < count; i++) largest = max(largest, Heaviest.coefficient(heaviest, i));
-  if (largest == 0) return;
+  if (largest == 0) return 0;
   for (let i: u32 = 0; i < count; i += 2) {
-    const a = Model.numbers(model, Heaviest.term(heaviest, i));
-    const factorA = whole(Heaviest.coefficient(heaviest, i), largest);
-    if (i + 1 == count) {
-      addPair(sums, a, a, factorA);
-      return;
-    }
-    const b = Model.numbers(model, Heaviest.term(heaviest, i + 1));
-    addPair(sums, a, b, factorA | (whole(Heaviest.coefficient(heaviest, i + 1), largest) << 16));
+    const pair = PAIRS + <usize>(i >> 1) * <usize>PAIR_BYTES;
+    const second = min(i + 1, count - 1); // the last of an odd number stands beside itself with coefficient 0
+    Mem.putU32(pair, <u32>Model.numbers(model, Heaviest.term(heaviest, i)));
+    Mem.putU32(pair + 4, <u32>Model.numbers(model, Heaviest.term(heaviest, second)));
+    const other = second == i ? 0 : whole(Heaviest.coefficient(heaviest, second), largest);
+    Mem.putU32(pair + 8, whole(Heaviest.coefficient(heaviest, i), largest) | (other << 16));
   }
+  return (<usize>count + 1) >> 1;
 }
 
 /** A coefficient as a whole number, LARGEST for the largest. */
-function whole(coefficient: f32, largest: f32): i32 {
-  return <i32>nearest<f32>((coefficient / largest) * LARGEST);
+function whole(coefficient: f32, largest: f32): u32 {
+  return <u32>nearest<f32>((coefficient / largest) * LARGEST);
 }
 
-/** Adds the numbers at a times the lower half of `factors`, and those at b times the upper half. */
-function addPair(sums: usize, a: usize, b: usize, factors: i32): void {
-  const pair = i32x4.splat(factors);
-  const end = a + VECTOR_SIZE;
-  for (; a < end; a += 16) {
-    const x = Mem.v128At(a);
-    const y = Mem.v128At(b);
-    const low = v128.shuffle<u8>(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const high = v128.shuffle<u8>(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    Four.add(sums, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(low), pair));
-    Four.add(sums + 16, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(low), pair));
-    Four.add(sums + 32, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(high), pair));
-    Four.add(sums + 48, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(high), pair));
-    sums += 64;
-    b += 16;
+/** Writes the sums of BLOCK_NUMBERS numbers of all pairs before `end`, from number `first` on, to `sums`. */
+function addBlock(end: usize, first: usize, sums: usize): void {
+  let a = i32x4.splat(0);
+  let b = a;
+  let c = a;
+  let d = a;
+  let e = a;
+  let f = a;
+  let g = a;
+  let h = a;
+  for (let pair = PAIRS; pair < end; pair += <usize>PAIR_BYTES) {
+    const one = <usize>Mem.u32At(pair) + first;
+    const other = <usize>Mem.u32At(pair + 4) + first;
+    const factors = i32x4.splat(Mem.u32At(pair + 8));
+    const low = Pair.first(one, other);
+    a = i32x4.add(a, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(low), factors));
+    b = i32x4.add(b, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(low), factors));
+    const middle = Pair.second(one, other);
+    c = i32x4.add(c, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(middle), factors));
+    d = i32x4.add(d, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(middle), factors));
+    const high = Pair.first(one + 16, other + 16);
+    e = i32x4.add(e, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(high), factors));
+    f = i32x4.add(f, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(high), factors));
+    const last = Pair.second(one + 16, other + 16);
+    g = i32x4.add(g, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(last), factors));
+    h = i32x4.add(h, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(last), factors));
+  }
+  Mem.putV128(sums, a);
+  Mem.putV128(sums + 16, b);
+  Mem.putV128(sums + 32, c);
+  Mem.putV128(sums + 48, d);
+  Mem.putV128(sums + 64, e);
+  Mem.putV128(sums + 80, f);
+  Mem.putV128(sums + 96, g);
+  Mem.putV128(sums + 112, h);
+}
+
+/** Numbers of two terms in turns: of the first eight at their addresses, and of the next eight. */
+abstract class Pair {
+  @inline static first(one: usize, other: usize): v128 {
+    const x = Mem.v128At(one);
+    const y = Mem.v128At(other);
+    return v128.shuffle<u8>(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  }
+  @inline static second(one: usize, other: usize): v128 {
+    const x = Mem.v128At(one);
+    const y = Mem.v128At(other);
+    return v128.shuffle<u8>(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   }
 }
 

@@ -18,13 +18,13 @@ export interface QueryTerm {
   weight: number;
 }
 
-/** Own bytes. */
 export interface EmbeddedPart {
   /** The row of the first record. */
   row: number;
   /** Of the whole segment. */
   rows: number;
-  records: Uint8Array<ArrayBuffer>;
+  /** A view of the instance's memory, to be read before anything else is done. */
+  records: Uint8Array;
 }
 
 const COPIED_AT_ONCE = 1024 * 1024;
@@ -101,7 +101,7 @@ export class Embedder {
     for (let row = 0; row < rows; ) {
       const made = instance.run((kernels) => kernels.embedStep(state));
       if (made < 0) throw statusError(made);
-      const records = new Uint8Array(instance.view().subarray(from, from + made * VECTOR_BYTES));
+      const records = instance.view().subarray(from, from + made * VECTOR_BYTES);
       yield made === 0 ? null : { row, rows, records };
       row += made;
     }

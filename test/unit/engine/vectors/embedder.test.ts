@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
-import { Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
+import { type EmbeddedPart, Embedder } from "../../../../engine-wasm/host/vectors/embedder.js";
 import { readSegment } from "../../../oracle/segments/segment-reader.js";
 import {
   decodeModel,
@@ -144,7 +144,9 @@ test("records come in parts, too", () => {
   const pick = picker(17);
   const segment = textSegment(bench, documentsOf(pick, 150));
   const embedder = new Embedder(module.instantiate(), encodeModel(randomModel(segment, pick)));
-  const parts = [...embedder.embedParts(segment)].filter((part) => part !== null);
+  const parts: EmbeddedPart[] = [];
+  for (const part of embedder.embedParts(segment))
+    if (part !== null) parts.push({ ...part, records: new Uint8Array(part.records) });
   let row = 0;
   for (const part of parts) {
     expect([part.row, part.rows]).toEqual([row, 150]);
