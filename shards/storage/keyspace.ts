@@ -46,6 +46,11 @@ function writeWhole(key: Buffer, value: number, at: number): void {
   key.writeUInt32BE(value % 0x100000000, at + 4);
 }
 
+/** Makes the key of a document or vector that of another one of its index. */
+export function renumberKey(key: Buffer, seq: number): void {
+  writeWhole(key, seq, REST);
+}
+
 function readWhole(key: Uint8Array, at: number): number {
   const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
   return view.getUint32(at) * 0x100000000 + view.getUint32(at + 4);

@@ -7,9 +7,8 @@
 import { crc32 } from "node:zlib";
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { DamagedBytesError } from "../storage/envelope.js";
-import { describeKey, vectorKey } from "../storage/keyspace.js";
+import { describeKey, renumberKey, vectorKey } from "../storage/keyspace.js";
 import { lazily } from "../storage/lazy-ops.js";
-import { Scratch } from "../storage/scratch.js";
 import type { StoreOp } from "../storage/store.js";
 
 // ON DISK - never renumber
@@ -42,16 +41,21 @@ export interface NewVectors {
   shown: Vectors;
 }
 
+/** Puts of vectors. All of them are one object in the same memory, since an import makes one for each document. */
 export function vectorPuts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreOp> {
   return lazily(function* (): Iterable<StoreOp> {
-    const { room } = new Scratch();
+    const key = Buffer.from(vectorKey(uid, 0));
+    // The key lies before the origin, so that one pass makes the checksum; then this takes the place of the key's end.
+    const memory = Buffer.allocUnsafeSlow(key.length - AT_ORIGIN + VALUE_BYTES);
+    const value = memory.subarray(key.length - AT_ORIGIN);
+    const put: StoreOp = { type: "put", key, value };
+    value.writeUInt32LE(origin, AT_ORIGIN);
     for (const [i, seq] of seqs.entries()) {
-      const key = vectorKey(uid, seq);
-      const value = room(VALUE_BYTES);
-      value.writeUInt32LE(origin, AT_ORIGIN);
+      renumberKey(key, seq);
+      memory.set(key);
       value.set(vectors.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES), AT_VECTOR);
-      value.writeUInt32LE(checksum(key, value), 0);
-      yield { type: "put", key, value };
+      value.writeUInt32LE(crc32(memory), 0);
+      yield put;
     }
   });
 }
