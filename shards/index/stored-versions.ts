@@ -30,7 +30,9 @@ export async function findVersions(
   state: ShardIndexState,
   wanted: readonly WantedId[],
 ): Promise<Map<string, StoredVersion>> {
-  const unique = [...new Map(wanted.map((one) => [one.id, one])).values()];
+  const byId = new Map<string, WantedId>();
+  for (const one of wanted) byId.set(one.id, one);
+  const unique = [...byId.values()];
   const candidates = state.engine.findIds(state.snapshots.newest.address, hashBytes(unique));
   const versions = new Map<string, StoredVersion>();
   if (candidates.length === 0) return versions;

@@ -11,11 +11,13 @@ export interface NumberedDocument extends DocumentRecord {
 }
 
 export function documentPuts(uid: number, documents: Iterable<NumberedDocument>): Iterable<StoreOp> {
-  return lazily(function* (): Iterable<StoreOp> {
-    const { room } = new Scratch();
-    for (const document of documents) {
-      const key = documentKey(uid, document.seq);
-      yield { type: "put", key, value: encodeDocument(key, document, room) };
-    }
-  });
+  return lazily(() => puts(uid, documents));
+}
+
+function* puts(uid: number, documents: Iterable<NumberedDocument>): Iterable<StoreOp> {
+  const scratch = new Scratch();
+  for (const document of documents) {
+    const key = documentKey(uid, document.seq);
+    yield { type: "put", key, value: encodeDocument(key, document, scratch) };
+  }
 }

@@ -9,6 +9,7 @@
 import { crc32 } from "node:zlib";
 import { DamagedBytesError } from "../storage/envelope.js";
 import { describeKey } from "../storage/keyspace.js";
+import { Scratch } from "../storage/scratch.js";
 
 // ON DISK - never renumber
 const FLAG_INTERNAL = 1; // has top-level members `embedding` or `_*`, which no answer may show
@@ -26,14 +27,14 @@ export interface DocumentRecord {
   raw: Uint8Array;
 }
 
-/** The value of a document in the buffer that `room` gives. */
+/** The value of a document, in the scratch. */
 export function encodeDocument(
   key: Uint8Array,
   { internal, id, raw }: DocumentRecord,
-  room: (bytes: number) => Buffer = Buffer.allocUnsafe,
+  scratch = new Scratch(),
 ): Uint8Array {
   const idLength = Buffer.byteLength(id, "utf8");
-  const value = room(AT_ID + idLength + raw.length);
+  const value = scratch.room(AT_ID + idLength + raw.length);
   value[0] = HEAD_CHECKED | (internal ? FLAG_INTERNAL : 0);
   value.writeUInt16LE(idLength, AT_ID_LENGTH);
   value.write(id, AT_ID, "utf8");

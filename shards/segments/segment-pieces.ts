@@ -44,10 +44,10 @@ export function putPieces(
   end = pieceCount(bytes().length),
 ): Iterable<StoreOp> {
   return lazily(function* (): Iterable<StoreOp> {
-    const { room } = new Scratch();
+    const scratch = new Scratch();
     for (let piece = first; piece < end; piece++) {
       const part = bytes().subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
-      const value = seal(ENVELOPE_PIECE, PIECE_VERSION, part, room);
+      const value = seal(ENVELOPE_PIECE, PIECE_VERSION, part, scratch);
       yield { type: "put", key: pieceKey(uid, segment, piece), value };
     }
   });

@@ -5,6 +5,7 @@
 //
 // The checksum covers bytes 0..12 and the payload. Knows no payload.
 import { crc32 } from "node:zlib";
+import { Scratch } from "./scratch.js";
 
 // ON DISK - never renumber
 const MAGIC = 0x4e454b53; // "SKEN" little-endian
@@ -48,14 +49,14 @@ export class OtherVersionError extends EnvelopeError {}
 /** Ours, but bytes were lost or changed. */
 export class DamagedBytesError extends EnvelopeError {}
 
-/** Puts the frame around a payload. The result is a copy in the buffer that `room` gives. */
+/** Puts the frame around a payload. The result is a copy in the scratch. */
 export function seal(
   kind: number,
   version: number,
   payload: Uint8Array,
-  room: (bytes: number) => Buffer = Buffer.allocUnsafe,
+  scratch = new Scratch(),
 ): Uint8Array {
-  const bytes = room(AT_PAYLOAD + payload.length);
+  const bytes = scratch.room(AT_PAYLOAD + payload.length);
   bytes.writeUInt32LE(MAGIC, 0);
   bytes.writeUInt16LE(kind, AT_KIND);
   bytes.writeUInt16LE(version, AT_VERSION);

@@ -8,7 +8,9 @@ export function lazily(make: () => Iterable<StoreOp>): Iterable<StoreOp> {
 
 /** The operations of the first, then those of the next, and so on. */
 export function inTurn(...parts: readonly Iterable<StoreOp>[]): Iterable<StoreOp> {
-  return lazily(function* () {
-    for (const part of parts) yield* part;
-  });
+  return lazily(() => each(parts));
+}
+
+function* each(parts: readonly Iterable<StoreOp>[]): Iterable<StoreOp> {
+  for (const part of parts) yield* part;
 }

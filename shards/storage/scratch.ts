@@ -4,8 +4,8 @@ export class Scratch {
   #bytes = Buffer.alloc(0);
 
   /** Gives so many bytes with arbitrary contents. The bytes that were given before must not be used any more. */
-  readonly room = (bytes: number): Buffer => {
+  room(bytes: number): Buffer {
     if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafeSlow(bytes);
     return this.#bytes.subarray(0, bytes);
-  };
+  }
 }

@@ -41,11 +41,16 @@ export async function newVectors(
 }
 
 function shownOf(origin: number, documents: readonly WrittenDocument[], vectors: Uint8Array): Vectors {
-  if (documents.every(({ shown }) => shown))
-    return { origin, seqs: documents.map(({ seq }) => seq), vectors };
-  const rows = documents.flatMap(({ shown }, row) => (shown ? [row] : []));
+  const rows: number[] = [];
+  const seqs: number[] = [];
+  for (const [row, { seq, shown }] of documents.entries()) {
+    if (!shown) continue;
+    rows.push(row);
+    seqs.push(seq);
+  }
+  if (rows.length === documents.length) return { origin, seqs, vectors };
   const some = new Uint8Array(rows.length * VECTOR_BYTES);
   for (const [i, row] of rows.entries())
     some.set(vectors.subarray(row * VECTOR_BYTES, (row + 1) * VECTOR_BYTES), i * VECTOR_BYTES);
-  return { origin, seqs: rows.map((row) => documents[row]!.seq), vectors: some };
+  return { origin, seqs, vectors: some };
 }

@@ -42,22 +42,24 @@ export interface NewVectors {
 }
 
 /** Puts of vectors. All of them are one object in the same memory, since an import makes one for each document. */
-export function vectorPuts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreOp> {
-  return lazily(function* (): Iterable<StoreOp> {
-    const key = Buffer.from(vectorKey(uid, 0));
-    // The key lies before the origin, so that one pass makes the checksum; then this takes the place of the key's end.
-    const memory = Buffer.allocUnsafeSlow(key.length - AT_ORIGIN + VALUE_BYTES);
-    const value = memory.subarray(key.length - AT_ORIGIN);
-    const put: StoreOp = { type: "put", key, value };
-    value.writeUInt32LE(origin, AT_ORIGIN);
-    for (const [i, seq] of seqs.entries()) {
-      renumberKey(key, seq);
-      memory.set(key);
-      value.set(vectors.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES), AT_VECTOR);
-      value.writeUInt32LE(crc32(memory), 0);
-      yield put;
-    }
-  });
+export function vectorPuts(uid: number, vectors: Vectors): Iterable<StoreOp> {
+  return lazily(() => puts(uid, vectors));
+}
+
+function* puts(uid: number, { origin, seqs, vectors }: Vectors): Iterable<StoreOp> {
+  const key = Buffer.from(vectorKey(uid, 0));
+  // The key lies before the origin, so that one pass makes the checksum; then this takes the place of the key's end.
+  const memory = Buffer.allocUnsafeSlow(key.length - AT_ORIGIN + VALUE_BYTES);
+  const value = memory.subarray(key.length - AT_ORIGIN);
+  const put: StoreOp = { type: "put", key, value };
+  value.writeUInt32LE(origin, AT_ORIGIN);
+  for (const [i, seq] of seqs.entries()) {
+    renumberKey(key, seq);
+    memory.set(key);
+    value.set(vectors.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES), AT_VECTOR);
+    value.writeUInt32LE(crc32(memory), 0);
+    yield put;
+  }
 }
 
 /** Throws DamagedBytesError, which names the key, when the value is not what was stored under the key. */

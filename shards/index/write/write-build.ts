@@ -1,5 +1,6 @@
 // From operations to segments: plans, builds in pieces of bounded size and plans again when a bad document had
 // others depending on it. Touches no index.
+import type { BuildDocument } from "../../../engine-wasm/host/instance/build.js";
 import type { ShardSchema } from "../../protocol/control.js";
 import { NO_SLOT } from "../../protocol/ops.js";
 import type { Builder } from "../builder.js";
@@ -119,11 +120,13 @@ async function buildPart(
   builder: Builder,
   bad: Map<number, OpFailure>,
 ): Promise<BuiltSegment | null> {
-  const documents = part.map(({ op, raw }) => ({ seq: ops[op]!.seq, raw }));
+  const documents: BuildDocument[] = [];
+  for (const { op, raw } of part) documents.push({ seq: ops[op]!.seq, raw });
   const { segment, failures, vectors } = await builder.build(schema, documents);
   for (const { index, code, slot, at } of failures) {
     bad.set(part[index]!.op, { code, slot: slot < 0 ? NO_SLOT : slot, at });
   }
-  const rows = part.filter(({ op }) => !bad.has(op));
+  const rows: PlannedRow[] = [];
+  for (const row of part) if (!bad.has(row.op)) rows.push(row);
   return segment === null ? null : { bytes: segment, rows, pushed: vectors };
 }

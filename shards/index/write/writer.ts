@@ -6,7 +6,7 @@ import type { UnreadWrite, WriteReply, WriteRequest } from "../../protocol/write
 import { hasInternalMembers } from "../../query/internal.js";
 import type { DeadList } from "../../segments/dead-documents.js";
 import { documentPuts, type NumberedDocument } from "../../segments/document-puts.js";
-import { newVectors } from "../../vectors/new-vectors.js";
+import { newVectors, type WrittenDocument } from "../../vectors/new-vectors.js";
 import type { Lane } from "../lane.js";
 import { COMMIT_INPUT_BYTES, WRITE_RESULT_BYTES_MAX } from "../limits.js";
 import type { ShardIndexState } from "../state.js";
@@ -233,12 +233,16 @@ export class Writer {
     ops: readonly WriteOp[],
     born: ReadonlyMap<number, NewRow>,
   ): Promise<NewSegment> {
-    const documents = rows.map(({ op }) => {
-      const { born: from, died } = born.get(op)!;
-      return { seq: ops[op]!.seq, shown: from < died, lives: died === Number.POSITIVE_INFINITY };
-    });
+    const documents: WrittenDocument[] = [];
+    const newRows: NewRow[] = [];
+    for (const { op } of rows) {
+      const row = born.get(op)!;
+      const lives = row.died === Number.POSITIVE_INFINITY;
+      documents.push({ seq: ops[op]!.seq, shown: row.born < row.died, lives });
+      newRows.push(row);
+    }
     const vectors = await newVectors(this.#state.vectors, bytes, documents, pushed, this.#context.turns);
-    return { bytes, rows: rows.map(({ op }) => born.get(op)!), vectors };
+    return { bytes, rows: newRows, vectors };
   }
 
   async #commitDelete({ request, find, resolve }: WaitingDelete): Promise<void> {
@@ -265,7 +269,9 @@ export class Writer {
 }
 
 function opsOf({ action, generation, documents }: WriteRequest): WriteOp[] {
-  return documents.map(({ seq, id, hash, raw }) => ({ action, generation, seq, id, hash, raw }));
+  const ops: WriteOp[] = [];
+  for (const { seq, id, hash, raw } of documents) ops.push({ action, generation, seq, id, hash, raw });
+  return ops;
 }
 
 /** Stored documents that die, by generation: older ones and those that another write of the commit replaces. */
