@@ -99,7 +99,9 @@ export class LevelStore implements Store {
       }
       throw new Error(`the database at ${location} does not open: ${describe(cause)}`, { cause });
     }
-    keepShape(db.batch());
+    const batch = db.batch();
+    await batch.close(); // as those that were written
+    keepShape(batch);
     return new LevelStore(location, db);
   }
 

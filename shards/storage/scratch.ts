@@ -1,5 +1,7 @@
 // One buffer for values that are made one after the other. Making a value overwrites the one before it.
 
+import { keepShape } from "../../engine-wasm/host/instance/kept-shapes.js";
+
 export class Scratch {
   #bytes = Buffer.alloc(0);
 
@@ -9,3 +11,5 @@ export class Scratch {
     return this.#bytes.subarray(0, bytes);
   }
 }
+
+keepShape(new Scratch());
