@@ -1,7 +1,8 @@
-// A file of lines cut into parts of as many lines each.
+// A file of lines cut into parts of as many lines each, and such files joined.
 
 import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
+import { appendFile, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 
@@ -17,4 +18,10 @@ export async function cutFile(path: string, to: string, parts: number): Promise<
   for (const file of files) file.end();
   await Promise.all(files.map((file) => finished(file)));
   return paths;
+}
+
+/** The path of the new file. */
+export async function joinFiles(paths: readonly string[], to: string): Promise<string> {
+  for (const path of paths) await appendFile(to, await readFile(path));
+  return to;
 }

@@ -14,17 +14,17 @@ import { drawQueries } from "../load/queries.js";
 import { ServerProcess } from "../load/server-process.js";
 import { merged, settle } from "../load/settle.js";
 import { readWorkload } from "../load/workload.js";
-import { cutFile } from "./cut-file.js";
+import { cutFile, joinFiles } from "./cut-file.js";
 import { writePushed } from "./pushed-file.js";
 import { median } from "./timing.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
-/** Of the documents. A model is trained on the first ones; with those measured it has too few more to be trained again. */
+/** Of the documents. A model is trained on half of them; with those measured it has too few more to be trained again. */
 const PARTS = 12;
 const LEARNED_PARTS = 6;
 const MEASURED_PARTS = 5;
-const IMPORT_ROUNDS = 2;
+const IMPORT_ROUNDS = 6;
 const KEYWORD_ROUNDS = 6;
 const KEYWORD_CLIENTS = 4;
 /** Rounds begin with other queries than the one before. */
@@ -34,9 +34,17 @@ const WARM_QUERIES = 300;
 const POLL_MS = 200;
 const MIB = 2 ** 20;
 
+/** Of one import. */
 interface Spent {
   seconds: number;
   cpuSeconds: number;
+  /** With all merges that it causes. */
+  settledCpuSeconds: number;
+}
+
+interface ImportFiles {
+  readonly learned: string;
+  readonly measured: string;
 }
 
 export interface ServedOptions {
@@ -84,42 +92,45 @@ class ServedBench {
   }
 
   /**
-   * Each round has new indexes and lets the sources take turns. When large segments are merged depends on which index came
-   * first, so the rounds begin with the first source and with the last one.
+   * Each round has new indexes and begins with the first source or with the last one, since when large segments are merged
+   * depends on which index came first. Imports are long: at their beginning V8 compiles what it dropped while the server was idle.
    */
   imports(): Promise<string[]> {
     const { documents, sources } = this.#options;
     return this.#served(async (client, server) => {
-      const parts = await this.#parts();
+      const files = await this.#files();
       const spent = new Map<string, Spent[]>(sources.map((source) => [source, []]));
       for (let round = 0; round < IMPORT_ROUNDS; round++) {
         if (round > 0) for (const source of sources) await client.json("DELETE", `/v1/indexes/${source}`);
         const order = round % 2 === 0 ? sources : sources.toReversed();
-        await this.#importRound(client, server, order, parts, spent);
+        await this.#importRound(client, server, order, files, spent);
       }
       const none = spent.get(sources[0]!)!;
-      const measured = (documents / PARTS) * none.length;
+      const measured = (documents * MEASURED_PARTS) / PARTS;
       return sources.map((source) => {
         const own = spent.get(source)!;
-        const rate = documents / PARTS / median(own.map(({ seconds }) => seconds));
-        const micros = (sum(own, "cpuSeconds") * 1e6) / measured;
-        const ratio = median(own.map(({ seconds }, part) => none[part]!.seconds / seconds));
-        const cpuRatio = sum(none, "cpuSeconds") / sum(own, "cpuSeconds");
-        return `| import, source \`${source}\` | ${count(rate)} documents/s (median of the ratios to none ${ratio.toFixed(2)}); ${micros.toFixed(0)} µs of CPU each with all merges (${cpuRatio.toFixed(2)}) |`;
+        const each = (what: keyof Spent): number => median(own.map((one) => one[what])) / measured;
+        const ratio = (what: keyof Spent): string =>
+          median(own.map((one, round) => none[round]![what] / one[what])).toFixed(2);
+        return [
+          `| import of ${count(measured)}, source \`${source}\` | ${count(1 / each("seconds"))} documents/s (${ratio("seconds")} of none);`,
+          `${(each("cpuSeconds") * 1e6).toFixed(0)} µs of CPU each (${ratio("cpuSeconds")}),`,
+          `with all merges ${(each("settledCpuSeconds") * 1e6).toFixed(0)} (${ratio("settledCpuSeconds")}) |`,
+        ].join(" ");
       });
     });
   }
 
-  /** The model is trained on the first parts; then the sources take turns with each of those that are measured. */
+  /** The model is trained on the first documents; the others are measured. */
   async #importRound(
     client: ApiClient,
     server: ServerProcess,
     sources: readonly string[],
-    parts: ReadonlyMap<string, readonly string[]>,
+    files: ReadonlyMap<string, ImportFiles>,
     spent: ReadonlyMap<string, Spent[]>,
   ): Promise<void> {
-    const send = (source: string, part: number) =>
-      importFile(client, parts.get(source)![part]!, {
+    const send = (source: string, file: string) =>
+      importFile(client, file, {
         index: source,
         linesPerRequest: 1_000,
         requestsAtATime: 3,
@@ -127,32 +138,37 @@ class ServedBench {
     for (const source of sources) {
       await createIndex(client, source, this.#file.schema);
       await client.json("PATCH", `/v1/indexes/${source}/settings`, { embedder: { source } });
-      for (let part = 0; part < LEARNED_PARTS; part++) await send(source, part);
+      await send(source, files.get(source)!.learned);
       await ready(client, source);
     }
-    for (let part = LEARNED_PARTS; part < LEARNED_PARTS + MEASURED_PARTS; part++)
-      for (let turn = 0; turn < sources.length; turn++) {
-        const source = sources[(part + turn) % sources.length]!;
-        const cpu = server.cpuSeconds() ?? 0;
-        const { seconds } = await send(source, part);
-        await ready(client, source);
-        spent.get(source)!.push({ seconds, cpuSeconds: (server.cpuSeconds() ?? 0) - cpu });
-      }
+    for (const source of sources) {
+      const before = server.cpuSeconds() ?? 0;
+      const { seconds } = await send(source, files.get(source)!.measured);
+      const cpuSeconds = (server.cpuSeconds() ?? 0) - before;
+      await ready(client, source);
+      const settledCpuSeconds = (server.cpuSeconds() ?? 0) - before;
+      spent.get(source)!.push({ seconds, cpuSeconds, settledCpuSeconds });
+    }
   }
 
-  /** The files of the parts by source. */
-  async #parts(): Promise<ReadonlyMap<string, readonly string[]>> {
+  /** By source. */
+  async #files(): Promise<ReadonlyMap<string, ImportFiles>> {
     const { folder, sources } = this.#options;
-    const plain = await cutFile(this.#file.path, join(folder, "plain"), PARTS);
-    const pushed = sources.includes("pushed") ? await this.#pushedParts() : [];
-    return new Map(sources.map((source) => [source, source === "pushed" ? pushed : plain]));
-  }
-
-  async #pushedParts(): Promise<string[]> {
-    const { folder } = this.#options;
-    const path = join(folder, "pushed.jsonl");
-    await writePushed(this.#file.path, path);
-    return cutFile(path, join(folder, "pushed"), PARTS);
+    const files = new Map<string, ImportFiles>();
+    for (const source of sources) {
+      let path = this.#file.path;
+      if (source === "pushed") {
+        path = join(folder, "with-vectors.jsonl");
+        await writePushed(this.#file.path, path);
+      }
+      const parts = await cutFile(path, join(folder, source), PARTS);
+      const measured = parts.slice(LEARNED_PARTS, LEARNED_PARTS + MEASURED_PARTS);
+      files.set(source, {
+        learned: await joinFiles(parts.slice(0, LEARNED_PARTS), join(folder, `${source}-learned.jsonl`)),
+        measured: await joinFiles(measured, join(folder, `${source}-measured.jsonl`)),
+      });
+    }
+    return files;
   }
 
   /** One client, each mode for itself, on the documents' own model. */
@@ -288,10 +304,6 @@ async function ready(client: ApiClient, index: string): Promise<void> {
     await sleep(POLL_MS);
   }
   await merged(client, index);
-}
-
-function sum(spent: readonly Spent[], what: keyof Spent): number {
-  return spent.reduce((total, one) => total + one[what], 0);
 }
 
 function count(n: number): string {
