@@ -144,6 +144,15 @@ export class OpenIndexes {
     return { state, end: this.#residency.keep(uid) };
   }
 
+  /** As `use` of an index that is open, or that stays open although it was to be unloaded; undefined for others. */
+  async useLoaded(uid: number): Promise<IndexUse | undefined> {
+    const end = await this.#residency.beginLoaded(uid);
+    if (end === undefined) return undefined;
+    const state = this.#states.get(uid);
+    if (state === undefined) end(); // it was dropped meanwhile
+    return state && { state, end };
+  }
+
   /** Learns where stored indexes stand, without opening them. */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
     const told = await this.#shards.standingEverywhere(records);

@@ -81,6 +81,13 @@ export class Residency {
     return this.#endOnce(entry);
   }
 
+  /** As `begin` of an index that is open; undefined for others. One that is being unloaded may stay: it is waited for. */
+  async beginLoaded(id: number): Promise<End | undefined> {
+    const entry = this.#entries.get(id);
+    if (entry?.state === "closing") await entry.change;
+    return this.isOpen(id) ? this.keep(id) : undefined;
+  }
+
   /** A use of an index that is open or being opened, at once. */
   keep(id: number): End {
     const entry = this.#entry(id);

@@ -133,6 +133,29 @@ describe("residency", () => {
     expect(world.opened).toEqual([1, 2, 1]);
   });
 
+  test.each([
+    ["stays open for its own work, it is used", true],
+    ["is unloaded, it is not opened again", false],
+  ])("when one that is being unloaded %s", async (_, stays) => {
+    const world = new World(5);
+    await world.use(1);
+    if (stays) world.busy.add(1);
+    world.now = 200;
+    const swept = world.residency.sweep();
+    await world.settle();
+    const begun = world.residency.beginLoaded(1);
+    await world.endAll();
+    await swept;
+    const end = await begun;
+    expect(end !== undefined).toBe(stays);
+    world.now = 400;
+    world.busy.clear();
+    await world.residency.sweep();
+    expect(world.residency.isOpen(1)).toBe(stays);
+    end?.();
+    expect(world.opened).toEqual([1]);
+  });
+
   test("visits of many push nothing out that was there before", async () => {
     const world = new World(3);
     for (let id = 1; id <= 10; id++) {
