@@ -115,7 +115,8 @@ export class Embedders {
     const record = catalog.state.indexes.get(uid);
     if (record === undefined) return;
     this.#seen.set(uid, record);
-    const use = (await indexes.useLoaded(uid)) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
+    const use =
+      (await indexes.useLoaded(uid)) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
     if (use === undefined) return;
     const { state, end } = use;
     const became = (now: EmbedderState): void => {
