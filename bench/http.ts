@@ -19,6 +19,7 @@ import { diskBytes, ServerProcess } from "./load/server-process.js";
 import { settle, statsOf } from "./load/settle.js";
 import { readWorkload, type Workload } from "./load/workload.js";
 import { machineCard } from "./machine.js";
+import { median } from "./median.js";
 import { type HttpResult, writeResult } from "./report.js";
 
 interface Options {
@@ -242,7 +243,7 @@ async function measureMemory(
 async function checkAnswers(target: Target, queries: readonly DrawnQuery[]): Promise<HttpResult["answers"]> {
   const found = await foundCounts(target, queries.slice(-ANSWERS_CHECKED));
   const empty = found.filter((n) => n === 0).length;
-  return { checked: found.length, empty, medianFound: found[found.length >> 1] ?? 0 };
+  return { checked: found.length, empty, medianFound: median(found) };
 }
 
 /** Repeats one query until it is answered. */

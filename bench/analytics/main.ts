@@ -17,6 +17,7 @@ import { diskBytes, ServerProcess } from "../load/server-process.js";
 import { settle } from "../load/settle.js";
 import { readWorkload, type Workload } from "../load/workload.js";
 import { machineCard, machineText } from "../machine.js";
+import { median } from "../median.js";
 import { writeVisits } from "./visits.js";
 
 interface Options {
@@ -236,10 +237,6 @@ async function timed(client: ApiClient, report: string): Promise<Timed> {
     times.push(performance.now() - started);
   }
   return { firstMs: times[0]!, medianMs: median(times.slice(1)) };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }
 
 function count(n: number): string {

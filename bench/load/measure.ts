@@ -2,6 +2,7 @@
 // workload names; with the server's CPU time and phases.
 
 import type { ApiClient } from "../../server/cli/api.js";
+import { median } from "../median.js";
 import { requestBytes } from "./connection.js";
 import { drive, type LoadResult, type PreparedQuery } from "./drive.js";
 import type { DrawnQuery } from "./queries.js";
@@ -51,7 +52,7 @@ export async function measureKinds(
     if (own.length === 0) continue;
     const founds = await foundCounts(target, own.slice(-ANSWERS_LOOKED_AT));
     const load = await measureLoad(target, prepare(target, own), 1, workload);
-    results.push({ kind, medianFound: founds[founds.length >> 1] ?? 0, ...load });
+    results.push({ kind, medianFound: median(founds), ...load });
   }
   return results;
 }
@@ -71,7 +72,7 @@ export async function measureLoad(
   return { ...load, usage: await stop(), clientCpuSeconds: (user + system) / 1e6 };
 }
 
-/** Ascending. */
+/** One for each query. */
 export async function foundCounts(
   { client, index }: Target,
   queries: readonly DrawnQuery[],
@@ -81,5 +82,5 @@ export async function foundCounts(
     const answer = (await client.json("POST", `/v1/indexes/${index}/query`, query.body)) as { found: number };
     found.push(answer.found);
   }
-  return found.sort((a, b) => a - b);
+  return found;
 }

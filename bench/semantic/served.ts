@@ -1,22 +1,23 @@
 // What vectors cost a server: imports with and without them in turns, queries of each mode over HTTP, keyword queries in an
 // index that has vectors beside one that has none, memory after a restart. Answers with lines of a table.
 
-import { writeFileSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
+import { FEW_RESULTS } from "../../server/matching/plan.js";
 import { importFile } from "../load/bulk-import.js";
 import { type DocumentsFile, writeDocuments } from "../load/documents-file.js";
 import { drive } from "../load/drive.js";
-import { measureLoad, prepare } from "../load/measure.js";
-import { drawQueries } from "../load/queries.js";
+import { foundCounts, measureLoad, prepare } from "../load/measure.js";
+import { type DrawnQuery, drawQueries } from "../load/queries.js";
 import { ServerProcess } from "../load/server-process.js";
 import { merged, settle } from "../load/settle.js";
 import { readWorkload } from "../load/workload.js";
+import { median } from "../median.js";
 import { cutFile, joinFiles } from "./cut-file.js";
 import { writePushed } from "./pushed-file.js";
-import { median } from "./timing.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
@@ -25,7 +26,11 @@ const PARTS = 12;
 const LEARNED_PARTS = 6;
 const MEASURED_PARTS = 5;
 const IMPORT_ROUNDS = 6;
-const KEYWORD_ROUNDS = 6;
+/** The second index without is the control. */
+const KEYWORD_SOURCES = ["documents", "none", "none"] as const;
+const KEYWORD_ROUNDS = 100;
+/** A server that rests for two seconds collects its garbage, after which V8 compiles some code anew. */
+const TURN_SECONDS = 0.25;
 const KEYWORD_CLIENTS = 4;
 /** Rounds begin with other queries than the one before. */
 const QUERIES_A_ROUND = 97;
@@ -33,6 +38,7 @@ const QUERIES_DRAWN = 4_000;
 const WARM_QUERIES = 300;
 const POLL_MS = 200;
 const MIB = 2 ** 20;
+const DATA = "data";
 
 /** Of one import. */
 interface Spent {
@@ -45,6 +51,13 @@ interface Spent {
 interface ImportFiles {
   readonly learned: string;
   readonly measured: string;
+}
+
+interface Running {
+  readonly client: ApiClient;
+  readonly server: ServerProcess;
+  readonly url: URL;
+  readonly key: string;
 }
 
 export interface ServedOptions {
@@ -195,40 +208,51 @@ class ServedBench {
   }
 
   /**
-   * The same keyword queries, of the catalogue's mix, in one index that has vectors and then none, in turns: two indexes
-   * would differ more by how their segments happened to be merged.
+   * The same keyword queries, of the catalogue's mix, put to servers with copies of one index, so that all have the same segments:
+   * one with vectors, two without. They are asked in short turns; how the two without differ tells what a difference means.
    */
-  keywords(): Promise<string[]> {
-    return this.#served(async (client, server) => {
-      const index = "documents";
-      const target = { client, url: server.url, key: ADMIN_KEY, index, server };
-      const queries = prepare(target, this.#queries("keyword", "catalogue"));
-      const sources = ["documents", "none"] as const;
-      const spent = sources.map(() => ({ queries: 0, cpuSeconds: 0 }));
-      for (let round = 0; round < KEYWORD_ROUNDS; round++)
-        for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) {
-          await client.json("PATCH", `/v1/indexes/${index}/settings`, {
-            embedder: { source: sources[which] },
-          });
-          await ready(client, index);
-          await drive(server.url, queries, KEYWORD_CLIENTS, this.#options.seconds);
-          const cpu = server.cpuSeconds() ?? 0;
-          const from = round * QUERIES_A_ROUND;
-          const load = await drive(server.url, queries, KEYWORD_CLIENTS, 2 * this.#options.seconds, from);
-          if (load.failed > 0) throw new Error(`${load.failed} searches failed`);
-          spent[which]!.queries += load.queries;
-          spent[which]!.cpuSeconds += (server.cpuSeconds() ?? 0) - cpu;
-        }
-      await client.json("PATCH", `/v1/indexes/${index}/settings`, { embedder: { source: "documents" } });
-      await ready(client, index);
-      const [withVectors, without] = spent.map((one) => (one.cpuSeconds * 1e6) / one.queries) as [
-        number,
-        number,
-      ];
-      return [
-        `| keyword queries, ${KEYWORD_ROUNDS} rounds in turns | ${withVectors.toFixed(0)} µs of CPU each with vectors, ${without.toFixed(0)} without: ${(withVectors / without).toFixed(3)} |`,
-      ];
-    });
+  async keywords(): Promise<string[]> {
+    const { folder, seconds } = this.#options;
+    const index = "documents";
+    const running = await Promise.all(
+      KEYWORD_SOURCES.map((_, i) => {
+        const copy = join(folder, `copy-${i}`);
+        cpSync(join(folder, DATA), copy, { recursive: true });
+        return this.#start(copy);
+      }),
+    );
+    try {
+      for (const [i, { client }] of running.entries()) {
+        const embedder = { source: KEYWORD_SOURCES[i] };
+        await client.json("PATCH", `/v1/indexes/${index}/settings`, { embedder });
+        await ready(client, index);
+      }
+      const drawn = this.#queries("keyword", "catalogue");
+      const founds = await foundCounts({ ...running[0]!, index }, drawn);
+      const few = drawn.filter((_, i) => founds[i]! < FEW_RESULTS);
+      const enough = drawn.filter((_, i) => founds[i]! >= FEW_RESULTS);
+      const percent = ({ length }: readonly unknown[]): string =>
+        `${((100 * length) / drawn.length).toFixed(0)} %`;
+      const sets = [
+        ["all", drawn],
+        [`the ${percent(enough)} that find ${FEW_RESULTS} documents or more`, enough],
+        [`the ${percent(few)} that find fewer`, few],
+      ] as const;
+      const lines: string[] = [];
+      for (const [name, queries] of sets) {
+        const [withVectors, without, again] = await inTurns(running, index, queries, seconds);
+        const ratio = (part: number): string => (part / without!).toFixed(3);
+        lines.push(
+          `| keyword queries, ${name} | ${withVectors!.toFixed(0)} µs of CPU each with vectors, ${without!.toFixed(0)} without: ${ratio(withVectors!)}; another server without: ${ratio(again!)} |`,
+        );
+      }
+      return lines;
+    } finally {
+      for (const { client, server } of running) {
+        client.close();
+        await server.stop();
+      }
+    }
   }
 
   /** Of the process after a restart and the same number of queries of one index. */
@@ -262,16 +286,7 @@ class ServedBench {
   }
 
   async #served<T>(work: (client: ApiClient, server: ServerProcess) => Promise<T>): Promise<T> {
-    const { folder, shards } = this.#options;
-    const server = await ServerProcess.start({
-      main: "dist/server/cli/main.js",
-      dataDir: join(folder, "data"),
-      adminKey: ADMIN_KEY,
-      shards,
-      durability: null,
-      configFile: this.#configFile,
-    });
-    const client = new ApiClient(server.url.href, ADMIN_KEY, KEYWORD_CLIENTS);
+    const { client, server } = await this.#start(join(this.#options.folder, DATA));
     try {
       return await work(client, server);
     } finally {
@@ -279,6 +294,45 @@ class ServedBench {
       await server.stop();
     }
   }
+
+  async #start(dataDir: string): Promise<Running> {
+    const server = await ServerProcess.start({
+      main: "dist/server/cli/main.js",
+      dataDir,
+      adminKey: ADMIN_KEY,
+      shards: this.#options.shards,
+      durability: null,
+      configFile: this.#configFile,
+    });
+    return {
+      server,
+      client: new ApiClient(server.url.href, ADMIN_KEY, KEYWORD_CLIENTS),
+      url: server.url,
+      key: ADMIN_KEY,
+    };
+  }
+}
+
+/** Microseconds of CPU that each server takes for a query. In each round all of them begin with the same one. */
+async function inTurns(
+  running: readonly Running[],
+  index: string,
+  queries: readonly DrawnQuery[],
+  warmupSeconds: number,
+): Promise<number[]> {
+  const loads = running.map((target) => prepare({ ...target, index }, queries));
+  for (const [i, { url }] of running.entries()) await drive(url, loads[i]!, KEYWORD_CLIENTS, warmupSeconds);
+  const spent = running.map(() => ({ queries: 0, cpuSeconds: 0 }));
+  for (let round = 0; round < KEYWORD_ROUNDS; round++) {
+    for (const [i, { server, url }] of running.entries()) {
+      const before = server.cpuSeconds() ?? 0;
+      const load = await drive(url, loads[i]!, KEYWORD_CLIENTS, TURN_SECONDS, round * QUERIES_A_ROUND);
+      if (load.failed > 0) throw new Error(`${load.failed} searches failed`);
+      spent[i]!.queries += load.queries;
+      spent[i]!.cpuSeconds += (server.cpuSeconds() ?? 0) - before;
+    }
+  }
+  return spent.map(({ queries: asked, cpuSeconds }) => (cpuSeconds * 1e6) / asked);
 }
 
 interface EmbedderStats {

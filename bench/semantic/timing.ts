@@ -1,5 +1,7 @@
 // How long a piece of work takes in this process: the median of many runs, and CPU time, which other processes disturb less.
 
+import { median } from "../median.js";
+
 export interface Timed {
   readonly medianMs: number;
   /** User and system time of all threads, each run. */
@@ -23,8 +25,4 @@ export function timed(work: () => void, milliseconds: number): Timed {
   }
   const { user, system } = process.cpuUsage(cpu);
   return { medianMs: median(times), cpuMs: (user + system) / 1000 / times.length };
-}
-
-export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }

@@ -1,5 +1,6 @@
 // Whether a soak's samples grow: the second half against the end of the first, both as medians, so that a peak says
 // nothing. And their chart in characters.
+import { median } from "../median.js";
 
 export interface Sample {
   /** Since the load began. */
@@ -25,11 +26,6 @@ const RESIDENT_MIB = 32;
 /** LevelDB opens and closes tables as it likes. */
 const HANDLES = 16;
 const BARS = "▁▂▃▄▅▆▇█";
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
-}
 
 /** Compares the last quarter with the second. Requires at least four samples. */
 export function judge(samples: readonly Sample[], failed: number): Verdict {
