@@ -4,8 +4,9 @@
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Command } from "commander";
+import type { Workload } from "../load/workload.js";
 import { machineCard, machineText } from "../machine.js";
 import { comparisons, models, scans } from "./kernels.js";
 import { served } from "./served.js";
@@ -34,13 +35,13 @@ async function run(options: Options): Promise<void> {
   for (const stored of numbers(options.stored))
     section("Comparisons", await inFolder((folder) => comparisons(folder, stored, milliseconds)));
   for (const trained of numbers(options.trained)) section("Models", await models(trained, milliseconds));
-  for (const documents of numbers(options.served))
+  for (const [name, data] of options.served.split(",").flatMap(dataOf))
     section(
-      `A server with ${documents.toLocaleString("en-US")} products, ${options.shards} shards`,
+      `A server with ${name}, ${options.shards} shards`,
       await inFolder((folder) =>
         served({
           folder,
-          documents,
+          data,
           sources: options.sources.split(","),
           shards: Number(options.shards),
           seconds: Number(options.seconds),
@@ -55,6 +56,13 @@ function numbers(list: string): number[] {
     .split(",")
     .map(Number)
     .filter((number) => number > 0);
+}
+
+/** So many products are made, or the file has the documents. */
+function dataOf(served: string): [name: string, data: Workload["data"]][] {
+  const count = Number(served);
+  if (Number.isNaN(count)) return [[`the documents of \`${basename(dirname(served))}\``, { file: served }]];
+  return count > 0 ? [[`${count.toLocaleString("en-US")} products`, { generate: count, seed: 1 }]] : [];
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -81,7 +89,11 @@ const program = new Command("bench:semantic")
   .option("--rows <list>", "rows of the scans", "10000,100000,1000000")
   .option("--stored <n>", "vectors in the store of the comparisons, 0 for none", "100000")
   .option("--trained <n>", "documents of the training, 0 for none", "20000")
-  .option("--served <list>", "products of the servers, 0 for none", "10000,100000")
+  .option(
+    "--served <list>",
+    "documents of the servers: how many products, or a file of documents; 0 for none",
+    "10000,100000",
+  )
   .option(
     "--sources <list>",
     "whose imports are measured: none and documents, and pushed",

@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiClient } from "../../server/cli/api.js";
 import { createIndex } from "../../server/cli/commands/index-setup.js";
-import { FEW_RESULTS } from "../../server/matching/plan.js";
 import { importFile } from "../load/bulk-import.js";
 import { type DocumentsFile, writeDocuments } from "../load/documents-file.js";
 import { drive } from "../load/drive.js";
-import { foundCounts, measureLoad, prepare } from "../load/measure.js";
-import { type DrawnQuery, drawQueries } from "../load/queries.js";
+import { measureLoad, prepare } from "../load/measure.js";
+import { drawQueries } from "../load/queries.js";
 import { ServerProcess } from "../load/server-process.js";
 import { merged, settle } from "../load/settle.js";
-import { readWorkload } from "../load/workload.js";
+import { readWorkload, type Workload } from "../load/workload.js";
 import { median } from "../median.js";
 import { cutFile, joinFiles } from "./cut-file.js";
+import { keywordTurns, type Running, stop } from "./keyword-turns.js";
 import { writePushed } from "./pushed-file.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
@@ -28,12 +28,6 @@ const MEASURED_PARTS = 5;
 const IMPORT_ROUNDS = 6;
 /** The second index without is the control. */
 const KEYWORD_SOURCES = ["documents", "none", "none"] as const;
-const KEYWORD_ROUNDS = 100;
-/** A server that rests for two seconds collects its garbage, after which V8 compiles some code anew. */
-const TURN_SECONDS = 0.25;
-const KEYWORD_CLIENTS = 4;
-/** Rounds begin with other queries than the one before. */
-const QUERIES_A_ROUND = 97;
 const QUERIES_DRAWN = 4_000;
 const WARM_QUERIES = 300;
 const POLL_MS = 200;
@@ -53,23 +47,16 @@ interface ImportFiles {
   readonly measured: string;
 }
 
-interface Running {
-  readonly client: ApiClient;
-  readonly server: ServerProcess;
-  readonly url: URL;
-  readonly key: string;
-}
-
 export interface ServedOptions {
   readonly folder: string;
-  readonly documents: number;
+  readonly data: Workload["data"];
   /** Begins with `none` and `documents`, which the queries need. */
   readonly sources: readonly string[];
   readonly shards: number;
   readonly seconds: number;
 }
 
-/** The server's figures for so many products. */
+/** The server's figures for these documents. */
 export async function served(options: ServedOptions): Promise<string[]> {
   const bench = await ServedBench.prepare(options);
   return [
@@ -92,13 +79,8 @@ class ServedBench {
   }
 
   static async prepare(options: ServedOptions): Promise<ServedBench> {
-    const { folder, documents } = options;
-    const file = await writeDocuments(
-      { generate: documents, seed: 1 },
-      7,
-      null,
-      join(folder, "documents.jsonl"),
-    );
+    const { folder, data } = options;
+    const file = await writeDocuments(data, 7, null, join(folder, "documents.jsonl"));
     const configFile = join(folder, "config.json");
     writeFileSync(configFile, JSON.stringify({ limits: { rememberedAnswersBytesMax: 1 } }));
     return new ServedBench(options, file, configFile);
@@ -109,8 +91,8 @@ class ServedBench {
    * depends on which index came first. Imports are long: at their beginning V8 compiles what it dropped while the server was idle.
    */
   imports(): Promise<string[]> {
-    const { documents, sources } = this.#options;
-    return this.#served(async (client, server) => {
+    const { sources } = this.#options;
+    return this.#served(async ({ client, server }) => {
       const files = await this.#files();
       const spent = new Map<string, Spent[]>(sources.map((source) => [source, []]));
       for (let round = 0; round < IMPORT_ROUNDS; round++) {
@@ -119,7 +101,7 @@ class ServedBench {
         await this.#importRound(client, server, order, files, spent);
       }
       const none = spent.get(sources[0]!)!;
-      const measured = (documents * MEASURED_PARTS) / PARTS;
+      const measured = (this.#file.documents * MEASURED_PARTS) / PARTS;
       return sources.map((source) => {
         const own = spent.get(source)!;
         const each = (what: keyof Spent): number => median(own.map((one) => one[what])) / measured;
@@ -150,7 +132,7 @@ class ServedBench {
       });
     for (const source of sources) {
       await createIndex(client, source, this.#file.schema);
-      await client.json("PATCH", `/v1/indexes/${source}/settings`, { embedder: { source } });
+      await embedBy(client, source, source);
       await send(source, files.get(source)!.learned);
       await ready(client, source);
     }
@@ -186,7 +168,7 @@ class ServedBench {
 
   /** One client, each mode for itself, on the documents' own model. */
   modes(): Promise<string[]> {
-    return this.#served(async (client, server) => {
+    return this.#served(async ({ client, server }) => {
       const lines: string[] = [];
       for (const mode of MODES) {
         const target = { client, url: server.url, key: ADMIN_KEY, index: "documents", server };
@@ -207,58 +189,33 @@ class ServedBench {
     });
   }
 
-  /**
-   * The same keyword queries, of the catalogue's mix, put to servers with copies of one index, so that all have the same segments:
-   * one with vectors, two without. They are asked in short turns; how the two without differ tells what a difference means.
-   */
+  /** Keyword queries of the catalogue's mix on copies of one index. */
   async keywords(): Promise<string[]> {
     const { folder, seconds } = this.#options;
-    const index = "documents";
-    const running = await Promise.all(
-      KEYWORD_SOURCES.map((_, i) => {
-        const copy = join(folder, `copy-${i}`);
-        cpSync(join(folder, DATA), copy, { recursive: true });
-        return this.#start(copy);
+    const copies = await Promise.all(
+      KEYWORD_SOURCES.map(async (source, i) => {
+        const dataDir = join(folder, `copy-${i}`);
+        cpSync(join(folder, DATA), dataDir, { recursive: true });
+        await this.#served(async ({ client }) => {
+          await embedBy(client, "documents", source);
+          await ready(client, "documents");
+        }, dataDir);
+        return dataDir;
       }),
     );
-    try {
-      for (const [i, { client }] of running.entries()) {
-        const embedder = { source: KEYWORD_SOURCES[i] };
-        await client.json("PATCH", `/v1/indexes/${index}/settings`, { embedder });
-        await ready(client, index);
-      }
-      const drawn = this.#queries("keyword", "catalogue");
-      const founds = await foundCounts({ ...running[0]!, index }, drawn);
-      const few = drawn.filter((_, i) => founds[i]! < FEW_RESULTS);
-      const enough = drawn.filter((_, i) => founds[i]! >= FEW_RESULTS);
-      const percent = ({ length }: readonly unknown[]): string =>
-        `${((100 * length) / drawn.length).toFixed(0)} %`;
-      const sets = [
-        ["all", drawn],
-        [`the ${percent(enough)} that find ${FEW_RESULTS} documents or more`, enough],
-        [`the ${percent(few)} that find fewer`, few],
-      ] as const;
-      const lines: string[] = [];
-      for (const [name, queries] of sets) {
-        const [withVectors, without, again] = await inTurns(running, index, queries, seconds);
-        const ratio = (part: number): string => (part / without!).toFixed(3);
-        lines.push(
-          `| keyword queries, ${name} | ${withVectors!.toFixed(0)} µs of CPU each with vectors, ${without!.toFixed(0)} without: ${ratio(withVectors!)}; another server without: ${ratio(again!)} |`,
-        );
-      }
-      return lines;
-    } finally {
-      for (const { client, server } of running) {
-        client.close();
-        await server.stop();
-      }
-    }
+    const queries = this.#queries("keyword", "catalogue");
+    return keywordTurns(
+      copies.map((dataDir) => () => this.#start(dataDir)),
+      "documents",
+      queries,
+      seconds,
+    );
   }
 
   /** Of the process after a restart and the same number of queries of one index. */
   async memory(): Promise<string[]> {
     const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
-      this.#served(async (client, server) => {
+      this.#served(async ({ client, server }) => {
         const target = { client, url: server.url, key: ADMIN_KEY, index, server };
         const queries = this.#queries(mode).slice(0, WARM_QUERIES);
         await drive(server.url, prepare(target, queries), 1, this.#options.seconds);
@@ -285,13 +242,15 @@ class ServedBench {
     }));
   }
 
-  async #served<T>(work: (client: ApiClient, server: ServerProcess) => Promise<T>): Promise<T> {
-    const { client, server } = await this.#start(join(this.#options.folder, DATA));
+  async #served<T>(
+    work: (running: Running) => Promise<T>,
+    dataDir = join(this.#options.folder, DATA),
+  ): Promise<T> {
+    const running = await this.#start(dataDir);
     try {
-      return await work(client, server);
+      return await work(running);
     } finally {
-      client.close();
-      await server.stop();
+      await stop(running);
     }
   }
 
@@ -306,33 +265,11 @@ class ServedBench {
     });
     return {
       server,
-      client: new ApiClient(server.url.href, ADMIN_KEY, KEYWORD_CLIENTS),
+      client: new ApiClient(server.url.href, ADMIN_KEY),
       url: server.url,
       key: ADMIN_KEY,
     };
   }
-}
-
-/** Microseconds of CPU that each server takes for a query. In each round all of them begin with the same one. */
-async function inTurns(
-  running: readonly Running[],
-  index: string,
-  queries: readonly DrawnQuery[],
-  warmupSeconds: number,
-): Promise<number[]> {
-  const loads = running.map((target) => prepare({ ...target, index }, queries));
-  for (const [i, { url }] of running.entries()) await drive(url, loads[i]!, KEYWORD_CLIENTS, warmupSeconds);
-  const spent = running.map(() => ({ queries: 0, cpuSeconds: 0 }));
-  for (let round = 0; round < KEYWORD_ROUNDS; round++) {
-    for (const [i, { server, url }] of running.entries()) {
-      const before = server.cpuSeconds() ?? 0;
-      const load = await drive(url, loads[i]!, KEYWORD_CLIENTS, TURN_SECONDS, round * QUERIES_A_ROUND);
-      if (load.failed > 0) throw new Error(`${load.failed} searches failed`);
-      spent[i]!.queries += load.queries;
-      spent[i]!.cpuSeconds += (server.cpuSeconds() ?? 0) - before;
-    }
-  }
-  return spent.map(({ queries: asked, cpuSeconds }) => (cpuSeconds * 1e6) / asked);
 }
 
 interface EmbedderStats {
@@ -347,6 +284,10 @@ async function embedderOf(client: ApiClient, index: string): Promise<EmbedderSta
     data: { embedder: EmbedderStats };
   };
   return stats.data.embedder;
+}
+
+async function embedBy(client: ApiClient, index: string, source: string): Promise<void> {
+  await client.json("PATCH", `/v1/indexes/${index}/settings`, { embedder: { source } });
 }
 
 /** Every document has its vector, if it is to have one, and nothing is merged any more. */

@@ -1,0 +1,99 @@
+// Keyword queries put to servers that have copies of one index, so that all have the same segments: the first has vectors, the two
+// others have none. They are asked in short turns. How the two without differ tells what a difference means.
+
+import type { ApiClient } from "../../server/cli/api.js";
+import { FEW_RESULTS } from "../../server/matching/plan.js";
+import { drive, type PreparedQuery } from "../load/drive.js";
+import { foundCounts, prepare } from "../load/measure.js";
+import type { DrawnQuery } from "../load/queries.js";
+import type { ServerProcess } from "../load/server-process.js";
+
+/** Each has new processes: what V8 makes of the same code and queries differs by several percent from process to process. */
+const SITTINGS = 6;
+const ROUNDS_A_SITTING = 25;
+/** A server that rests for two seconds collects its garbage, after which V8 compiles some code anew. */
+const TURN_SECONDS = 0.25;
+const CLIENTS = 4;
+/** Rounds begin with other queries than the one before. */
+const QUERIES_A_ROUND = 97;
+
+export interface Running {
+  readonly client: ApiClient;
+  readonly server: ServerProcess;
+  readonly url: URL;
+  readonly key: string;
+}
+
+interface Spent {
+  queries: number;
+  cpuSeconds: number;
+}
+
+/** Queries that find too little are measured for themselves, since they look for related documents by vectors. */
+export async function keywordTurns(
+  starts: readonly (() => Promise<Running>)[],
+  index: string,
+  drawn: readonly DrawnQuery[],
+  warmupSeconds: number,
+): Promise<string[]> {
+  let sets: [name: string, queries: readonly DrawnQuery[]][] = [];
+  const spent: Spent[][] = [];
+  for (let sitting = 0; sitting < SITTINGS; sitting++) {
+    const running = await Promise.all(starts.map((start) => start()));
+    try {
+      if (sitting === 0) sets = byFound(drawn, await foundCounts({ ...running[0]!, index }, drawn));
+      for (const [i, [, queries]] of sets.entries()) {
+        spent[i] ??= starts.map(() => ({ queries: 0, cpuSeconds: 0 }));
+        const loads = running.map((target) => prepare({ ...target, index }, queries));
+        await inTurns(running, loads, warmupSeconds, sitting * ROUNDS_A_SITTING, spent[i]);
+      }
+    } finally {
+      for (const one of running) await stop(one);
+    }
+  }
+  return sets.map(([name], i) => {
+    const [withVectors, ...without] = spent[i]!.map(
+      ({ queries, cpuSeconds }) => (cpuSeconds * 1e6) / queries,
+    );
+    const mean = without.reduce((sum, one) => sum + one, 0) / without.length;
+    const each = without.map((one) => one.toFixed(0)).join(" and ");
+    return `| keyword queries, ${name} | ${withVectors!.toFixed(0)} µs of CPU each with vectors, ${each} without: ${(withVectors! / mean).toFixed(3)} |`;
+  });
+}
+
+function byFound(drawn: readonly DrawnQuery[], founds: readonly number[]): [string, readonly DrawnQuery[]][] {
+  const few = drawn.filter((_, i) => founds[i]! < FEW_RESULTS);
+  const enough = drawn.filter((_, i) => founds[i]! >= FEW_RESULTS);
+  const percent = ({ length }: readonly unknown[]): string =>
+    `${((100 * length) / drawn.length).toFixed(0)} %`;
+  return [
+    ["all", drawn],
+    [`the ${percent(enough)} that find ${FEW_RESULTS} documents or more`, enough],
+    [`the ${percent(few)} that find fewer`, few],
+  ];
+}
+
+/** Adds to what each server has spent. In each round all of them begin with the same query. */
+async function inTurns(
+  running: readonly Running[],
+  loads: readonly (readonly PreparedQuery[])[],
+  warmupSeconds: number,
+  firstRound: number,
+  spent: readonly Spent[],
+): Promise<void> {
+  for (const [i, { url }] of running.entries()) await drive(url, loads[i]!, CLIENTS, warmupSeconds);
+  for (let round = firstRound; round < firstRound + ROUNDS_A_SITTING; round++) {
+    for (const [i, { server, url }] of running.entries()) {
+      const before = server.cpuSeconds() ?? 0;
+      const load = await drive(url, loads[i]!, CLIENTS, TURN_SECONDS, round * QUERIES_A_ROUND);
+      if (load.failed > 0) throw new Error(`${load.failed} searches failed`);
+      spent[i]!.queries += load.queries;
+      spent[i]!.cpuSeconds += (server.cpuSeconds() ?? 0) - before;
+    }
+  }
+}
+
+export async function stop({ client, server }: Running): Promise<void> {
+  client.close();
+  await server.stop();
+}
