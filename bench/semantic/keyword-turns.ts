@@ -1,12 +1,11 @@
 // Keyword queries put to servers that have copies of one index, so that all have the same segments: the first has vectors, the two
 // others have none. They are asked in short turns. How the two without differ tells what a difference means.
 
-import type { ApiClient } from "../../server/cli/api.js";
 import { FEW_RESULTS } from "../../server/matching/plan.js";
 import { drive, type PreparedQuery } from "../load/drive.js";
 import { foundCounts, prepare } from "../load/measure.js";
 import type { DrawnQuery } from "../load/queries.js";
-import type { ServerProcess } from "../load/server-process.js";
+import { type Running, stop } from "./running.js";
 
 /** Each has new processes: what V8 makes of the same code and queries differs by several percent from process to process. */
 const SITTINGS = 6;
@@ -16,13 +15,6 @@ const TURN_SECONDS = 0.25;
 const CLIENTS = 4;
 /** Rounds begin with other queries than the one before. */
 const QUERIES_A_ROUND = 97;
-
-export interface Running {
-  readonly client: ApiClient;
-  readonly server: ServerProcess;
-  readonly url: URL;
-  readonly key: string;
-}
 
 interface Spent {
   queries: number;
@@ -91,9 +83,4 @@ async function inTurns(
       spent[i]!.cpuSeconds += (server.cpuSeconds() ?? 0) - before;
     }
   }
-}
-
-export async function stop({ client, server }: Running): Promise<void> {
-  client.close();
-  await server.stop();
 }

@@ -1,5 +1,5 @@
-// What vectors cost a server: imports with and without them in turns, queries of each mode over HTTP, keyword queries in an
-// index that has vectors beside one that has none, memory after a restart. Answers with lines of a table.
+// What vectors cost a server: imports with and without them in turns, queries of each mode over HTTP, keyword queries on
+// copies of an index with vectors and without, memory after a restart. Answers with lines of a table.
 
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,8 +16,9 @@ import { merged, settle } from "../load/settle.js";
 import { readWorkload, type Workload } from "../load/workload.js";
 import { median } from "../median.js";
 import { cutFile, joinFiles } from "./cut-file.js";
-import { keywordTurns, type Running, stop } from "./keyword-turns.js";
+import { keywordTurns } from "./keyword-turns.js";
 import { writePushed } from "./pushed-file.js";
+import { type Running, stop } from "./running.js";
 
 const ADMIN_KEY = "bench-admin-key-0123456789";
 const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
@@ -168,10 +169,10 @@ class ServedBench {
 
   /** One client, each mode for itself, on the documents' own model. */
   modes(): Promise<string[]> {
-    return this.#served(async ({ client, server }) => {
+    return this.#served(async (running) => {
+      const target = { ...running, index: "documents" };
       const lines: string[] = [];
       for (const mode of MODES) {
-        const target = { client, url: server.url, key: ADMIN_KEY, index: "documents", server };
         const { latency, usage, failed } = await measureLoad(
           target,
           prepare(target, this.#queries(mode)),
@@ -215,10 +216,10 @@ class ServedBench {
   /** Of the process after a restart and the same number of queries of one index. */
   async memory(): Promise<string[]> {
     const asked = async (index: string, mode: (typeof MODES)[number]): Promise<string> =>
-      this.#served(async ({ client, server }) => {
-        const target = { client, url: server.url, key: ADMIN_KEY, index, server };
+      this.#served(async (running) => {
+        const { client, server } = running;
         const queries = this.#queries(mode).slice(0, WARM_QUERIES);
-        await drive(server.url, prepare(target, queries), 1, this.#options.seconds);
+        await drive(server.url, prepare({ ...running, index }, queries), 1, this.#options.seconds);
         await settle(client, index);
         const { now, anonymous } = server.memory() ?? { now: 0, anonymous: 0 };
         const stats = await embedderOf(client, index);

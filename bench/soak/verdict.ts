@@ -1,5 +1,6 @@
 // Whether a soak's samples grow: the second half against the end of the first, both as medians, so that a peak says
 // nothing. And their chart in characters.
+
 import { median } from "../median.js";
 
 export interface Sample {

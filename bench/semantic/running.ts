@@ -1,0 +1,13 @@
+// A server that runs for a measurement.
+
+import type { Target } from "../load/measure.js";
+import type { ServerProcess } from "../load/server-process.js";
+
+export interface Running extends Omit<Target, "index"> {
+  readonly server: ServerProcess;
+}
+
+export async function stop({ client, server }: Running): Promise<void> {
+  client.close();
+  await server.stop();
+}
