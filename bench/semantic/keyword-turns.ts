@@ -9,8 +9,12 @@ import { type Running, stop } from "./running.js";
 
 /** Each has new processes: what V8 makes of the same code and queries differs by several percent from process to process. */
 const SITTINGS = 6;
+const WARM_ROUNDS = 20;
 const ROUNDS_A_SITTING = 25;
-/** A server that rests for two seconds collects its garbage, after which V8 compiles some code anew. */
+/**
+ * A server that rests for two seconds collects its garbage, after which V8 compiles some code anew. So warming up is done in
+ * turns, too: one server after the other would favour the last one by a tenth.
+ */
 const TURN_SECONDS = 0.25;
 const CLIENTS = 4;
 /** Rounds begin with other queries than the one before. */
@@ -26,7 +30,6 @@ export async function keywordTurns(
   starts: readonly (() => Promise<Running>)[],
   index: string,
   drawn: readonly DrawnQuery[],
-  warmupSeconds: number,
 ): Promise<string[]> {
   let sets: [name: string, queries: readonly DrawnQuery[]][] = [];
   const spent: Spent[][] = [];
@@ -37,7 +40,7 @@ export async function keywordTurns(
       for (const [i, [, queries]] of sets.entries()) {
         spent[i] ??= starts.map(() => ({ queries: 0, cpuSeconds: 0 }));
         const loads = running.map((target) => prepare({ ...target, index }, queries));
-        await inTurns(running, loads, warmupSeconds, sitting * ROUNDS_A_SITTING, spent[i]);
+        await inTurns(running, loads, sitting * ROUNDS_A_SITTING, spent[i]);
       }
     } finally {
       for (const one of running) await stop(one);
@@ -65,20 +68,22 @@ function byFound(drawn: readonly DrawnQuery[], founds: readonly number[]): [stri
   ];
 }
 
-/** Adds to what each server has spent. In each round all of them begin with the same query. */
+/** Adds to what each server has spent. In each round all of them begin with the same query, and another one is asked first. */
 async function inTurns(
   running: readonly Running[],
   loads: readonly (readonly PreparedQuery[])[],
-  warmupSeconds: number,
   firstRound: number,
   spent: readonly Spent[],
 ): Promise<void> {
-  for (const [i, { url }] of running.entries()) await drive(url, loads[i]!, CLIENTS, warmupSeconds);
-  for (let round = firstRound; round < firstRound + ROUNDS_A_SITTING; round++) {
-    for (const [i, { server, url }] of running.entries()) {
+  const warmRound = firstRound + WARM_ROUNDS;
+  for (let round = firstRound; round < warmRound + ROUNDS_A_SITTING; round++) {
+    for (let turn = 0; turn < running.length; turn++) {
+      const i = (round + turn) % running.length;
+      const { server, url } = running[i]!;
       const before = server.cpuSeconds() ?? 0;
       const load = await drive(url, loads[i]!, CLIENTS, TURN_SECONDS, round * QUERIES_A_ROUND);
       if (load.failed > 0) throw new Error(`${load.failed} searches failed`);
+      if (round < warmRound) continue;
       spent[i]!.queries += load.queries;
       spent[i]!.cpuSeconds += (server.cpuSeconds() ?? 0) - before;
     }

@@ -192,7 +192,7 @@ class ServedBench {
 
   /** Keyword queries of the catalogue's mix on copies of one index. */
   async keywords(): Promise<string[]> {
-    const { folder, seconds } = this.#options;
+    const { folder } = this.#options;
     const copies = await Promise.all(
       KEYWORD_SOURCES.map(async (source, i) => {
         const dataDir = join(folder, `copy-${i}`);
@@ -209,7 +209,6 @@ class ServedBench {
       copies.map((dataDir) => () => this.#start(dataDir)),
       "documents",
       queries,
-      seconds,
     );
   }
 
