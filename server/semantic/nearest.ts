@@ -9,6 +9,9 @@ import type { SimilarDocument } from "./fusion.js";
 const CODES_MAX = 1000;
 /** For each document wanted so many are compared exactly. */
 const COMPARED_FACTOR = 2;
+/** For those that codes alone tell. */
+const SHALLOW_CODES = 200;
+
 /** A document and the shard that has it. */
 export interface PlacedDocument {
   readonly shard: number;
@@ -22,20 +25,16 @@ export interface Nearest {
   readonly similarities: ReadonlyMap<number, number>;
 }
 
-/**
- * The `wanted` nearest documents among those that pass the program, and how near the others are. Fewer `codes` find less of what
- * is nearest, in less time.
- */
+/** The `wanted` nearest documents among those that pass the program, and how near the others are. */
 export async function nearestDocuments(
   readView: ReadView,
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
   others: readonly PlacedDocument[],
-  codes = CODES_MAX,
 ): Promise<Nearest> {
   const compared = wanted * COMPARED_FACTOR;
-  const similar = Math.max(codes, compared);
+  const similar = Math.max(CODES_MAX, compared);
   const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
   const known = new Set(likely.map(({ seq }) => seq));
   const documents = [...likely, ...others.filter(({ seq }) => !known.has(seq))];
@@ -45,13 +44,37 @@ export async function nearestDocuments(
       const similarity = similarities.get(seq);
       return similarity === undefined ? [] : [{ shard, seq, similarity }];
     })
-    .sort((a, b) => b.similarity - a.similarity || b.seq - a.seq)
+    .sort(nearestFirst)
     .slice(0, wanted);
   return { near, similarities };
 }
 
+/**
+ * The `wanted` documents that are nearest by what their codes tell of the cosine, nearest first. It costs half as much as
+ * `nearestDocuments` and is for documents that are only shown beside an answer.
+ */
+export async function nearestByCodes(
+  readView: ReadView,
+  program: SearchProgram,
+  query: Float32Array,
+  wanted: number,
+): Promise<Nearest["near"]> {
+  const similar = Math.max(SHALLOW_CODES, wanted);
+  return mostLikely(await readView.nearest(program, query, similar), similar, wanted)
+    .map(({ shard, seq, estimate }) => ({ shard, seq, similarity: estimate }))
+    .sort(nearestFirst);
+}
+
+function nearestFirst(a: SimilarDocument, b: SimilarDocument): number {
+  return b.similarity - a.similarity || b.seq - a.seq;
+}
+
 /** Of the documents with the most similar codes over all shards, those with the largest estimates, in any order. */
-function mostLikely(byShard: readonly NearestResult[], similarMax: number, count: number): PlacedDocument[] {
+function mostLikely(
+  byShard: readonly NearestResult[],
+  similarMax: number,
+  count: number,
+): (PlacedDocument & { estimate: number })[] {
   const all = byShard.flatMap(({ seqs, distances, estimates }, shard) =>
     Array.from(seqs, (seq, i) => ({
       shard,

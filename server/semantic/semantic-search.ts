@@ -12,7 +12,7 @@ import { vectorPolicy } from "../schema/vector-policy.js";
 import { addedNeighbours, firstNeighbours } from "./fusion.js";
 import { modeOf } from "./gate.js";
 import type { GivenVectors } from "./given-vectors.js";
-import { type Nearest, nearestDocuments, type PlacedDocument } from "./nearest.js";
+import { type Nearest, nearestByCodes, nearestDocuments, type PlacedDocument } from "./nearest.js";
 import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js";
 
 /** What became of a query, whether vectors had a part in it or not. */
@@ -43,8 +43,6 @@ interface WordRows {
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
 const NO_ROWS: WordRows = { documents: [], relevanceMax: 1, feedback: [] };
-/** For documents that are only shown beside an answer: they must not cost as much as the answer. */
-const SHALLOW_CODES = 200;
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 const NOTHING_NEAR: Nearest = { near: [], similarities: new Map() };
 
@@ -59,16 +57,16 @@ export async function searchByVectors(
   pageOf: PageOf,
 ): Promise<SemanticSearch> {
   const { semantic } = index.record.settings;
-  const findNearest = (depth: Depth): Promise<NearestTo> =>
-    nearestTo(request, index, plan, byWords, readView, givenVectors, depth);
-  const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]> => {
-    const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
-    const worded = async (): Promise<WordRows> => ({ ...NO_ROWS, feedback });
-    const { nearest } = await findNearest({ worded, near: wanted, codes: SHALLOW_CODES });
-    return nearEnough(nearest?.near ?? []);
-  };
+  const vectorFor = (worded: () => Promise<WordRows>): Promise<QueryVector> =>
+    queryVector(request, index, plan, byWords, readView, givenVectors, worded);
   const nearEnough = (near: Nearest["near"]): Nearest["near"] =>
     near.filter(({ similarity }) => similarity >= semantic.min_similarity);
+  const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]> => {
+    const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
+    const { vector } = await vectorFor(async () => ({ ...NO_ROWS, feedback }));
+    if (vector === null) return [];
+    return nearEnough(await nearestByCodes(readView, withoutWords(plan), vector, wanted));
+  };
   const wordsOnly = {
     ...NOTHING_NEAR,
     mode: "keyword",
@@ -86,11 +84,10 @@ export async function searchByVectors(
     fullMatchesMax: semantic.auto_max_full_matches,
   });
   if (mode === "keyword") return wordsOnly;
-  const { nearest, worded, failed } = await findNearest({
-    worded: () => wordRows(plan, byWords, readView, semantic.candidates),
-    near: semantic.candidates,
-  });
-  if (nearest === null) return { ...wordsOnly, passing: failed };
+  const { candidates: count } = semantic;
+  const { vector, worded, failed } = await vectorFor(() => wordRows(plan, byWords, readView, count));
+  if (vector === null) return { ...wordsOnly, passing: failed };
+  const nearest = await nearestDocuments(readView, withoutWords(plan), vector, count, worded.documents);
   const candidates = {
     ...nearest,
     words: worded.documents.map(({ seq }) => seq),
@@ -104,53 +101,32 @@ export async function searchByVectors(
   return { ...nearest, mode, matched, passing: false, findNear: async () => nearEnough(nearest.near) };
 }
 
-/** How much is looked at. */
-interface Depth {
-  /** Documents that the words find best. They are compared, too. */
-  worded(): Promise<WordRows>;
-  /** Nearest documents. */
-  readonly near: number;
-  /** Documents with the most similar codes. */
-  readonly codes?: number;
-}
-
-interface NearestTo {
-  /** Null when the query has no vector. */
-  readonly nearest: Nearest | null;
+interface QueryVector {
+  /** Null when the query has none. */
+  readonly vector: Float32Array | null;
   readonly worded: WordRows;
   /** An endpoint should have made one. */
   readonly failed: boolean;
 }
 
-/** The documents that are nearest to a query under its filter, and the cosines of those that its words find best. */
-async function nearestTo(
+/** The query as a vector, drawn towards what its words find. Not asked for when nothing could be compared with it. */
+async function queryVector(
   request: QueryRequest,
   { record }: QueriedIndex,
   plan: QueryPlan,
   byWords: Matched,
   readView: ReadView,
   givenVectors: GivenVectors,
-  depth: Depth,
-): Promise<NearestTo> {
+  wordedRows: () => Promise<WordRows>,
+): Promise<QueryVector> {
   const { source } = vectorPolicy(record, plan.scale.documents);
-  if (source === "none") return { nearest: null, worded: NO_ROWS, failed: false };
+  if (source === "none") return { vector: null, worded: NO_ROWS, failed: false };
   readView.trace?.enter("semantic");
-  const [given, worded] = await Promise.all([givenVectors.of(record, request), depth.worded()]);
+  const [given, worded] = await Promise.all([givenVectors.of(record, request), wordedRows()]);
   readView.trace?.enter("semantic");
   const terms = source === "documents" ? queryTerms(plan, byWords.words) : [];
-  const query = await vectorOfQuery(readView, terms, given.vector, worded.feedback);
-  const nearest =
-    query === null
-      ? null
-      : await nearestDocuments(
-          readView,
-          withoutWords(plan),
-          query,
-          depth.near,
-          worded.documents,
-          depth.codes,
-        );
-  return { nearest, worded, failed: given.failed };
+  const vector = await vectorOfQuery(readView, terms, given.vector, worded.feedback);
+  return { vector, worded, failed: given.failed };
 }
 
 /** Whatever the query's sort; documents that a rule hides are not among them. */

@@ -26,6 +26,8 @@ import { modeOf } from "./gate.js";
 /** What a query's vector tells, for any number of documents wanted. */
 interface Space extends Omit<Near, "nearest" | "cosineMin"> {
   nearest(wanted: number): Near["nearest"];
+  /** By what their codes tell of the cosine. */
+  nearestByCodes(wanted: number): Near["nearest"];
 }
 
 const NUMBERS = 512;
@@ -67,7 +69,7 @@ export class SemanticOracle extends Oracle {
     const hasSpace = embedder.source === "pushed" && vector !== undefined;
     if (!hasSpace || mode === "keyword") {
       const related = this.related(search, search.matched, (wanted, found) =>
-        hasSpace ? this.spaceOf(vector, search, found).nearest(wanted) : [],
+        hasSpace ? this.spaceOf(vector, search, found).nearestByCodes(wanted) : [],
       );
       return { ...search, mode: "keyword", near: new Set(), related };
     }
@@ -118,6 +120,8 @@ export class SemanticOracle extends Oracle {
     const byEstimate = plainNearest(passing, query).sort(
       (a, b) => b.singleEstimate - a.singleEstimate || b.seq - a.seq,
     );
+    const nearestByCodes = (wanted: number) =>
+      byEstimate.slice(0, wanted).map(({ seq, singleEstimate }) => ({ seq, cosine: singleEstimate }));
     const nearest = (wanted: number) =>
       byEstimate
         .slice(0, COMPARED_FACTOR * wanted)
@@ -127,6 +131,7 @@ export class SemanticOracle extends Oracle {
     const relevances = worded.map(({ match }) => (match!.text % STEPS_END) / STEPS);
     return {
       nearest,
+      nearestByCodes,
       worded: worded.map(({ row }) => row.seq),
       relevanceMax: relevances.length === 0 ? 1 : Math.max(...relevances),
       cosineOf,
