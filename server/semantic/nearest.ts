@@ -50,8 +50,8 @@ export async function nearestDocuments(
 }
 
 /**
- * The `wanted` documents that are nearest by what their codes tell of the cosine, nearest first. It costs half as much as
- * `nearestDocuments` and is for documents that are only shown beside an answer.
+ * The `wanted` documents that are nearest by what their codes tell of the cosine, nearest first. No stored vector is read, and
+ * the shards are asked once. It is for documents that are only shown beside an answer.
  */
 export async function nearestByCodes(
   readView: ReadView,
