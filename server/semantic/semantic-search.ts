@@ -109,7 +109,7 @@ interface QueryVector {
   readonly failed: boolean;
 }
 
-/** The query as a vector, drawn towards what its words find. Not asked for when nothing could be compared with it. */
+/** The query as a vector, drawn towards what its words find. Nobody is asked when the index has no vectors. */
 async function queryVector(
   request: QueryRequest,
   { record }: QueriedIndex,
