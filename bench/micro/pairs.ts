@@ -33,7 +33,7 @@ const TEXTS = 200;
 const BUILT = 1000;
 const TOP = 10;
 const K1 = 1.2;
-const B = 0.75;
+const B = 0.4;
 
 export function microPairs(fixture: Fixture): Pair[] {
   const common = fixture.frequent[0]!;
@@ -182,8 +182,10 @@ function ranked(fixture: Fixture, terms: readonly string[], name: string): Pair 
       for (const term of terms) {
         const weight = idf(term);
         for (const { row, tf } of fixture.postings.get(term)!) {
-          const norm = tf / (1 - B + (B * fixture.lengths[row]!) / fixture.averageLength);
-          scores.set(row, (scores.get(row) ?? 0) + (weight * norm) / (norm + K1));
+          const ratio = fixture.lengths[row]! / fixture.averageLength;
+          const occurrences = tf / (1 - B + B * ratio);
+          const saturation = K1 * (1 - B + B * Math.min(2, ratio));
+          scores.set(row, (scores.get(row) ?? 0) + (weight * occurrences) / (occurrences + saturation));
         }
       }
       [...scores].sort((a, b) => b[1] - a[1] || b[0] - a[0]).slice(0, TOP);
@@ -211,6 +213,7 @@ function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => Search
     k: 0,
     k1: K1,
     b: B,
+    averageLength: fixture.averageLength,
     slots: [{ slot: SLOT_DESCRIPTION, weight: 1, averageLength: fixture.averageLength }],
     ...parts,
   };

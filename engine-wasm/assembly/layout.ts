@@ -97,7 +97,7 @@ export const SNAP_ENTRY_BYTES = 12;
 export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries
 
 // --- Programs and results start with these.
-export const PROGRAM_VERSION = 4;
+export const PROGRAM_VERSION = 5;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
 export const PROGRAM_NEAREST = 3;
@@ -111,7 +111,8 @@ export const PREFIX_TERMS_LISTED = 64; // an expansion lists the terms of a pref
 export const INFIX_TERMS_LISTED = 256; // of the terms that contain a word it lists so many, the shortest first
 
 export const MATCH_ALL = 0;
-export const MATCH_ANY = 1;
+export const MATCH_ANY = 1; // rows with every word first
+export const MATCH_BY_SCORE = 2; // one word is enough, and only the score decides
 
 export const TERM_WHOLE = 0;
 export const TERM_PREFIX = 1;

@@ -11,7 +11,7 @@ export const POINT = 2 ** 24;
 /** The one bonus that may lift a document over those that match more words. */
 export const SKU_WHOLE = 2 ** 52;
 const SKU_PART = 4 * POINT;
-const WHOLE_FIELD = POINT / 4;
+const WHOLE_FIELD = POINT;
 const BRAND = POINT;
 const FIELD_START = POINT / 16;
 

@@ -35,11 +35,18 @@ import {
 import { looseSplits, type Variant } from "../words/variants.js";
 import type { QueryPlan } from "./plan.js";
 
+/** Tokens per document of each queried field. */
+export interface AverageLengths {
+  /** Of the documents that have the field. */
+  readonly present: readonly number[];
+  /** Of all documents. */
+  readonly all: readonly number[];
+}
+
 /** The query's words as the index knows them. */
 export interface ExpandedWords {
   readonly words: readonly SearchWord[];
-  /** Tokens per document of each queried field. */
-  readonly averageLengths: readonly number[];
+  readonly lengths: AverageLengths;
   /** Typos were looked up for every word that may have them, so looking them up again would change nothing. */
   readonly exhausted: boolean;
   /** For each word, at most how many documents have it in some known form. */
@@ -51,7 +58,7 @@ export interface ExpandedWords {
 /** What the dictionaries hold without typos. */
 interface Literal {
   readonly liveRows: number;
-  readonly averageLengths: readonly number[];
+  readonly lengths: AverageLengths;
   readonly words: readonly Omit<WordFindings, "typos">[];
   readonly variants: readonly FoundVariant[];
   /** For each word, what knownFrequency says. */
@@ -114,9 +121,7 @@ export class WordExpander {
     const variants = found.variants(this.#plan.variants, answer);
     const literal = {
       liveRows: answer.liveRows,
-      averageLengths: answer.slots.map((slot) =>
-        slot.documents === 0 ? 0 : slot.totalLength / slot.documents,
-      ),
+      lengths: averageLengths(answer),
       words: words.map((word, i) => ({ ...found.word(word, answer), infixes: infixes.get(i) ?? [] })),
     };
     const known = words.map((_, i) =>
@@ -230,7 +235,7 @@ export class WordExpander {
     }));
     return {
       words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
-      averageLengths: literal.averageLengths,
+      lengths: literal.lengths,
       exhausted: text.words.every((word, i) => word.typosMax === 0 || typos.has(i)),
       frequencies: literal.known,
       corrections: new Map(
@@ -241,6 +246,14 @@ export class WordExpander {
       ),
     };
   }
+}
+
+function averageLengths({ slots, liveRows }: KnownWords): AverageLengths {
+  const per = (tokens: number, documents: number): number => (documents === 0 ? 0 : tokens / documents);
+  return {
+    present: slots.map(({ totalLength, documents }) => per(totalLength, documents)),
+    all: slots.map(({ totalLength }) => per(totalLength, liveRows)),
+  };
 }
 
 /** Up to how many documents in one field of one shard a word is suspected. For "rare" it is the shard's share of the global limit. */

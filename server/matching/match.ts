@@ -29,8 +29,8 @@ type Attempt = Omit<Matched, "fullMatches">;
 export type PageOf = (program: SearchProgram) => PageWanted;
 
 export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
-  const attempt = (mode: "all" | "any", words: ExpandedWords): Promise<Attempt> => {
-    const program = programOf(plan, mode, words.words, words.averageLengths);
+  const attempt = (mode: SearchProgram["mode"], words: ExpandedWords): Promise<Attempt> => {
+    const program = programOf(plan, mode, words.words, words.lengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
     const hopeless =
       plan.program.pins.length === 0 && (mode === "all" ? live < words.words.length : live === 0);
@@ -48,7 +48,7 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
     if (matches(retried) > matches(best)) [words, best] = [tolerant, retried];
   }
   if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
-  return { ...(await attempt("any", words)), fullMatches: matches(best) };
+  return { ...(await attempt(plan.relaxedMode, words)), fullMatches: matches(best) };
 }
 
 function counted(attempt: Attempt): Matched {

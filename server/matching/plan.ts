@@ -18,15 +18,19 @@ import type { Popularity } from "../popularity/popularity.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { type QueryText, readQueryText } from "../words/query-text.js";
 import { type Variant, variantsOf } from "../words/variants.js";
+import type { AverageLengths } from "./expand.js";
 import type { QueriedIndex } from "./queried-index.js";
 
 /** A query with this many results gets no related ones. At least this many rows are asked for, so that fewer results are all known. */
 export const FEW_RESULTS = 3;
 
-/** BM25F: saturation of term frequency, and how much a field's length counts. */
-const K1 = 1;
-const B = 0.6;
+/** BM25: saturation of term frequency, and how much the lengths of a field and of a document count. */
+const K1 = 1.2;
+const B = 0.4;
 const PROXIMITY_WEIGHT = 0.15;
+
+/** A relaxed query of at most so many words shows documents with all of them first. With more words it is chance who has all. */
+const FULL_FIRST_WORDS = 3;
 
 export interface QueryPlan {
   readonly text: QueryText;
@@ -48,6 +52,7 @@ export interface QueryPlan {
   readonly typoPolicy: "auto" | "always" | "missing";
   /** The query is relaxed when fewer documents than this match all its words. */
   readonly dropThreshold: number;
+  readonly relaxedMode: "any" | "byScore";
   readonly typosPerWordMax: number;
   readonly scale: IndexScale;
   readonly popularity: Popularity;
@@ -96,6 +101,7 @@ export function planQuery(
       k1: K1,
       b: B,
       proximityWeight: PROXIMITY_WEIGHT,
+      averageLength: 0,
       slots: weightedSlots(request),
       words: [],
       phrases: text.phrases,
@@ -113,22 +119,24 @@ export function planQuery(
     offset,
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
+    relaxedMode: text.words.length <= FULL_FIRST_WORDS ? "any" : "byScore",
     typosPerWordMax: limits.expansionsPerWordMax,
     scale,
     popularity: index.popularity,
   };
 }
 
-/** The program of one attempt. `averageLengths` has the order of the plan's slots. */
+/** The program of one attempt. `lengths` have the order of the plan's slots. */
 export function programOf(
   plan: QueryPlan,
-  mode: "all" | "any",
+  mode: SearchProgram["mode"],
   words: readonly SearchWord[],
-  averageLengths: readonly number[],
+  lengths: AverageLengths,
 ): SearchProgram {
-  const slots = plan.program.slots.map((slot, i) => ({ ...slot, averageLength: averageLengths[i] ?? 0 }));
-  const rules = mode === "any" ? plan.relaxedRules : plan.program.rules;
-  return { ...plan.program, mode, words, slots, rules };
+  const slots = plan.program.slots.map((slot, i) => ({ ...slot, averageLength: lengths.present[i] ?? 0 }));
+  const averageLength = slots.reduce((sum, { weight }, i) => sum + weight * (lengths.all[i] ?? 0), 0);
+  const rules = mode !== "all" ? plan.relaxedRules : plan.program.rules;
+  return { ...plan.program, mode, words, slots, averageLength, rules };
 }
 
 /** The rows up to the end of the page, but at least so many that all results of a query with related ones are known. */

@@ -60,10 +60,10 @@ async function wordedWinners(
   readView: ReadView,
   options: FetchOptions,
 ): Promise<Related> {
-  if (words === null || program.mode === "any" || words.words.length < 2) return NOTHING_RELATED;
+  if (words === null || program.mode !== "all" || words.words.length < 2) return NOTHING_RELATED;
   const count = known.size + RELATED_MAX;
   const relaxed = {
-    ...programOf(plan, "any", withoutFrequent(words), words.averageLengths),
+    ...programOf(plan, "any", withoutFrequent(words), words.lengths),
     k: count,
     sort: [{ by: "relevance", descending: true } as const],
     facets: [],

@@ -139,7 +139,7 @@ async function wordRows(
   if (words === null || words.words.every(({ alternatives }) => alternatives.length === 0)) return NO_ROWS;
   const k = Math.max(count, FEEDBACK_DOCUMENTS);
   const program: SearchProgram = {
-    ...programOf(plan, "any", words.words, words.averageLengths),
+    ...programOf(plan, "any", words.words, words.lengths),
     rules: onlyHides(plan),
     pins: [],
     k,

@@ -34,7 +34,7 @@ export async function sharingRareWords(
   const plan = planQuery(request, { ...index, rules: [] }, limits, scale);
   const known = await new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax)).asWritten();
   const program = {
-    ...programOf(plan, "any", known.words, known.averageLengths),
+    ...programOf(plan, "any", known.words, known.lengths),
     k: count + 1,
     sort: BY_RELEVANCE,
     facets: [],

@@ -104,8 +104,8 @@ export function inverseFrequency(frequency: number, documents: number): number {
 
 /**
  * The words of the search program. An alternative never weighs more than the word itself: a rare misspelling gains
- * nothing from its rarity. A variant that covers several words counts in full for the first of them and only
- * matches the others. Without anything in the dictionary a word has no alternatives and matches nothing.
+ * nothing from its rarity. Of a variant that covers several words each counts by its part of their weights, so that a
+ * document that has them joined and apart gets no more than one that has them apart. Without anything in the dictionary a word has no alternatives and matches nothing.
  */
 export function searchWords(
   words: readonly QueryWord[],
@@ -199,14 +199,14 @@ function variantAlternatives(
     .map(({ variant, frequency }) => {
       const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
       const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
-      const boost = covers[0] === i ? Math.min(idf(frequency), most) * factor : 0;
+      const share = most === 0 ? 0 : Math.min(1, idf(frequency) / most);
       return {
         kind,
         typos: 0,
         exact,
         sequence,
         useForProximity: true,
-        boost,
+        boost: (weights[i] as number) * share * factor,
         terms: terms.map((term) => ({ term, prefix })),
       };
     });

@@ -27,7 +27,6 @@ export interface Variant {
   readonly factor: number;
 }
 
-const STEM_FACTOR = 0.95;
 const JOINED_FACTOR = 0.95;
 const SPLIT_FACTOR = 0.9;
 const SYNONYM_FACTOR = 0.9;
@@ -88,7 +87,7 @@ function stemVariant(word: QueryWord, i: number, languages: readonly number[]): 
           sequence: false,
           prefix: false,
           exact: true,
-          factor: STEM_FACTOR,
+          factor: 1,
         },
       ];
 }

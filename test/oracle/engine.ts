@@ -39,11 +39,14 @@ import {
 } from "./segments/values.js";
 import { DEFAULTS, type Settings } from "./settings.js";
 import { foldValue } from "./words/analyse.js";
-import { averageLengths, type Dictionary, makeDictionary } from "./words/expand.js";
+import { averageLengths, type Dictionary, makeDictionary, tokensPerDocument } from "./words/expand.js";
 import { type QueryText, readText, type TextRules } from "./words/text.js";
 import { variantsOf } from "./words/variants.js";
 
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
+
+/** With more words than these, having all of them counts for nothing in a relaxed query. */
+const FULL_FIRST_WORDS = 3;
 
 export class Oracle {
   protected rows = new Map<string, Row>();
@@ -206,6 +209,8 @@ export class Oracle {
     const candidates = all.filter((row) => passes(row.document));
     const wishes = wishesOf([...this.rules.values()], text.terms, this.schema.fields, analysis);
     const averages = averageLengths(all, names);
+    const tokens = tokensPerDocument(all, names);
+    const averageLength = fields.reduce((sum, { weight }, i) => sum + weight * tokens[i]!, 0);
     const attempt: Search["attempt"] = (mode, words, neighbours = null, wanted = wishes) => {
       const weighted = fields.map((field, i) => ({
         ...field,
@@ -213,7 +218,7 @@ export class Oracle {
         infix: infixes[i]!,
       }));
       const { phrases, excludes } = text;
-      const program = { mode, fields: weighted, words, phrases, excludes, neighbours };
+      const program = { mode, fields: weighted, averageLength, words, phrases, excludes, neighbours };
       return this.rate(candidates, program, text, wanted);
     };
     const known = { text, wishes, attempt };
@@ -227,7 +232,8 @@ export class Oracle {
       if (fullMatches(retried) > fullMatches(best)) [weighed, best] = [tolerant, retried];
     }
     if (fullMatches(best) >= settings.drop_tokens_threshold) return counted();
-    return { ...counted(), matched: attempt("any", weighed.words), all: false };
+    const mode = text.words.length <= FULL_FIRST_WORDS ? "any" : "byScore";
+    return { ...counted(), matched: attempt(mode, weighed.words), all: false };
   }
 
   private textRules(query: Query): TextRules {

@@ -35,12 +35,14 @@ describe("oracle", () => {
     };
     const program = {
       mode: "all" as const,
-      fields: [{ name: "t", weight: 1, averageLength: 3 }],
+      fields: [{ name: "t", weight: 2, averageLength: 2 }],
+      averageLength: 12,
       words: [word],
       phrases: [],
       excludes: [],
     };
-    const relevance = (2 * 2) / (2 + 1);
+    const occurrences = (2 * 2) / (0.6 + 0.4 * 1.5);
+    const relevance = (2 * occurrences) / (occurrences + 1.2 * (0.6 + 0.4 * 0.5));
     expect(textMatch(row, program)).toBe(2 ** 51 + 15 * 2 ** 47 + 2 ** 46 + Math.floor(relevance * 2 ** 24));
   });
 

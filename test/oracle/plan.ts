@@ -219,7 +219,7 @@ export class Weigher {
           exact,
           sequence,
           useForProximity: true,
-          boost: covers[0] === i ? Math.min(this.inverseFrequency(frequency), most) * factor : 0,
+          boost: most === 0 ? 0 : weights[i]! * Math.min(1, this.inverseFrequency(frequency) / most) * factor,
           terms: terms.map((term) => ({ term, prefix })),
         };
       });

@@ -30,8 +30,11 @@ export interface QueriedField {
 }
 
 export interface Program {
-  mode: "all" | "any";
+  /** `byScore`: any word suffices, and having all of them counts for nothing. */
+  mode: "all" | "any" | "byScore";
   fields: QueriedField[];
+  /** Of a document: of its queried fields times their weights. */
+  averageLength: number;
   words: Word[];
   phrases: string[][];
   excludes: string[][];
@@ -55,8 +58,9 @@ export interface RowMatch {
   hasWord: boolean;
 }
 
-export const K1 = 1;
-export const B = 0.6;
+export const K1 = 1.2;
+/** How much the length of a field counts, and that of the document. */
+export const B = 0.4;
 export const PROXIMITY_WEIGHT = 0.15;
 const CLOSE_MAX = 8;
 /** The text matches of neighbours that come first begin here, above all others. */
@@ -77,10 +81,11 @@ export function matchOf(row: Row, program: Program): RowMatch | null {
   if (program.words.length === 0 && !program.neighbours)
     return { text: 0, matched: true, neighbour: false, hasWord: false };
 
-  const matches = program.words.map((word) => matchWord(row, program, word));
+  const saturation = saturationOf(row, program);
+  const matches = program.words.map((word) => matchWord(row, program, word, saturation));
   const matched = matches.filter((match) => match !== null);
   const full = matched.length > 0 && matched.length === matches.length;
-  const byWords = full || (program.mode === "any" && matched.length > 0);
+  const byWords = full || (program.mode !== "all" && matched.length > 0);
   if (!byWords && !neighbour) return null;
   const why = { matched: byWords, neighbour, hasWord: neighbour && matched.length > 0 };
   if (neighbour && program.neighbours?.place === "first")
@@ -91,7 +96,7 @@ export function matchOf(row: Row, program: Program): RowMatch | null {
   relevance += proximity(row, program);
   if (program.neighbours?.place === "added") relevance += near?.points ?? 0;
   const steps = stepsOf(relevance);
-  if (!full) return { text: steps, ...why };
+  if (!full || program.mode === "byScore") return { text: steps, ...why };
   const typos = matched.reduce((sum, match) => sum + match.typos, 0);
   const exact = matched.every((match) => match.exact);
   const text = 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
@@ -108,12 +113,23 @@ interface WordMatch {
   exact: boolean;
 }
 
-function matchWord(row: Row, program: Program, word: Word): WordMatch | null {
+/** The longer a document, all its fields together by their weights, the more occurrences make a word certain. */
+export function saturationOf(
+  row: Row,
+  { fields, averageLength }: Pick<Program, "fields" | "averageLength">,
+): number {
+  let length = 0;
+  for (const { name, weight } of fields) length += weight * (row.texts.get(name)?.length ?? 0);
+  const perToken = averageLength === 0 ? 0 : (K1 * B) / averageLength;
+  return K1 * (1 - B) + perToken * Math.min(length, 2 * averageLength);
+}
+
+function matchWord(row: Row, program: Program, word: Word, saturation: number): WordMatch | null {
   let best = null as WordMatch | null;
   for (const alternative of word.alternatives) {
     const frequency = weightedFrequency(row, program, alternative);
     if (frequency === null) continue;
-    const score = (alternative.boost * frequency) / (frequency + K1);
+    const score = (alternative.boost * frequency) / (frequency + saturation);
     const exact = alternative.typos === 0 && alternative.exact;
     best = {
       score: Math.max(best?.score ?? 0, score),
@@ -131,8 +147,7 @@ function weightedFrequency(row: Row, program: Program, alternative: Alternative)
     const text = row.texts.get(field.name);
     if (!looksIn(alternative, field)) return;
     if (text === undefined || places === undefined || places.length === 0) return;
-    const ratio = field.averageLength === 0 ? B : (B * text.length) / field.averageLength;
-    sum = (sum ?? 0) + (field.weight * places.length) / (1 - B + ratio);
+    sum = (sum ?? 0) + places.length * occurrenceIn(text.length, field);
   };
   const positions = (name: string) => row.texts.get(name)?.positions ?? new Map<string, number[]>();
   if (alternative.sequence) {
@@ -146,6 +161,12 @@ function weightedFrequency(row: Row, program: Program, alternative: Alternative)
     }
   }
   return sum;
+}
+
+/** What one occurrence is worth in a field of so many tokens: less in a long one. */
+export function occurrenceIn(length: number, { weight, averageLength }: QueriedField): number {
+  const ratio = averageLength === 0 ? B : (B * length) / averageLength;
+  return weight / (1 - B + ratio);
 }
 
 function looksIn(alternative: Alternative, field: QueriedField): boolean {

@@ -206,7 +206,8 @@ export class Matches {
     if (!this.tiered) return;
     let tiers = TIER_BEST;
     for (let i: u32 = 0; i < program.wordCount; i++) tiers = max(tiers, program.wordAt(i).tiers);
-    if (program.anyWord && program.wordCount > 1) this.full = this.copyOf(bits);
+    if (!program.fullFirst) tiers = TIER_BEST;
+    if (program.anyWord && (program.wordCount > 1 || !program.fullFirst)) this.full = this.copyOf(bits);
     if (tiers > TIER_BEST) this.best = this.copyOf(bits);
     if (tiers == TIER_MORE_TYPOS) this.fewestTypos = this.copyOf(bits);
   }

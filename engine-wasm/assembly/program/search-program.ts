@@ -8,7 +8,8 @@ import {
   ALTERNATIVE_NEAR,
   ALTERNATIVE_SEQUENCE,
   FACET_SHARE,
-  MATCH_ANY,
+  MATCH_ALL,
+  MATCH_BY_SCORE,
   PROGRAM_SEARCH,
   SLOT_INFIX,
   SORT_CLASS,
@@ -108,8 +109,10 @@ const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
 const NORMS: u32 = 256;
 const NORMS_A_STEP: u32 = 8; // as many norm bytes, one after the other, stand for lengths that rise evenly
-const SLOT_BYTES: usize = 8 + (NORMS << 3);
+const SLOT_BYTES: usize = NORMS << 4; // occurrences, then lengths
 
+const LENGTHS_MOST: f64 = 2; // a document counts as at most so many times as long as the average
+const NEVER_MATCHED: u32 = 0xffffffff; // more words than a row can have
 const SCORE_ROUNDING: f64 = 1.000000000001; // more than three roundings can add
 
 const FLAGS_ALL: u32 = ALTERNATIVE_NEAR | ALTERNATIVE_EXACT | ALTERNATIVE_SEQUENCE | ALTERNATIVE_INFIX;
@@ -128,8 +131,8 @@ export function alternativeAt(word: Word, i: u32): Alternative {
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
 }
 
-/** Writes what a term frequency is divided by, for every norm byte of a field whose average length is known. */
-function putDivisors(to: usize, lengthShare: f64, average: f64): void {
+/** Writes, for every norm byte of a field whose average length is known, what one occurrence of a term is worth there. */
+function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
   const share = f64x2.splat(lengthShare);
   const averages = f64x2.splat(average);
   const fixed = f64x2.splat(1 - lengthShare);
@@ -139,9 +142,17 @@ function putDivisors(to: usize, lengthShare: f64, average: f64): void {
     let lengths = f64x2.replace_lane(f64x2.splat(length), 1, length + step);
     for (let end = to + ((<usize>NORMS_A_STEP) << 3); to < end; to += 16) {
       const ratios = average == 0 ? share : f64x2.div(f64x2.mul(share, lengths), averages);
-      Mem.putV128(to, f64x2.add(fixed, ratios));
+      Mem.putV128(to, f64x2.div(f64x2.splat(weight), f64x2.add(fixed, ratios)));
       lengths = f64x2.add(lengths, f64x2.splat(2 * step));
     }
+  }
+}
+
+/** Writes, for every norm byte, what a field of that length adds to the length of its document. */
+function putLengths(to: usize, weight: f64): void {
+  for (let norm: u32 = 0; norm < NORMS; norm++) {
+    Mem.putF64(to, weight * <f64>decodeNorm(norm));
+    to += 8;
   }
 }
 
@@ -162,7 +173,7 @@ function rateTiers(word: Word): void {
     if (one.typos > word.leastTypos) one.tier = TIER_MORE_TYPOS;
     else one.tier = one.exact < word.canBeExact ? TIER_FEWEST_TYPOS : TIER_BEST;
     word.tiers = max(word.tiers, one.tier);
-    const most = one.boost * SCORE_ROUNDING; // boost * x / (x + k1)
+    const most = one.boost * SCORE_ROUNDING; // boost * x / (x + saturation)
     word.most = max(word.most, most);
     if (one.tier != TIER_BEST) word.mostBehind = max(word.mostBehind, most);
   }
@@ -209,9 +220,12 @@ export class SearchProgram {
   /** There are neither words nor neighbours: every row that passes the rest matches, and nothing is scored. */
   browses: bool;
   anyWord: bool; // one matching word is enough
+  fullFirst: bool; // rows with every word come before others
   anySequence: bool; // some alternative is a sequence
   rowsWanted: u32;
-  saturation: f64; // k1
+  shortest: f64; // saturation of a document without length: k1 * (1 - b)
+  perToken: f64; // what a token of length adds to that: k1 * b / average length
+  longest: f64; // no more tokens than this count
   proximityWeight: f64;
   slotCount: u32;
   wordCount: u32;
@@ -255,13 +269,19 @@ export class SearchProgram {
     return alternative.infix == 0 || (Mem.u8At(this.slotFlags + <usize>index) & SLOT_INFIX) != 0;
   }
 
-  slotWeight(index: u32): f64 {
-    return Mem.f64At(this.slotTables + <usize>index * SLOT_BYTES);
+  /** How many words the text match takes for all. */
+  @inline get wordsOfFull(): u32 {
+    return this.fullFirst ? this.wordCount : NEVER_MATCHED;
   }
 
-  /** f64 by norm byte: what a term frequency is divided by in a field of that length. */
-  slotDivisors(index: u32): usize {
-    return this.slotTables + <usize>index * SLOT_BYTES + 8;
+  /** f64 by norm byte: what one occurrence of a term is worth in a field of that length. */
+  slotOccurrences(index: u32): usize {
+    return this.slotTables + <usize>index * SLOT_BYTES;
+  }
+
+  /** f64 by norm byte: what a field of that length adds to the length of its document. */
+  slotLengths(index: u32): usize {
+    return this.slotOccurrences(index) + (NORMS << 3);
   }
 
   /** Reads and checks the whole program; look at `failed()` afterwards. */
@@ -274,14 +294,19 @@ export class SearchProgram {
   private readAll(program: usize, bytes: usize): void {
     const reader = ProgramReader.open(program, bytes, PROGRAM_SEARCH);
     const mode = reader.u8();
-    this.anyWord = mode == MATCH_ANY;
-    if (mode > <u32>MATCH_ANY) programBad();
+    this.anyWord = mode != MATCH_ALL;
+    this.fullFirst = mode != MATCH_BY_SCORE;
+    if (mode > <u32>MATCH_BY_SCORE) programBad();
     this.rowsWanted = reader.u32();
-    this.saturation = reader.weight();
+    const saturation = reader.weight();
     const lengthShare = reader.weight();
     if (lengthShare > 1) programBad();
     this.proximityWeight = reader.weight();
+    const averageLength = reader.weight();
     this.readSlots(reader, lengthShare);
+    this.shortest = saturation * (1 - lengthShare);
+    this.perToken = averageLength == 0 ? 0 : (saturation * lengthShare) / averageLength;
+    this.longest = averageLength * LENGTHS_MOST;
     this.readWords(reader);
     this.phraseCount = reader.countWithin(reader.u16(), PHRASE_LEAST);
     this.phrases = readPhrases(reader, this.phraseCount);
@@ -308,9 +333,9 @@ export class SearchProgram {
       const flags = reader.u8();
       if (flags > <u32>SLOT_INFIX) programBad();
       Mem.putU8(this.slotFlags + <usize>i, flags);
-      Mem.putF64(this.slotTables + <usize>i * SLOT_BYTES, reader.weight());
-      const average = reader.weight();
-      putDivisors(this.slotDivisors(i), lengthShare, average);
+      const weight = reader.weight();
+      putOccurrences(this.slotOccurrences(i), weight, lengthShare, reader.weight());
+      putLengths(this.slotLengths(i), weight);
     }
     this.slots.finish();
   }

@@ -15,12 +15,14 @@ export class NeighbourPoints {
   program: NeighbourProgram;
   neighbours: Neighbours;
   words: u32; // of the query
+  wordsOfFull: u32; // SearchProgram
 
   static make(program: SearchProgram, neighbours: Neighbours): NeighbourPoints {
     const made = changetype<NeighbourPoints>(scratchZeroed(offsetof<NeighbourPoints>()));
     made.program = program.neighbours;
     made.neighbours = neighbours;
     made.words = program.wordCount;
+    made.wordsOfFull = program.wordsOfFull;
     return made;
   }
 
@@ -43,12 +45,14 @@ export class NeighbourPoints {
     // A row lacks no word of a query without words. It has no full match for that.
     return this.words == 0
       ? textMatchOf(points, false, 0, false)
-      : textMatchIn(score + points, state, this.words);
+      : textMatchIn(score + points, state, this.wordsOfFull);
   }
 
   /** The most that a text match can be when words score at most `score` and no row is in a better state. */
   textMost(score: f64, state: u32): f64 {
     const most = this.program.most;
-    return this.program.first ? textMatchOfNeighbour(most) : textMatchIn(score + most, state, this.words);
+    return this.program.first
+      ? textMatchOfNeighbour(most)
+      : textMatchIn(score + most, state, this.wordsOfFull);
   }
 }

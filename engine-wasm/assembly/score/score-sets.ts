@@ -85,19 +85,27 @@ export class SetVisitor {
       this.take(set, left, apart, 0);
       this.visitApart(set);
     }
+    if (this.program.fullFirst && !this.visitTiers(set, left)) return;
+    if (matches.full != 0) this.visitByWord(set, left);
+  }
+
+  /** Visits those of the rows `left` that have every word, tier by tier. False when no other row can enter. */
+  private visitTiers(set: usize, left: usize): bool {
+    const matches = this.matches;
+    const signals = this.signals;
     this.take(set, left, matches.full, matches.best);
-    if (!this.visitFull(set, signals.bestState, this.anyBehind && matches.best != 0)) return;
+    if (!this.visitFull(set, signals.bestState, this.anyBehind && matches.best != 0)) return false;
     if (matches.best != 0) {
       this.take(set, left, matches.full, matches.fewestTypos);
-      if (!this.visitFull(set, signals.fullState(signals.leastTypos, false), false)) return;
+      if (!this.visitFull(set, signals.fullState(signals.leastTypos, false), false)) return false;
     }
     if (matches.fewestTypos != 0) {
       const most = signals.fullState(signals.leastTypos + 1, false);
-      if (!this.canEnter(signals.mostScore, most)) return;
+      if (!this.canEnter(signals.mostScore, most)) return false;
       this.take(set, left, matches.full, 0);
       this.visitMixed(set, most, signals.mostScore);
     }
-    if (matches.full != 0) this.visitByWord(set, left);
+    return true;
   }
 
   /** Moves the rows of `from` that are also in `a` and `b` to `set`; 0 stands for all rows. */
@@ -229,7 +237,10 @@ export class SetVisitor {
     this.candidates.offerBestFirst(0, words.states, scored.from, scored.to);
   }
 
-  /** Visits rows without some word: first those with the word that can score most, then those with the next, and so on. */
+  /**
+   * Visits rows without some word, or all rows when having every word counts for nothing: first those with the word that can
+   * score most, then those with the next, and so on.
+   */
   private visitByWord(set: usize, left: usize): void {
     for (let done: u32 = 0; done < this.program.wordCount && !failed(); done++) {
       let best = this.program.wordAt(0);

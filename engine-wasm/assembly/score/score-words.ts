@@ -35,10 +35,10 @@ function fill(array: usize, value: u64, count: u32): void {
   for (let at = array; at < end; at += 16) Mem.putV128(at, pair);
 }
 
-/** Adds weight * tf / divisor of a posting to the sum of the row with this number. */
-function addSum(sums: usize, number: u32, weight: f64, tf: u32, divisors: usize, norm: u32): void {
+/** Adds what the occurrences of a posting are worth to the sum of the row with this number. */
+function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32): void {
   const sum = sums + ((<usize>number) << 3);
-  Mem.putF64(sum, Mem.f64At(sum) + (weight * <f64>tf) / Mem.f64At(divisors + ((<usize>norm) << 3)));
+  Mem.putF64(sum, Mem.f64At(sum) + <f64>tf * Mem.f64At(occurrences + ((<usize>norm) << 3)));
 }
 
 /** What the words score in the numbered rows of the segment at hand. In scratch. */
@@ -47,6 +47,7 @@ export class WordScores {
   program: SearchProgram;
   room: u32; // of the arrays below, by number of the row
   sums: usize; // f64: of the alternative at hand; room for the caller until the next `score`
+  saturations: usize; // f64: the sum with which a row gets half of what an alternative can score
   best: usize; // f64: of the word at hand
   wordState: usize; // u32
   scores: usize; // f64: of all words
@@ -83,6 +84,7 @@ export class WordScores {
     const program = this.program;
     const count = set.count;
     this.takeRoom(count);
+    this.findSaturations(set);
     if (states) {
       Mem.fill(this.scores, 0, (<usize>count) << 3);
       Mem.fill(this.states, 0, (<usize>count) << 2);
@@ -127,11 +129,38 @@ export class WordScores {
     this.room = (count + 1) & ~1;
     const bytes = (<usize>this.room) << 3;
     this.sums = scratch(bytes);
+    this.saturations = scratch(bytes);
     this.best = scratch(bytes);
     this.scores = scratch(bytes);
     this.uppers = scratch(bytes);
     this.wordState = scratch(bytes >> 1);
     this.states = scratch(bytes >> 1);
+  }
+
+  /** The longer a row, the more often it must have a term: its length is that of its fields times their weights. */
+  private findSaturations(set: Numbered): void {
+    const program = this.program;
+    const saturations = this.saturations;
+    const rows = numberedRows(set);
+    const count = <usize>set.count;
+    Mem.fill(saturations, 0, count << 3);
+    for (let slot: u32 = 0; slot < program.slotCount; slot++) {
+      const norms = <usize>Mem.u32At(this.normsOfSlot + ((<usize>slot) << 2));
+      if (norms == 0) continue;
+      const lengths = program.slotLengths(slot);
+      for (let i: usize = 0; i < count; i++) {
+        const norm = <usize>Mem.u8At(norms + Mem.u32At(rows + (i << 2)));
+        const at = saturations + (i << 3);
+        Mem.putF64(at, Mem.f64At(at) + Mem.f64At(lengths + (norm << 3)));
+      }
+    }
+    const longest = f64x2.splat(program.longest);
+    const shortest = f64x2.splat(program.shortest);
+    const perToken = f64x2.splat(program.perToken);
+    for (let i: usize = 0; i < count << 3; i += 16) {
+      const lengths = f64x2.min(Mem.v128At(saturations + i), longest);
+      Mem.putV128(saturations + i, f64x2.add(shortest, f64x2.mul(perToken, lengths)));
+    }
   }
 
   private addLists(alternative: Alternative, set: Numbered): void {
@@ -152,9 +181,7 @@ export class WordScores {
 
   /** Looks every row of the set up in the list. */
   private seekSums(cursor: Cursor, norms: usize, set: Numbered): void {
-    const program = this.program;
-    const weight = program.slotWeight(cursor.slotIndex);
-    const divisors = program.slotDivisors(cursor.slotIndex);
+    const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;
     const list = numberedRows(set);
     const count = set.count;
@@ -163,15 +190,13 @@ export class WordScores {
       const row = Mem.u32At(list + ((<usize>i) << 2));
       const reached = cursorSeek(cursor, row);
       if (reached == TERMINATED) return;
-      if (reached == row) addSum(sums, i, weight, cursor.tfAt(cursor.at), divisors, Mem.u8At(norms + row));
+      if (reached == row) addSum(sums, i, cursor.tfAt(cursor.at), occurrences, Mem.u8At(norms + row));
     }
   }
 
   /** Looks every posting of the range up in the set. */
   private addSums(cursor: Cursor, norms: usize, set: Numbered): void {
-    const program = this.program;
-    const weight = program.slotWeight(cursor.slotIndex);
-    const divisors = program.slotDivisors(cursor.slotIndex);
+    const occurrences = this.program.slotOccurrences(cursor.slotIndex);
     const sums = this.sums;
     const bits = set.bits;
     const to = set.to;
@@ -187,7 +212,7 @@ export class WordScores {
         const bit = (<u64>1) << (row & 63);
         if ((word & bit) == 0) continue;
         const number = Mem.u32At(ranks + ((<usize>(row >> 6)) << 2)) + <u32>popcnt(word & (bit - 1));
-        addSum(sums, number, weight, cursor.tfAt(i), divisors, Mem.u8At(norms + row));
+        addSum(sums, number, cursor.tfAt(i), occurrences, Mem.u8At(norms + row));
       }
     } while (cursorNextBlock(cursor));
   }
@@ -204,12 +229,12 @@ export class WordScores {
     const sums = this.sums;
     const best = this.best;
     const boosts = f64x2.splat(boost);
-    const k1 = f64x2.splat(this.program.saturation);
+    const saturations = this.saturations;
     const bytes = (<usize>count) << 3;
     for (let i: usize = 0; i < bytes; i += 16) {
       const sum = Mem.v128At(sums + i);
       const held = Mem.v128At(best + i);
-      const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, k1));
+      const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, Mem.v128At(saturations + i)));
       const better = v128.or(i64x2.eq(held, i64x2.splat(NO_SCORE)), f64x2.gt(score, held));
       const taken = v128.andnot(better, i64x2.eq(sum, i64x2.splat(NO_SUM)));
       Mem.putV128(best + i, v128.bitselect(score, held, taken));
@@ -221,11 +246,11 @@ export class WordScores {
     const sums = this.sums;
     const best = this.best;
     const boosts = f64x2.splat(boost);
-    const k1 = f64x2.splat(this.program.saturation);
+    const saturations = this.saturations;
     const bytes = (<usize>count) << 3;
     for (let i: usize = 0; i < bytes; i += 16) {
       const sum = Mem.v128At(sums + i);
-      const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, k1));
+      const score = f64x2.div(f64x2.mul(boosts, sum), f64x2.add(sum, Mem.v128At(saturations + i)));
       const none = i64x2.eq(sum, i64x2.splat(NO_SUM));
       Mem.putV128(best + i, v128.or(score, none)); // NO_SCORE has all bits
     }
@@ -237,13 +262,13 @@ export class WordScores {
     const best = this.best;
     const wordState = this.wordState;
     const boost = alternative.boost;
-    const k1 = this.program.saturation;
+    const saturations = this.saturations;
     const typos = alternative.typos;
     const inexact = alternative.exact != 0 ? 0 : INEXACT;
     for (let i: usize = 0; i < <usize>count; i++) {
       if (Mem.u64At(sums + (i << 3)) == NO_SUM) continue;
       const sum = Mem.f64At(sums + (i << 3));
-      const score = (boost * sum) / (sum + k1);
+      const score = (boost * sum) / (sum + Mem.f64At(saturations + (i << 3)));
       const state = wordState + (i << 2);
       if (Mem.u64At(best + (i << 3)) == NO_SCORE) {
         Mem.putF64(best + (i << 3), score);

@@ -95,7 +95,7 @@ export class Signals {
   }
 
   textMatch(score: f64, state: u32): f64 {
-    return textMatchIn(score, state, this.program.wordCount);
+    return textMatchIn(score, state, this.program.wordsOfFull);
   }
 
   // Bounds.

@@ -136,6 +136,7 @@ class Explainer {
   program: SearchProgram;
   signals: Signals;
   segment: usize;
+  saturation: f64; // of the row at hand
   buffer: usize;
 
   static make(run: Run): Explainer {
@@ -170,6 +171,7 @@ class Explainer {
     const signals = this.signals;
     const parts = changetype<RowParts>(scratchZeroed(offsetof<RowParts>()));
     parts.words = scratch(<usize>program.wordCount * WORD_PART_BYTES);
+    this.saturation = this.saturationOf(row);
     let score: f64 = 0;
     let typos: u32 = 0;
     let matched: u32 = 0;
@@ -252,13 +254,24 @@ class Explainer {
         fail(STATUS_DAMAGED);
         return -1;
       }
-      const divisor = Mem.f64At(
-        program.slotDivisors(cursor.slotIndex) + ((<usize>Mem.u8At(norms + row)) << 3),
-      );
-      sum += (program.slotWeight(cursor.slotIndex) * <f64>cursor.tf()) / divisor;
+      const norm = <usize>Mem.u8At(norms + row);
+      sum += <f64>cursor.tf() * Mem.f64At(program.slotOccurrences(cursor.slotIndex) + (norm << 3));
       found = true;
     }
-    return found ? (alternative.boost * sum) / (sum + program.saturation) : -1;
+    return found ? (alternative.boost * sum) / (sum + this.saturation) : -1;
+  }
+
+  /** See WordScores.findSaturations. */
+  private saturationOf(row: u32): f64 {
+    const program = this.program;
+    let length: f64 = 0;
+    for (let i: u32 = 0; i < program.slotCount; i++) {
+      const field = findField(this.segment, program.slots.at(i));
+      if (field == 0) continue;
+      const norm = <usize>Mem.u8At(Field.norms(this.segment, field) + row);
+      length += Mem.f64At(program.slotLengths(i) + (norm << 3));
+    }
+    return program.shortest + program.perToken * min(length, program.longest);
   }
 
   private findParts(word: WordPart, alternative: Alternative, row: u32): void {

@@ -17,6 +17,7 @@ import {
   FACET_SHARE,
   MATCH_ALL,
   MATCH_ANY,
+  MATCH_BY_SCORE,
   OP_ALL,
   OP_AND,
   OP_EQUALS,
@@ -51,7 +52,7 @@ export const ALL_ROWS = 0xffffffff;
 export interface QueriedField {
   readonly slot: number;
   readonly weight: number;
-  /** Tokens per document over the whole index; 0 when unknown. */
+  /** Tokens of the field per document that has it, in the whole index; 0 when unknown. */
   readonly averageLength: number;
   /** Words are also found inside of longer ones. */
   readonly infix?: boolean;
@@ -143,7 +144,7 @@ export interface FacetRequest {
 
 /** Integers >= 0; all that one row can get is below 2^53 together. */
 export interface SearchBonuses {
-  /** A queried field consists of the words, each as written; 0: off. Takes the place of `starts`. */
+  /** A queried field consists of the words; 0: off. Takes the place of `starts`. */
   readonly whole: number;
   /** A queried field begins with the words; 0: off. */
   readonly starts: number;
@@ -169,13 +170,16 @@ export interface SearchRule {
 }
 
 export interface SearchProgram {
-  /** All words, or at least one. */
-  readonly mode: "all" | "any";
+  /** All words, or at least one: documents with all words first, or by score alone. */
+  readonly mode: "all" | "any" | "byScore";
   /** Rows wanted, ALL_ROWS at most. */
   readonly k: number;
   readonly k1: number;
+  /** How much the lengths of a field and of a document count, 0 to 1. */
   readonly b: number;
   readonly proximityWeight: number;
+  /** Tokens per document of the whole index, those of each queried field times its weight; 0 when unknown. */
+  readonly averageLength: number;
   readonly slots: readonly QueriedField[];
   /** Without words and neighbours, every document that passes the rest matches with text match 0. */
   readonly words: readonly SearchWord[];
@@ -207,6 +211,7 @@ export const EVERY_DOCUMENT: SearchProgram = {
   k1: 0,
   b: 0,
   proximityWeight: 0,
+  averageLength: 0,
   slots: [],
   words: [],
   phrases: [],
@@ -220,16 +225,19 @@ export const EVERY_DOCUMENT: SearchProgram = {
   neighbours: null,
 };
 
+const MODES = { all: MATCH_ALL, any: MATCH_ANY, byScore: MATCH_BY_SCORE } as const;
+
 /** Throws a RangeError when a count or a string does not fit the program. */
 export function encodeSearch(program: SearchProgram): Uint8Array {
   const out = new ByteWriter();
   out.u16(PROGRAM_VERSION);
   out.u8(PROGRAM_SEARCH);
-  out.u8(program.mode === "all" ? MATCH_ALL : MATCH_ANY);
+  out.u8(MODES[program.mode]);
   out.u32(Math.min(program.k, ALL_ROWS));
   out.f64(program.k1);
   out.f64(program.b);
   out.f64(program.proximityWeight);
+  out.f64(program.averageLength);
   out.count16(program.slots.length, "slots");
   for (const { slot, weight, averageLength, infix } of program.slots) {
     out.u16(slot);

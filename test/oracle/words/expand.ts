@@ -51,6 +51,14 @@ export function averageLengths(rows: Row[], fields: string[]): number[] {
   });
 }
 
+/** How many tokens the documents have in each field together, per document of the index. */
+export function tokensPerDocument(rows: Row[], fields: string[]): number[] {
+  return fields.map((name) => {
+    const tokens = rows.reduce((sum, row) => sum + (row.texts.get(name)?.length ?? 0), 0);
+    return rows.length === 0 ? 0 : tokens / rows.length;
+  });
+}
+
 export function expandWord(dictionary: Dictionary, word: string, fieldCount: number): Expansion {
   const zeros = Array.from({ length: fieldCount }, () => 0);
   const prefixTerms = [...dictionary.keys()]

@@ -51,7 +51,7 @@ export function variantsOf(
 function stems(word: QueryWord, i: number, languages: number[]): Variant[] {
   const terms = stemTerms(word.terms[0]!, languages);
   if (terms.length === 0) return [];
-  return [{ kind: "stem", covers: [i], terms, sequence: false, prefix: false, exact: true, factor: 0.95 }];
+  return [{ kind: "stem", covers: [i], terms, sequence: false, prefix: false, exact: true, factor: 1 }];
 }
 
 function joined(term: string, covers: number[]): Variant {

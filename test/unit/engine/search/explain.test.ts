@@ -15,6 +15,7 @@ import {
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { occurrenceIn, saturationOf } from "../../../oracle/score.js";
 import type { Row } from "../../../oracle/segments/rows.js";
 import { loadEngine } from "../load-engine.js";
 import {
@@ -47,7 +48,8 @@ function textMatchOf(row: ExplainedRow, program: SearchProgram): number {
   for (const word of present) relevance += word.score;
   if (present.length > 1) relevance += program.proximityWeight * row.closeness;
   const steps = stepsOf(relevance + row.points);
-  if (present.length === 0 || present.length < row.words.length) return steps;
+  const full = present.length > 0 && present.length === row.words.length;
+  if (!full || program.mode === "byScore") return steps;
   const typos = present.reduce((sum, word) => sum + word.typos, 0);
   const exact = present.every((word) => word.exact);
   return 2 ** 51 + (15 - Math.min(15, typos)) * 2 ** 47 + (exact ? 2 ** 46 : 0) + steps;
@@ -61,6 +63,7 @@ function checkParts(word: ExplainedWord, row: Row, program: SearchProgram, i: nu
   if (word.alternative < 0) return;
   const alternative = program.words[i]!.alternatives[word.alternative]!;
   expect(word.parts.length).toBeGreaterThan(0);
+  const fields = program.slots.map((one) => ({ ...one, name: FIELDS[one.slot]!.name }));
   let sum = 0;
   for (const { slot, term, frequency } of word.parts) {
     const text = row.texts.get(FIELDS[slot]!.name)!;
@@ -69,11 +72,10 @@ function checkParts(word: ExplainedWord, row: Row, program: SearchProgram, i: nu
       .get(terms[0]!)!
       .filter((start) => terms.every((one, at) => text.positions.get(one)?.includes(start + at)));
     expect(places.length).toBe(frequency);
-    const { weight, averageLength } = program.slots.find((one) => one.slot === slot)!;
-    const ratio = averageLength === 0 ? program.b : (program.b * text.length) / averageLength;
-    sum += (weight * frequency) / (1 - program.b + ratio);
+    sum += frequency * occurrenceIn(text.length, fields.find((one) => one.slot === slot)!);
   }
-  expect(word.score).toBe((alternative.boost * sum) / (sum + program.k1));
+  const saturation = saturationOf(row, { ...program, fields });
+  expect(word.score).toBe((alternative.boost * sum) / (sum + saturation));
 }
 
 test("explanations add up to the result", () => {

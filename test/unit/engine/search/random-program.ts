@@ -96,8 +96,9 @@ export function randomProgram(bench: Workbench, pick: Pick): SearchProgram {
   const slots = TEXT_SLOTS.filter(() => pick([true, true, false]));
   return {
     ...EVERY_DOCUMENT,
-    mode: pick(["all", "all", "any"]),
+    mode: pick(["all", "all", "any", "byScore"]),
     k: pick([0, 1, 3, 10, ALL_ROWS]),
+    averageLength: pick([0, 3.5, 9.25]),
     k1: K1,
     b: B,
     proximityWeight: PROXIMITY_WEIGHT,

@@ -46,6 +46,7 @@ const WORD = {
 /** Touches every kind of list, column and dictionary. */
 const SEARCH: SearchProgram = {
   mode: "any",
+  averageLength: 4,
   k: ALL_ROWS,
   k1: 1.2,
   b: 0.75,

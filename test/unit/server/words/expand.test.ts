@@ -179,7 +179,7 @@ describe("alternatives", () => {
     expect(searchWords([word], [nothing], [], [], 10)[0]?.alternatives).toEqual([]);
   });
 
-  it("counts a variant of several words for the first and lets it match the others", () => {
+  it("counts a variant of several words for each by its part of their weights", () => {
     const variant: Variant = {
       covers: [0, 1],
       kind: ALT_JOINED,
@@ -205,8 +205,9 @@ describe("alternatives", () => {
       [],
       100,
     ) as [SearchWord, SearchWord];
-    expect(first.alternatives).toMatchObject([{ boost: inverseFrequency(4, 100) * 0.95, exact: true }]);
-    expect(second.alternatives).toMatchObject([{ boost: 0, terms: [{ term: "wifi" }] }]);
+    const boost = inverseFrequency(4, 100) * 0.5 * 0.95;
+    expect(first.alternatives).toMatchObject([{ boost, exact: true }]);
+    expect(second.alternatives).toMatchObject([{ boost, terms: [{ term: "wifi" }] }]);
   });
 
   const ranked = (word: string, ...typos: TypoExpansion[]) =>
