@@ -3,7 +3,7 @@ import { ByteReader } from "../bytes.js";
 import type { CompanyProgram } from "./company-program.js";
 
 /** In how many live documents a candidate stands, alone and together with the words. */
-interface CandidateCompany {
+export interface CandidateCompany {
   readonly documents: number;
   /** In the order of the program's words: documents that have the candidate and the word. */
   readonly together: readonly number[];
