@@ -132,6 +132,10 @@ function answerRead(
       const request = decodeProgram(reader);
       return on(request.uid, (index) => encodeOk(index.expand(request)));
     }
+    case Op.COMPANY: {
+      const request = decodeProgram(reader);
+      return on(request.uid, (index) => encodeOk(index.company(request)));
+    }
     case Op.NEAREST: {
       const request = decodeNearestRequest(reader);
       return on(request.uid, (index) => encodeOk(index.nearest(request)));

@@ -10,6 +10,7 @@ export { mergeBegin, mergeCancel, mergeFinish, mergeStep } from "./merge/merge";
 export { checkModel } from "./model/check-model";
 export { embedBegin, embedEnd, embedRecords, embedStep } from "./model/embed";
 export { queryVector } from "./model/query-vector";
+export { company } from "./search/company";
 export { explain } from "./search/explain";
 export { nearest } from "./search/nearest";
 export { search } from "./search/search";

@@ -101,6 +101,7 @@ export const PROGRAM_VERSION = 5;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
 export const PROGRAM_NEAREST = 3;
+export const PROGRAM_COMPANY = 4;
 
 export const WORD_EXACT = 1; // expand flags
 export const WORD_PREFIX = 2;
@@ -109,6 +110,8 @@ export const WORD_INFIX = 8; // longer terms that contain the word
 export const WORD_INSIDE = 16; // the same without those that start with it
 export const PREFIX_TERMS_LISTED = 64; // an expansion lists the terms of a prefix up to this many
 export const INFIX_TERMS_LISTED = 256; // of the terms that contain a word it lists so many, the shortest first
+
+export const COMPANY_WORDS_MAX = 64; // words of a company program, and as many candidates: each word takes a bitset of rows
 
 export const MATCH_ALL = 0;
 export const MATCH_ANY = 1; // rows with every word first

@@ -1,5 +1,7 @@
 // One index as of one generation: everything a query, an export or a count reads goes through this, so that
 // it sees one state of all shards. Holds the generation until `release`.
+import { type CompanyProgram, encodeCompany } from "../../engine-wasm/host/programs/company-program.js";
+import { type CompanyResult, decodeCompanyResult } from "../../engine-wasm/host/programs/company-result.js";
 import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
@@ -27,6 +29,7 @@ import {
 import { decodePageReply, encodePage } from "../../shards/protocol/page.js";
 import {
   decodeResult,
+  encodeCompanyRequest,
   encodeExpandRequest,
   encodeExplainRequest,
   encodeSearchRequest,
@@ -136,6 +139,15 @@ export class ReadView {
       encodeExpandRequest(this.#request(encodeExpand(program))),
       (reply) => decodeExpandResult(decodeResult(reply), program),
       this.#subject("expand", program),
+    );
+  }
+
+  /** In how many documents of each shard the words and candidates stand together, by the shard's number. */
+  company(program: CompanyProgram): Promise<CompanyResult[]> {
+    return this.#askAll(
+      encodeCompanyRequest(this.#request(encodeCompany(program))),
+      (reply) => decodeCompanyResult(decodeResult(reply), program),
+      this.#subject("company", program),
     );
   }
 

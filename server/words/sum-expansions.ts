@@ -81,7 +81,8 @@ function sumTerms<T extends InfixExpansion>(lists: readonly (readonly T[])[]): T
   return [...byTerm.values()];
 }
 
-function addAll(lists: readonly (readonly number[])[]): number[] {
+/** The lists, all of the same length, added up place by place. */
+export function addAll(lists: readonly (readonly number[])[]): number[] {
   const first = lists[0] ?? [];
   return first.map((_, i) => lists.reduce((sum, list) => sum + (list[i] ?? 0), 0));
 }

@@ -95,6 +95,11 @@ export class IndexShard {
     return this.#reader.expand(request);
   }
 
+  company(request: ProgramRequest): Uint8Array {
+    this.seen(request.oldestGeneration);
+    return this.#reader.company(request);
+  }
+
   search(request: ProgramRequest): Uint8Array {
     this.seen(request.oldestGeneration);
     const result = this.#reader.search(request);

@@ -35,6 +35,7 @@ export const Op = {
   SAMPLE: 30,
   PENDING: 31,
   PUT_VECTORS: 32,
+  COMPANY: 33,
   BACKUP_TAKE: 40,
   BACKUP_WRITE: 41,
   BACKUP_DROP: 42,

@@ -1,7 +1,8 @@
-// Query programs that are nearly right: search, expand and explain programs with bytes changed, against two segments.
+// Query programs that are nearly right: search, expand, explain and company programs with bytes changed, against two segments.
 
 import type { Random } from "../../bench/random.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { encodeCompany } from "../../engine-wasm/host/programs/company-program.js";
 import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
@@ -12,7 +13,9 @@ import { Canary } from "./canary.js";
 import { catalogueSegment, liveBits, snapshotBytes, someSeqs } from "./catalogue.js";
 import { finding, mutateBytes, type Target } from "./target.js";
 
-const KERNELS = ["search", "expand", "explain", "findIds", "locate"] as const;
+const KERNELS = ["search", "expand", "explain", "findIds", "locate", "company"] as const;
+/** Numbers of the kernels that take a program. */
+const PROGRAMS = [0, 1, 2, 5];
 const ROWS = [300, 40] as const;
 
 /** Input: a byte that names the kernel, then its program. */
@@ -33,6 +36,10 @@ export function programTarget(module: EngineModule): Target {
     const program = randomProgram(bench, pick);
     return pick([true, false]) ? program : { ...program, neighbours: randomNeighbours(pick) };
   };
+  const companyWords = (random: Random): string[][] =>
+    Array.from({ length: random.below(4) }, () =>
+      Array.from({ length: random.below(3) }, () => Buffer.from(bench.fold(random.pick(WORDS))).toString()),
+    );
   const wholes = (random: Random, kernel: number): Uint8Array => {
     const pick: Pick = (list) => random.pick(list);
     switch (KERNELS[kernel]) {
@@ -60,6 +67,12 @@ export function programTarget(module: EngineModule): Target {
         });
       case "explain":
         return encodeExplain(searchProgram(pick), someSeqs(random, ROWS[0] + ROWS[1]));
+      case "company":
+        return encodeCompany({
+          slots: TEXT_SLOTS.filter(() => random.below(3) > 0),
+          words: companyWords(random),
+          candidates: companyWords(random),
+        });
       default: {
         const numbers = Float64Array.from(someSeqs(random, ROWS[0] + ROWS[1]));
         return new Uint8Array(numbers.buffer);
@@ -69,9 +82,9 @@ export function programTarget(module: EngineModule): Target {
   return {
     name: "program",
     generate(random) {
-      const kernel = random.pick([0, 0, 0, 0, 1, 1, 2, 2, 3, 4]);
+      const kernel = random.pick([0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5]);
       const whole = wholes(random, kernel);
-      const program = kernel < 3 && random.below(8) > 0 ? mutateBytes(random, whole) : whole;
+      const program = PROGRAMS.includes(kernel) && random.below(8) > 0 ? mutateBytes(random, whole) : whole;
       return Buffer.concat([Uint8Array.of(kernel), program]);
     },
     check(input) {

@@ -9,6 +9,7 @@ import {
   SEG_ROWS,
 } from "../../engine-wasm/assembly/layout.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import { encodeCompany } from "../../engine-wasm/host/programs/company-program.js";
 import { encodeExpand } from "../../engine-wasm/host/programs/expand-program.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
 import { encodeSearch } from "../../engine-wasm/host/programs/search-program.js";
@@ -52,6 +53,11 @@ export function segmentTarget(module: EngineModule): Target {
       infix: "anywhere" as const,
     })),
   });
+  const company = encodeCompany({
+    slots: TEXT_SLOTS,
+    words: [["shoe"], ["red", "日本"]],
+    candidates: [["blue", "x"], ["y"]],
+  });
   const searches = (choice: number) => {
     const random = new Random(choice);
     const pick: Pick = (list) => random.pick(list);
@@ -80,6 +86,7 @@ export function segmentTarget(module: EngineModule): Target {
       // a live bitset fits the rows, whatever their number is
       const kind = Buffer.from(bytes).readUInt32LE(SEG_ROWS) === ROWS ? "some" : "all";
       canary.ask("expand", (kernels, p, length, held) => kernels.expand(held[kind].at, p, length), expand);
+      canary.ask("company", (kernels, p, length, held) => kernels.company(held[kind].at, p, length), company);
       for (const program of searches(input[0]!)) {
         canary.ask(
           "search",

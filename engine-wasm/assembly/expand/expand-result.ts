@@ -1,8 +1,7 @@
 // Writes what an expansion found. The bytes are drawn in docs/FORMATS.md.
 import { PREFIX_TERMS_LISTED, WORD_EXACT, WORD_INFIX, WORD_INSIDE, WORD_PREFIX } from "../layout";
-import { bitsCount } from "../memory/bitset";
 import { Result } from "../memory/result";
-import { Seg, Snap } from "../segment/segment";
+import { liveRows } from "../segment/live";
 import { Lengths } from "../segment/statistics";
 import { AskedWord, Expansion } from "./expansion";
 import { TermEntry, TermList } from "./term-list";
@@ -13,7 +12,7 @@ export function writeExpansion(expansion: Expansion): i32 {
   const slots = expansion.slots;
   const lengths = Lengths.make();
   const result = Result.open();
-  writeRows(result, snapshot);
+  result.putF64(liveRows(snapshot));
   for (let i: u32 = 0; i < slots.count; i++) {
     lengths.sumOf(snapshot, slots.at(i));
     result.putF64(lengths.sum);
@@ -26,17 +25,6 @@ export function writeExpansion(expansion: Expansion): i32 {
     if (suspect.typos > 0) writeTypos(result, suspect.typoTerms);
   }
   return <i32>result.close();
-}
-
-function writeRows(result: Result, snapshot: usize): void {
-  const segments = Snap.count(snapshot);
-  let liveRows: f64 = 0;
-  for (let i: u32 = 0; i < segments; i++) {
-    const live = Snap.live(snapshot, i);
-    const rows = Seg.rows(Snap.segment(snapshot, i));
-    liveRows += <f64>(live == 0 ? rows : bitsCount(live, rows));
-  }
-  result.putF64(liveRows);
 }
 
 function writeWord(result: Result, word: AskedWord, slotCount: u32): void {

@@ -73,9 +73,7 @@ export function beginExpansion(snapshot: usize, program: usize, bytes: usize): E
   const expansion = changetype<Expansion>(scratchZeroed(offsetof<Expansion>()));
   const reader = ProgramReader.open(program, bytes, PROGRAM_EXPAND);
   expansion.snapshot = snapshot;
-  expansion.slots = Slots.make(reader.countWithin(reader.u16(), 2));
-  for (let i: u32 = 0; i < expansion.slots.count; i++) expansion.slots.put(i, reader.u16());
-  expansion.slots.finish();
+  expansion.slots = Slots.read(reader);
   expansion.wordCount = reader.countWithin(reader.u16(), WORD_LEAST);
   expansion.words = scratch(<usize>expansion.wordCount * offsetof<AskedWord>());
   for (let i: u32 = 0; i < expansion.wordCount; i++) readWord(reader, expansion.word(i));

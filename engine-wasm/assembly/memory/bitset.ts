@@ -128,6 +128,15 @@ export function bitsCount(bits: usize, rows: u32): u32 {
   return <u32>count;
 }
 
+/** How many rows are in both. */
+export function bitsCountBoth(a: usize, b: usize, rows: u32): u32 {
+  if (CHECKED) assert(bitsEndClean(a, rows), "no bit at or beyond the rows is set");
+  const words = Bits.words(rows);
+  let count: u64 = 0;
+  for (let i: u32 = 0; i < words; i++) count += popcnt(Bits.word(a, i) & Bits.word(b, i));
+  return <u32>count;
+}
+
 /** False when a bit at or beyond `rows` is set. */
 export function bitsEndClean(bits: usize, rows: u32): bool {
   return rows == 0 || (Bits.word(bits, Bits.words(rows) - 1) & ~lastMask(rows)) == 0;

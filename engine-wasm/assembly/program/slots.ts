@@ -1,7 +1,7 @@
 // The slots a program queries, and the way back from a slot to its place in the program.
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
-import { programBad } from "./program";
+import { ProgramReader, programBad } from "./program";
 
 /** What `indexOf` answers for a slot that is not queried. */
 export const NOT_QUERIED: u32 = 0xffffffff;
@@ -13,6 +13,14 @@ export class Slots {
   slots: usize; // u16 by index
   indexes: usize; // u16 by slot: index + 1, 0 = not queried
   largest: u32;
+
+  /** Reads a count and that many slots; one that occurs twice makes the program bad. */
+  static read(reader: ProgramReader): Slots {
+    const made = Slots.make(reader.countWithin(reader.u16(), 2));
+    for (let i: u32 = 0; i < made.count; i++) made.put(i, reader.u16());
+    made.finish();
+    return made;
+  }
 
   /** Room for the program's `count` slots, to be set with `put`. */
   static make(count: u32): Slots {

@@ -2,6 +2,7 @@
 // snapshots that name them; copying one and killing rows in the copy makes the next snapshot.
 import { release, reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
+import { Seg, Snap } from "./segment";
 
 /** A region with all rows live. */
 export function liveAll(rows: u32): usize {
@@ -31,4 +32,16 @@ export function liveKill(live: usize, row: u32): u32 {
 
 export function liveCount(live: usize, rows: u32): u32 {
   return bitsCount(live, rows);
+}
+
+/** How many rows of a snapshot are live. */
+export function liveRows(snapshot: usize): f64 {
+  const segments = Snap.count(snapshot);
+  let sum: f64 = 0;
+  for (let i: u32 = 0; i < segments; i++) {
+    const live = Snap.live(snapshot, i);
+    const rows = Seg.rows(Snap.segment(snapshot, i));
+    sum += <f64>(live == 0 ? rows : bitsCount(live, rows));
+  }
+  return sum;
 }

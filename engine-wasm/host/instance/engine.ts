@@ -197,6 +197,13 @@ export class Engine {
     );
   }
 
+  /** Answers a company program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  company(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
+    return this.#instance.before(deadline, () =>
+      this.#instance.exchange(program, (kernels, p, bytes) => kernels.company(snapshot, p, bytes)),
+    );
+  }
+
   /** A codes region for a segment of so many rows, none of which has a code. It is the caller's, like a live bitset. Throws EngineError("memory"). */
   newCodes(rows: number): number {
     return this.#codes.create(rows);

@@ -45,6 +45,7 @@ export interface Kernels {
   search(snapshot: Address, program: Address, bytes: number): Address;
   explain(snapshot: Address, question: Address, bytes: number): Address;
   nearest(snapshot: Address, question: Address, bytes: number): Address;
+  company(snapshot: Address, program: Address, bytes: number): Address;
   findIds(snapshot: Address, hashes: Address, bytes: number): Address;
   locate(snapshot: Address, seqs: Address, bytes: number): Address;
   // vectors
@@ -114,6 +115,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   search: true,
   explain: true,
   nearest: true,
+  company: true,
   findIds: true,
   locate: true,
   checkModel: true,

@@ -44,6 +44,11 @@ export class Reader {
     return engine.expand(snapshots.at(generation).address, program, deadline || undefined);
   }
 
+  company({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.company(snapshots.at(generation).address, program, deadline || undefined);
+  }
+
   search({ generation, program, deadline }: ProgramRequest): Uint8Array {
     const { engine, snapshots } = this.#state;
     return engine.search(snapshots.at(generation).address, program, deadline || undefined);

@@ -5,6 +5,7 @@ import * as L from "../../../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
+import { encodeCompany } from "../../../../engine-wasm/host/programs/company-program.js";
 import { encodeExpand } from "../../../../engine-wasm/host/programs/expand-program.js";
 import {
   ALL_ROWS,
@@ -118,6 +119,12 @@ const EXPAND = {
   ],
 };
 
+const COMPANY = {
+  slots: TEXT_SLOTS,
+  words: [["red"], ["shoe", "shop", "x"]],
+  candidates: [["42"], ["blue", "read"]],
+};
+
 /** Runs a query; anything but an answer or a refusal is a failure. */
 function survives(engine: Engine, query: () => unknown): string {
   try {
@@ -151,16 +158,19 @@ test("damaged programs", () => {
     [documents(200, 1), documents(90, 2)],
     (i) => i === 3,
   );
-  const [search, expand] = [encodeSearch(SEARCH), encodeExpand(EXPAND)];
+  const search = encodeSearch(SEARCH);
   const before = Buffer.from(engine.search(snapshot, search));
+  const asked = [
+    [encodeExpand(EXPAND), (p: Uint8Array) => engine.expand(snapshot, p)],
+    [encodeCompany(COMPANY), (p: Uint8Array) => engine.company(snapshot, p)],
+    ...Array.from({ length: 4 }, () => [search, (p: Uint8Array) => engine.search(snapshot, p)] as const),
+  ] as const;
   const outcomes = new Map<string, number>();
-  for (let i = 0; i < effort(2000, 4000); i++) {
-    const isSearch = i % 4 !== 0;
-    const whole = flip(isSearch ? search : expand, pick, 0, isSearch ? search.length : expand.length);
+  for (let i = 0; i < effort(2400, 4800); i++) {
+    const [good, run] = asked[i % asked.length]!;
+    const whole = flip(good, pick, 0, good.length);
     const program = pick([whole, whole, whole.subarray(0, pick([...whole.keys()]))]);
-    const outcome = survives(engine, () =>
-      isSearch ? engine.search(snapshot, program) : engine.expand(snapshot, program),
-    );
+    const outcome = survives(engine, () => run(program));
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   expect([...outcomes.keys()].sort()).toEqual(["answered", "program"]);
@@ -172,6 +182,7 @@ test("every program that ends early is refused", () => {
   for (const [program, run] of [
     [encodeSearch(SEARCH), (p: Uint8Array) => engine.search(snapshot, p)],
     [encodeExpand(EXPAND), (p: Uint8Array) => engine.expand(snapshot, p)],
+    [encodeCompany(COMPANY), (p: Uint8Array) => engine.company(snapshot, p)],
   ] as const) {
     for (let length = 0; length < program.length; length++) {
       expect(() => run(program.subarray(0, length))).toThrow("malformed");
@@ -192,7 +203,7 @@ test("damaged segments", () => {
   const engine = module.engine();
   const good = engine.attach(segment);
   const goodSnapshot = engine.setSnapshot([{ segment: good, live: 0 }]);
-  const [search, expand] = [encodeSearch(SEARCH), encodeExpand(EXPAND)];
+  const [search, expand, company] = [encodeSearch(SEARCH), encodeExpand(EXPAND), encodeCompany(COMPANY)];
   const healthy = Buffer.from(engine.search(goodSnapshot, search));
   const lists = Buffer.from(segment.buffer).readUInt32LE(L.SEG_LISTS);
   const outcomes = new Map<string, number>();
@@ -211,6 +222,7 @@ test("damaged segments", () => {
       const answers = [
         survives(engine, () => engine.search(snapshot, search)),
         survives(engine, () => engine.expand(snapshot, expand)),
+        survives(engine, () => engine.company(snapshot, company)),
       ];
       engine.releaseSnapshot(snapshot);
       engine.liveRelease(live);

@@ -1,5 +1,6 @@
 // A read view as its callers see it; the shards' side is in test/unit/shards.
 import { expect, test } from "vitest";
+import type { CompanyProgram } from "../../../../engine-wasm/host/programs/company-program.js";
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { IndexState } from "../../../../server/cluster/index-state.js";
@@ -8,8 +9,8 @@ import { Recorder } from "../../../../server/metrics/recorder.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
 import { makeRecord } from "../record.js";
 
-const NOTHING_ASKED: ExpandProgram = { slots: [], words: [] };
-/** An empty dictionary: no live rows, nothing of no slots and no words. */
+const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
+/** An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both programs. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 /** A view of an empty index in one shard whose searches end at `deadline`. */
@@ -23,11 +24,13 @@ function viewUntil(deadline: number): ReadView {
 }
 
 test("an answer that comes in time is read, one that comes after the deadline is not", async () => {
-  await expect(viewUntil(Date.now() + 60_000).expand(NOTHING_ASKED)).resolves.toMatchObject([
-    { liveRows: 0 },
-  ]);
-  await expect(viewUntil(Date.now() - 1).expand(NOTHING_ASKED)).rejects.toMatchObject({
-    code: "SK-SE-503",
-    retryAfter: 1,
-  });
+  for (const ask of ["expand", "company"] as const) {
+    await expect(viewUntil(Date.now() + 60_000)[ask](NOTHING_ASKED)).resolves.toMatchObject([
+      { liveRows: 0 },
+    ]);
+    await expect(viewUntil(Date.now() - 1)[ask](NOTHING_ASKED)).rejects.toMatchObject({
+      code: "SK-SE-503",
+      retryAfter: 1,
+    });
+  }
 });

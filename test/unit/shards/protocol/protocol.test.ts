@@ -131,6 +131,7 @@ describe("reads", () => {
     const request = { uid: 3, generation: 4, oldestGeneration: 2, program: Uint8Array.of(1, 2, 3) };
     for (const [op, encode] of [
       [Op.EXPAND, program.encodeExpandRequest],
+      [Op.COMPANY, program.encodeCompanyRequest],
       [Op.SEARCH, program.encodeSearchRequest],
       [Op.DELETE_WHERE, program.encodeDeleteWhere],
     ] as const) {

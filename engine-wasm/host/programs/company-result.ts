@@ -1,0 +1,31 @@
+// The engine's answer to a company program. Decoding needs the program: the result repeats nothing.
+import { ByteReader } from "../bytes.js";
+import type { CompanyProgram } from "./company-program.js";
+
+/** In how many live documents a candidate stands, alone and together with the words. */
+export interface CandidateCompany {
+  readonly documents: number;
+  /** In the order of the program's words: documents that have the candidate and the word. */
+  readonly together: readonly number[];
+}
+
+export interface CompanyResult {
+  readonly liveRows: number;
+  /** In the order of the program's words: live documents that have each of them. */
+  readonly words: readonly number[];
+  /** In the order of the program's candidates. */
+  readonly candidates: readonly CandidateCompany[];
+}
+
+/** Throws a RangeError when the bytes are not the answer to `program`. */
+export function decodeCompanyResult(bytes: Uint8Array, program: CompanyProgram): CompanyResult {
+  const reader = new ByteReader(bytes);
+  const liveRows = reader.f64();
+  const words = program.words.map(() => reader.u32());
+  const candidates = program.candidates.map(() => ({
+    documents: reader.u32(),
+    together: program.words.map(() => reader.u32()),
+  }));
+  if (reader.remaining !== 0) throw new RangeError(`${reader.remaining} bytes after the company result`);
+  return { liveRows, words, candidates };
+}
