@@ -187,11 +187,11 @@ function three(figures: readonly number[]): string {
 }
 
 /** A difference with its sign. */
-function signed(difference: number): string {
+export function signed(difference: number): string {
   return `${difference < 0 ? "-" : "+"}${Math.abs(difference).toFixed(4)}`;
 }
 
-function figure(n: number): string {
+export function figure(n: number): string {
   return n.toFixed(4);
 }
 
