@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { machineCard } from "../machine.js";
+import { runAblation, SIGNALS, type Signal, WITHOUT_VARIABLE } from "./ablation-run.js";
 import { comparisonMarkdown, readWritten } from "./against.js";
 import { type JudgedResult, runJudged } from "./judged-run.js";
 import { JUDGED_SETS, type JudgedSet } from "./judged-sets.js";
 import { runMisspellings } from "./misspelling-run.js";
 import { MODES, type Mode } from "./ranked-index.js";
 import {
+  ablationMarkdown,
   type Conditions,
   judgedMarkdown,
   misspellingMarkdown,
@@ -25,6 +27,8 @@ interface Options {
   readonly data: string;
   readonly set?: readonly string[];
   readonly misspellings?: boolean;
+  readonly ablate?: boolean;
+  readonly signals?: readonly Signal[];
   readonly modes: readonly [Mode, ...Mode[]];
   readonly language: string;
   readonly settings: string;
@@ -52,6 +56,12 @@ await new Command("relevance")
     ["keyword"],
   )
   .option("--misspellings", "misspelt words instead of judged queries")
+  .option("--ablate", "what each signal of the ranking is worth, on judged queries in keyword mode")
+  .option(
+    "--signals <list>",
+    `with --ablate: only these, of ${SIGNALS.join(", ")}; nothing is kept in --out`,
+    listOf(SIGNALS),
+  )
   .option("--language <code>", "the judged indexes' language, or none", "en")
   .option("--settings <json>", "further index settings", '{"drop_tokens_threshold":100}')
   .option("--seed <n>", "seed of the changed queries, of the order of the words and of the tests", "1")
@@ -67,6 +77,7 @@ async function run(options: Options): Promise<void> {
   const serve: Serve = (work) => withServer(options.server, dataDir, work);
   try {
     if (options.misspellings === true) await misspellings(serve, options);
+    else if (options.ablate === true) await ablation(serve, options);
     else await judged(serve, options);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
@@ -87,6 +98,15 @@ async function judged(serve: Serve, options: Options): Promise<void> {
   const markdown = judgedMarkdown(conditions, results) + modesMarkdown(results);
   keep(options, "relevance", options.set === undefined, conditions, results, markdown);
   if (earlier !== null) process.stdout.write(comparisonMarkdown(earlier, results, conditions));
+}
+
+async function ablation(serve: Serve, options: Options): Promise<void> {
+  const conditions = judgedConditions(options);
+  const { data, set, signals } = options;
+  const plan = { ...conditions, data, sets: setsOf(options), signals: signals ?? SIGNALS };
+  const results = await runAblation(plan, serve);
+  const whole = set === undefined && signals === undefined;
+  keep(options, "ablation", whole, conditions, results, ablationMarkdown(conditions, results));
 }
 
 async function misspellings(serve: Serve, options: Options): Promise<void> {
@@ -130,8 +150,15 @@ function judgedConditions(options: Options): Conditions {
 
 function conditionsOf(options: Options, settings: Record<string, unknown>): Conditions {
   return {
-    machine: machineCard(`npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim()),
+    machine: machineCard(command()),
     settings: { ...settings, ...(JSON.parse(options.settings) as Record<string, unknown>) },
     seed: Number(options.seed),
   };
+}
+
+/** As it would be typed again, with what the server takes from the environment. */
+function command(): string {
+  const without = process.env[WITHOUT_VARIABLE];
+  const environment = without === undefined ? "" : `${WITHOUT_VARIABLE}=${without} `;
+  return `${environment}npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim();
 }
