@@ -1,15 +1,21 @@
-// Runs a judged set against a server: every query as it stands, then with one typing error of every kind, and
-// what each ranking is worth.
+// Runs a judged set against a server: every query as it stands and in its other forms (query-variants.ts), and what
+// each ranking is worth.
 
 import type { ApiClient } from "../../server/cli/api.js";
-import { Random } from "../random.js";
 import { type JudgedQuery, type JudgedSet, readDocuments, readQueries } from "./judged-sets.js";
-import { type Measures, meanOf, measure } from "./measures.js";
-import { type Mode, RankedIndex } from "./ranked-index.js";
-import { ERROR_KINDS, type ErrorKind, mistype } from "./typing-error.js";
+import { type Measures, mean, meanOf, measure } from "./measures.js";
+import { type Variant, variantTexts } from "./query-variants.js";
+import { type Asking, type Mode, RankedIndex } from "./ranked-index.js";
+import { ERROR_KINDS, hitsWordOf } from "./typing-error.js";
 
-/** Rows asked for per query. MAP is taken over them, as trec_eval and the baselines do. */
-const DEPTH = 1000;
+/** Rows asked for where MAP is reported: it is taken over them, as trec_eval and the baselines do. */
+const MAP_DEPTH = 1000;
+/** Rows asked for where MAP is not reported. */
+const PAGE_DEPTH = 100;
+/** The default of min_len_1typo: the engine forgives no typo in a shorter word. */
+const FORGIVEN_LETTERS_MIN = 4;
+
+export const WITHOUT_UNDERSTANDING = "clean, without understanding";
 
 export interface JudgedResult extends ModeResult {
   readonly set: string;
@@ -19,15 +25,26 @@ export interface JudgedResult extends ModeResult {
   readonly modes: readonly ModeResult[];
 }
 
+/**
+ * nDCG@10 by the form of the queries: clean and the kinds of typing errors; of the first mode also short, natural and,
+ * when it is keyword, WITHOUT_UNDERSTANDING.
+ */
+export type FiguresByForm = Readonly<Record<string, number>>;
+
 export interface ModeResult {
   readonly mode: Mode;
   readonly clean: Measures;
   /** The mean over the four kinds of errors. */
   readonly mistyped: Measures;
-  /** nDCG@10 by kind of error. */
-  readonly mistypedNdcg10: Readonly<Record<ErrorKind, number>>;
-  /** nDCG@10 of every query, clean and mean of mistyped, to compare two rankings query by query. */
-  readonly perQuery: readonly { id: string; text: string; ndcg10: number; mistypedNdcg10: number }[];
+  readonly ndcg10: FiguresByForm;
+  /** nDCG@10 over the queries in which the word with the error is long enough to be forgiven. */
+  readonly forgivable: { readonly queries: number; readonly clean: number; readonly mistyped: number };
+  /** To compare two rankings query by query. */
+  readonly perQuery: readonly {
+    readonly id: string;
+    readonly text: string;
+    readonly ndcg10: FiguresByForm;
+  }[];
 }
 
 export async function runJudged(
@@ -39,12 +56,46 @@ export async function runJudged(
   [first, ...others]: readonly [Mode, ...Mode[]],
 ): Promise<JudgedResult> {
   const index = await RankedIndex.fill(client, set.name, set.fields, settings, readDocuments(data, set));
-  const queries = readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
-  const result = await runMode(index, queries, seed, first);
+  const queries = askedQueries(data, set);
+  const result = await runMode(index, queries, seed, first, furtherForms(first));
   const modes: ModeResult[] = [];
-  for (const mode of others) modes.push(await runMode(index, queries, seed, mode));
+  for (const mode of others) modes.push(await runMode(index, queries, seed, mode, []));
   await index.drop();
   return { set: set.name, documents: index.documents, queries: queries.length, ...result, modes };
+}
+
+/** The judged queries as they are asked. */
+export function askedQueries(data: string, set: JudgedSet): JudgedQuery[] {
+  return readQueries(data, set).map((query) => ({ ...query, text: withoutOperators(query.text) }));
+}
+
+/** Asks all queries in one form and measures every ranking, in the order of the queries. */
+export async function askAll(
+  index: RankedIndex,
+  queries: readonly JudgedQuery[],
+  variant: Variant,
+  seed: number,
+  asking: Asking,
+): Promise<Measures[]> {
+  const texts = queries.map((query) => query.text);
+  const rankings = await index.rankAll(variantTexts(texts, variant, seed), asking);
+  return queries.map((query, i) => measure(rankings[i]!, query.judgments));
+}
+
+interface Form {
+  readonly name: string;
+  readonly variant: Variant;
+  readonly ai?: boolean;
+}
+
+/** Forms that only the first mode is asked. Understanding is switched off to see what it does to keyword queries. */
+function furtherForms(mode: Mode): Form[] {
+  const forms: Form[] = [
+    { name: "short", variant: "short" },
+    { name: "natural", variant: "natural" },
+  ];
+  if (mode === "keyword") forms.unshift({ name: WITHOUT_UNDERSTANDING, variant: "clean", ai: false });
+  return forms;
 }
 
 async function runMode(
@@ -52,27 +103,33 @@ async function runMode(
   queries: readonly JudgedQuery[],
   seed: number,
   mode: Mode,
+  further: readonly Form[],
 ): Promise<ModeResult> {
-  const measured = async (texts: readonly string[]): Promise<Measures[]> => {
-    const rankings = await index.rankAll(texts, DEPTH, mode);
-    return queries.map((query, i) => measure(rankings[i]!, query.judgments));
-  };
-  const clean = await measured(queries.map((query) => query.text));
+  const asked = { mode, depth: MAP_DEPTH };
+  const clean = await askAll(index, queries, "clean", seed, asked);
+  const byForm: Record<string, Measures[]> = { clean };
+  for (const { name, variant, ai } of further)
+    byForm[name] = await askAll(index, queries, variant, seed, { mode, depth: PAGE_DEPTH, ai });
   const mistyped: Measures[][] = [];
-  for (const kind of ERROR_KINDS) mistyped.push(await measured(mistypedTexts(queries, kind, seed)));
+  for (const kind of ERROR_KINDS) {
+    const measured = await askAll(index, queries, kind, seed, asked);
+    byForm[kind] = measured;
+    mistyped.push(measured);
+  }
+  const figures = (of: (all: Measures[]) => number): FiguresByForm =>
+    Object.fromEntries(Object.entries(byForm).map(([form, all]) => [form, of(all)]));
+  const forgivable = queries.flatMap(({ text }, i) => (hitsWordOf(FORGIVEN_LETTERS_MIN, text) ? [i] : []));
   return {
     mode,
     clean: meanOf(clean),
     mistyped: meanOf(mistyped.flat()),
-    mistypedNdcg10: Object.fromEntries(
-      ERROR_KINDS.map((kind, i) => [kind, meanOf(mistyped[i]!).ndcg10]),
-    ) as Record<ErrorKind, number>,
-    perQuery: queries.map(({ id, text }, i) => ({
-      id,
-      text,
-      ndcg10: clean[i]!.ndcg10,
-      mistypedNdcg10: meanOf(mistyped.map((kind) => kind[i]!)).ndcg10,
-    })),
+    ndcg10: figures((all) => meanOf(all).ndcg10),
+    forgivable: {
+      queries: forgivable.length,
+      clean: mean(forgivable.map((i) => clean[i]!.ndcg10)),
+      mistyped: mean(forgivable.flatMap((i) => mistyped.map((kind) => kind[i]!.ndcg10))),
+    },
+    perQuery: queries.map(({ id, text }, i) => ({ id, text, ndcg10: figures((all) => all[i]!.ndcg10) })),
   };
 }
 
@@ -82,10 +139,4 @@ async function runMode(
  */
 export function withoutOperators(text: string): string {
   return text.replace(/"/g, " ").replace(/(^|\s)-+/g, "$1");
-}
-
-/** Each query's errors depend on the seed, the kind and its place only, not on other sets. */
-function mistypedTexts(queries: readonly JudgedQuery[], kind: ErrorKind, seed: number): string[] {
-  const random = new Random(seed + ERROR_KINDS.indexOf(kind));
-  return queries.map(({ text }) => mistype(text, kind, random) ?? text);
 }

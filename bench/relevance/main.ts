@@ -4,15 +4,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
-import { ApiClient } from "../../server/cli/api.js";
-import { ServerProcess } from "../load/server-process.js";
+import { Command, InvalidArgumentError } from "commander";
 import { machineCard } from "../machine.js";
-import { runJudged } from "./judged-run.js";
-import { JUDGED_SETS } from "./judged-sets.js";
+import { runAblation, SIGNALS, type Signal, WITHOUT_VARIABLE } from "./ablation-run.js";
+import { comparisonMarkdown, readWritten } from "./against.js";
+import { type JudgedResult, runJudged } from "./judged-run.js";
+import { JUDGED_SETS, type JudgedSet } from "./judged-sets.js";
 import { runMisspellings } from "./misspelling-run.js";
 import { MODES, type Mode } from "./ranked-index.js";
 import {
+  ablationMarkdown,
   type Conditions,
   judgedMarkdown,
   misspellingMarkdown,
@@ -20,98 +21,144 @@ import {
   writeJson,
   writeReport,
 } from "./report.js";
+import { type Serve, withServer } from "./with-server.js";
 
 interface Options {
   readonly data: string;
-  readonly set?: string;
+  readonly set?: readonly string[];
   readonly misspellings?: boolean;
-  readonly modes: string;
+  readonly ablate?: boolean;
+  readonly signals?: readonly Signal[];
+  readonly modes: readonly [Mode, ...Mode[]];
   readonly language: string;
   readonly settings: string;
   readonly seed: string;
   readonly json?: string;
+  readonly against?: string;
   readonly server: string;
   readonly out: string;
 }
 
-const ADMIN_KEY = "bench-admin-key-0123456789";
+const SET_NAMES = JUDGED_SETS.map(({ name }) => name);
 
-const program = new Command("relevance")
+await new Command("relevance")
   .description("measure the ranking on judged queries, or on misspelt words")
   .option("--data <folder>", "the public data (its README says what is in it)", "../shared/data")
-  .option("--set <list>", "only these judged sets, for instance cranfield,cisi; nothing is kept in --out")
+  .option(
+    "--set <list>",
+    "only these judged sets, for instance cranfield,cisi; nothing is kept in --out",
+    listOf(SET_NAMES),
+  )
   .option(
     "--modes <list>",
     `search modes to compare, of ${MODES.join(", ")}; the first one is the baseline`,
-    "keyword",
+    listOf(MODES),
+    ["keyword"],
   )
   .option("--misspellings", "misspelt words instead of judged queries")
+  .option("--ablate", "what each signal of the ranking is worth, on judged queries in keyword mode")
+  .option(
+    "--signals <list>",
+    `with --ablate: only these, of ${SIGNALS.join(", ")}; nothing is kept in --out`,
+    listOf(SIGNALS),
+  )
   .option("--language <code>", "the judged indexes' language, or none", "en")
   .option("--settings <json>", "further index settings", '{"drop_tokens_threshold":100}')
-  .option("--seed <n>", "seed of the typing errors and of the order of the words", "1")
+  .option("--seed <n>", "seed of the changed queries, of the order of the words and of the tests", "1")
   .option("--json <file>", "also write the results here")
+  .option("--against <file>", "compare judged queries with what an earlier run wrote with --json")
   .option("--server <file>", "the compiled command line to start", "dist/server/cli/main.js")
   .option("--out <folder>", "where results go", "bench/results")
-  .action(run);
-await program.parseAsync();
+  .action(run)
+  .parseAsync();
 
 async function run(options: Options): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "skein-relevance-"));
-  const server = await ServerProcess.start({
-    main: options.server,
-    dataDir,
-    adminKey: ADMIN_KEY,
-    shards: null,
-    durability: "os",
-  });
-  const client = new ApiClient(server.url.href, ADMIN_KEY);
+  const serve: Serve = (work) => withServer(options.server, dataDir, work);
   try {
-    await (options.misspellings === true ? misspellings : judged)(client, options);
+    if (options.misspellings === true) await misspellings(serve, options);
+    else if (options.ablate === true) await ablation(serve, options);
+    else await judged(serve, options);
   } finally {
-    client.close();
-    await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-async function judged(client: ApiClient, options: Options): Promise<void> {
-  const names = options.set?.split(",") ?? JUDGED_SETS.map(({ name }) => name);
-  const sets = names.map((name) => {
-    const set = JUDGED_SETS.find((known) => known.name === name);
-    return set ?? program.error(`--set: no judged set "${name}"`);
+async function judged(serve: Serve, options: Options): Promise<void> {
+  const { data, modes, against } = options;
+  const conditions = judgedConditions(options);
+  const { settings, seed } = conditions;
+  const earlier = against === undefined ? null : readWritten(against, seed);
+  const results = await serve(async (client) => {
+    const measured: JudgedResult[] = [];
+    for (const set of setsOf(options))
+      measured.push(await runJudged(client, data, set, settings, seed, modes));
+    return measured;
   });
-  const conditions = conditionsOf(options, options.language === "none" ? {} : { language: options.language });
-  const modes = modesOf(options.modes);
-  const results = [];
-  for (const set of sets)
-    results.push(await runJudged(client, options.data, set, conditions.settings, conditions.seed, modes));
   const markdown = judgedMarkdown(conditions, results) + modesMarkdown(results);
-  if (options.set === undefined) writeReport(options.out, "relevance", conditions, results, markdown);
-  if (options.json !== undefined) writeJson(options.json, conditions, results);
-  process.stdout.write(markdown);
+  keep(options, "relevance", options.set === undefined, conditions, results, markdown);
+  if (earlier !== null) process.stdout.write(comparisonMarkdown(earlier, results, conditions));
 }
 
-function modesOf(list: string): [Mode, ...Mode[]] {
-  const [first, ...others] = list.split(",").map((name) => {
-    const mode = MODES.find((known) => known === name);
-    return mode ?? program.error(`--modes: no mode "${name}"`);
-  });
-  return [first!, ...others];
+async function ablation(serve: Serve, options: Options): Promise<void> {
+  const conditions = judgedConditions(options);
+  const { data, set, signals } = options;
+  const plan = { ...conditions, data, sets: setsOf(options), signals: signals ?? SIGNALS };
+  const results = await runAblation(plan, serve);
+  const whole = set === undefined && signals === undefined;
+  keep(options, "ablation", whole, conditions, results, ablationMarkdown(conditions, results));
 }
 
-async function misspellings(client: ApiClient, options: Options): Promise<void> {
+async function misspellings(serve: Serve, options: Options): Promise<void> {
   const conditions = conditionsOf(options, {});
-  const result = await runMisspellings(client, options.data, conditions.settings, conditions.seed);
-  const markdown = misspellingMarkdown(conditions, result);
-  writeReport(options.out, "misspellings", conditions, result, markdown);
-  if (options.json !== undefined) writeJson(options.json, conditions, result);
+  const { settings, seed } = conditions;
+  const result = await serve((client) => runMisspellings(client, options.data, settings, seed));
+  keep(options, "misspellings", true, conditions, result, misspellingMarkdown(conditions, result));
+}
+
+/** Prints the results and writes them where the options say. A part of them replaces no report of the whole. */
+function keep(
+  { out, json }: Options,
+  name: string,
+  whole: boolean,
+  conditions: Conditions,
+  results: unknown,
+  markdown: string,
+): void {
+  if (whole) writeReport(out, name, conditions, results, markdown);
+  if (json !== undefined) writeJson(json, conditions, results);
   process.stdout.write(markdown);
+}
+
+/** Reads an option's list of names. */
+function listOf<T extends string>(known: readonly T[]): (list: string) => T[] {
+  return (list) =>
+    list.split(",").map((name) => {
+      const found = known.find((one) => one === name);
+      if (found === undefined) throw new InvalidArgumentError(`"${name}" is none of ${known.join(", ")}.`);
+      return found;
+    });
+}
+
+function setsOf({ set }: Options): JudgedSet[] {
+  return JUDGED_SETS.filter(({ name }) => set === undefined || set.includes(name));
+}
+
+function judgedConditions(options: Options): Conditions {
+  return conditionsOf(options, options.language === "none" ? {} : { language: options.language });
 }
 
 function conditionsOf(options: Options, settings: Record<string, unknown>): Conditions {
   return {
-    machine: machineCard(`npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim()),
+    machine: machineCard(command()),
     settings: { ...settings, ...(JSON.parse(options.settings) as Record<string, unknown>) },
     seed: Number(options.seed),
   };
+}
+
+/** As it would be typed again, with what the server takes from the environment. */
+function command(): string {
+  const without = process.env[WITHOUT_VARIABLE];
+  const environment = without === undefined ? "" : `${WITHOUT_VARIABLE}=${without} `;
+  return `${environment}npm run relevance -- ${process.argv.slice(2).join(" ")}`.trim();
 }

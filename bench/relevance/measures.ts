@@ -66,13 +66,17 @@ export function relevantCount(judgments: Judgments): number {
 
 /** The mean of every measure over queries. Requires at least one. */
 export function meanOf(all: readonly Measures[]): Measures {
-  const mean = (pick: (one: Measures) => number) => all.reduce((sum, one) => sum + pick(one), 0) / all.length;
   return {
-    ndcg10: mean((one) => one.ndcg10),
-    ndcg10Judged: mean((one) => one.ndcg10Judged),
-    averagePrecision: mean((one) => one.averagePrecision),
-    recall100: mean((one) => one.recall100),
+    ndcg10: mean(all.map((one) => one.ndcg10)),
+    ndcg10Judged: mean(all.map((one) => one.ndcg10Judged)),
+    averagePrecision: mean(all.map((one) => one.averagePrecision)),
+    recall100: mean(all.map((one) => one.recall100)),
   };
+}
+
+/** Requires at least one number. */
+export function mean(all: readonly number[]): number {
+  return all.reduce((sum, one) => sum + one, 0) / all.length;
 }
 
 function discounted(gains: readonly number[]): number {

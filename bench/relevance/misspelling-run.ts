@@ -55,7 +55,8 @@ export async function runMisspellings(
     const alsoWords = within.filter(({ wrong }) => indexed.has(wrong));
     const rank = async (asked: readonly Misspelling[]) => {
       const texts = asked.map(({ wrong }) => wrong);
-      return (await index.rankAll(texts, DEPTH, "keyword")).map((ids) => ids.map((id) => words[Number(id)]!));
+      const rankings = await index.rankAll(texts, { mode: "keyword", depth: DEPTH });
+      return rankings.map((ids) => ids.map((id) => words[Number(id)]!));
     };
     const rankings = await rank(plain);
     plain.forEach((misspelling, i) => {

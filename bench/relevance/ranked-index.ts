@@ -14,6 +14,14 @@ const POLL_MS = 200;
 export const MODES = ["keyword", "auto", "hybrid", "semantic"] as const;
 export type Mode = (typeof MODES)[number];
 
+export interface Asking {
+  readonly mode: Mode;
+  /** At most so many documents are asked for. */
+  readonly depth: number;
+  /** False: the server does not try to understand the query. */
+  readonly ai?: boolean;
+}
+
 export class RankedIndex {
   private constructor(
     private readonly client: ApiClient,
@@ -47,21 +55,26 @@ export class RankedIndex {
     return index;
   }
 
+  /** An index that the server holds already. */
+  static async open(client: ApiClient, name: string): Promise<RankedIndex> {
+    const { records_count } = await readStats(client, name);
+    const index = new RankedIndex(client, name, records_count);
+    await index.#embedded();
+    return index;
+  }
+
   /** Resolves when every document has its vector, or the index has none. */
   async #embedded(): Promise<void> {
     for (;;) {
-      const { data } = (await this.client.json("GET", `/v1/indexes/${this.name}/stats`)) as {
-        data: { embedder: { state: string; source: string; pending: number } };
-      };
-      const { embedder } = data;
+      const { embedder } = await readStats(this.client, this.name);
       if (embedder.source === "none" || (embedder.state === "ready" && embedder.pending === 0)) return;
       if (embedder.state === "failed") throw new Error(`${this.name}: its vectors cannot be made`);
       await sleep(POLL_MS);
     }
   }
 
-  /** Ids of at most `depth` documents for the query as a user would type it, page by page. */
-  async rank(q: string, depth: number, mode: Mode): Promise<string[]> {
+  /** Ids of the documents for the query as a user would type it, page by page. */
+  async rank(q: string, { mode, depth, ai }: Asking): Promise<string[]> {
     const ids: string[] = [];
     for (let page = 1; ids.length < depth; page++) {
       const answer = (await this.client.json("POST", `/v1/indexes/${this.name}/query`, {
@@ -69,6 +82,7 @@ export class RankedIndex {
         page,
         per_page: Math.min(PAGE_DOCUMENTS_MAX, depth),
         search_mode: mode,
+        ai,
         fields: ["id"],
       })) as { hits: { document: { id: string } }[]; total_pages: number };
       ids.push(...answer.hits.map((hit) => hit.document.id));
@@ -78,12 +92,12 @@ export class RankedIndex {
   }
 
   /** `rank` for all texts, a few at a time; answers in the order of the texts. */
-  async rankAll(texts: readonly string[], depth: number, mode: Mode): Promise<string[][]> {
+  async rankAll(texts: readonly string[], asking: Asking): Promise<string[][]> {
     const rankings: string[][] = new Array(texts.length);
     let next = 0;
     const work = async (): Promise<void> => {
       for (let at = next++; at < texts.length; at = next++)
-        rankings[at] = await this.rank(texts[at]!, depth, mode);
+        rankings[at] = await this.rank(texts[at]!, asking);
     };
     await Promise.all(Array.from({ length: PARALLEL_REQUESTS }, work));
     return rankings;
@@ -93,6 +107,15 @@ export class RankedIndex {
   async drop(): Promise<void> {
     await this.client.json("DELETE", `/v1/indexes/${this.name}`);
   }
+}
+
+interface Stats {
+  readonly records_count: number;
+  readonly embedder: { readonly state: string; readonly source: string; readonly pending: number };
+}
+
+async function readStats(client: ApiClient, name: string): Promise<Stats> {
+  return ((await client.json("GET", `/v1/indexes/${name}/stats`)) as { data: Stats }).data;
 }
 
 async function* numbered(documents: AsyncIterable<Record<string, unknown>>) {

@@ -3,9 +3,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type MachineCard, machineText } from "../machine.js";
-import type { JudgedResult } from "./judged-run.js";
+import { ABLATION_VARIANTS, type SignalResult } from "./ablation-run.js";
+import { type JudgedResult, WITHOUT_UNDERSTANDING } from "./judged-run.js";
 import { JUDGED_SETS, targetOf } from "./judged-sets.js";
-import type { Measures } from "./measures.js";
+import { type Measures, mean } from "./measures.js";
 import type { MisspellingResult, MisspellingShare } from "./misspelling-run.js";
 import { ERROR_KINDS } from "./typing-error.js";
 
@@ -40,21 +41,50 @@ export function judgedMarkdown(conditions: Conditions, results: readonly JudgedR
     if (set === "icecat")
       lines.push(`icecat, judged documents only: nDCG@10 ${figure(clean.ndcg10Judged)}.`, "");
   }
-  lines.push(
-    "With one typing error in one long word of every query; the mean of the four kinds, and its ratio to the clean",
-    "figure.",
-    "",
-    `| set | nDCG@10 / MAP / Recall@100 | ratio of nDCG@10 | ${ERROR_KINDS.join(" | ")} |`,
-    "| --- | --- | --- | --- | --- | --- | --- |",
-  );
-  for (const { set, clean, mistyped, mistypedNdcg10 } of results) {
-    const own = [mistyped.ndcg10, mistyped.averagePrecision, mistyped.recall100];
-    const kinds = ERROR_KINDS.map((kind) => ratio(mistypedNdcg10[kind], clean.ndcg10)).join(" | ");
-    lines.push(`| ${set} | ${three(own)} | ${ratio(mistyped.ndcg10, clean.ndcg10)} | ${kinds} |`);
-  }
-  const ratios = results.map(({ mistyped, clean }) => mistyped.ndcg10 / clean.ndcg10);
-  lines.push(`| mean | | ${mean(ratios).toFixed(3)} | | | | |`);
+  lines.push(...variantLines(results), ...mistypedLines(results));
   return `${lines.join("\n")}\n`;
+}
+
+function variantLines(results: readonly JudgedResult[]): string[] {
+  const forms = ["clean", WITHOUT_UNDERSTANDING, "short", "natural"].filter(
+    (form) => results[0]?.ndcg10[form] !== undefined,
+  );
+  return [
+    "nDCG@10 of the same queries in other forms. Short: half of the words that are no stop words. Natural: in a sentence",
+    'as a person would ask it. Without understanding: with `"ai": false`.',
+    "",
+    `| queries | ${results.map(({ set }) => set).join(" | ")} | mean |`,
+    `| --- |${" --- |".repeat(results.length + 1)}`,
+    ...forms.map((form) => {
+      const figures = results.map(({ ndcg10 }) => ndcg10[form]!);
+      return `| ${form} | ${[...figures, mean(figures)].map(figure).join(" | ")} |`;
+    }),
+    "",
+  ];
+}
+
+function mistypedLines(results: readonly JudgedResult[]): string[] {
+  const lines = [
+    "With one typing error in one long word of every query; the mean of the four kinds, and its ratio to the clean",
+    "figure: over all queries, and over those in which the word with the error has four letters or more (how many).",
+    "Shorter words may have no typo by the settings of the index.",
+    "",
+    `| set | nDCG@10 / MAP / Recall@100 | ratio of nDCG@10 | four letters or more | ${ERROR_KINDS.join(" | ")} |`,
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+  ];
+  for (const { set, clean, mistyped, ndcg10, forgivable } of results) {
+    const own = [mistyped.ndcg10, mistyped.averagePrecision, mistyped.recall100];
+    const ratios = [
+      ratio(mistyped.ndcg10, clean.ndcg10),
+      `${ratio(forgivable.mistyped, forgivable.clean)} (${forgivable.queries})`,
+      ...ERROR_KINDS.map((kind) => ratio(ndcg10[kind]!, clean.ndcg10)),
+    ];
+    lines.push(`| ${set} | ${three(own)} | ${ratios.join(" | ")} |`);
+  }
+  const all = mean(results.map(({ mistyped, clean }) => mistyped.ndcg10 / clean.ndcg10));
+  const long = mean(results.map(({ forgivable }) => forgivable.mistyped / forgivable.clean));
+  lines.push(`| mean | | ${all.toFixed(3)} | ${long.toFixed(3)} | | | | |`);
+  return lines;
 }
 
 /** The other modes beside the first one; nothing when there is only one. */
@@ -100,8 +130,29 @@ export function modesMarkdown(results: readonly JudgedResult[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-function signed(difference: number): string {
-  return `${difference < 0 ? "-" : "+"}${Math.abs(difference).toFixed(4)}`;
+export function ablationMarkdown(conditions: Conditions, results: readonly SignalResult[]): string {
+  const sets = results[0]?.variants[0]?.whole.sets.map(({ set }) => set) ?? [];
+  const lines = [
+    ...opening("What each signal of the ranking is worth", conditions),
+    `nDCG@10, mean of ${sets.join(", ")}, when one signal is left out, and the difference to the full ranking: a signal is`,
+    'worth what the ranking loses without it. Keyword mode, `"ai": false`. Worst set: the one that loses most, clean',
+    "queries. p: two-sided paired randomisation test over all clean queries, 10,000 rounds.",
+    "",
+    `| left out | ${ABLATION_VARIANTS.join(" | ")} | worst set | p |`,
+    `| --- |${" --- |".repeat(ABLATION_VARIANTS.length + 2)}`,
+  ];
+  const full = results[0]?.variants.map(({ whole }) => figure(whole.meanOfSets.before)) ?? [];
+  lines.push(`| nothing | ${full.join(" | ")} | | |`);
+  for (const { signal, variants } of results) {
+    const means = variants.map(
+      ({ whole: { meanOfSets } }) => `${figure(meanOfSets.after)} (${signed(meanOfSets.difference)})`,
+    );
+    const { worst, allQueries } = variants[ABLATION_VARIANTS.indexOf("clean")]!.whole;
+    lines.push(
+      `| ${signal} | ${means.join(" | ")} | ${worst.set} (${signed(worst.difference)}) | ${figure(allQueries.p)} |`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
 }
 
 export function misspellingMarkdown(conditions: Conditions, result: MisspellingResult): string {
@@ -161,7 +212,12 @@ function three(figures: readonly number[]): string {
   return figures.map(figure).join(" / ");
 }
 
-function figure(n: number): string {
+/** A difference with its sign. */
+export function signed(difference: number): string {
+  return `${difference < 0 ? "-" : "+"}${Math.abs(difference).toFixed(4)}`;
+}
+
+export function figure(n: number): string {
   return n.toFixed(4);
 }
 
@@ -175,8 +231,4 @@ function ratio(part: number, whole: number): string {
 
 function percent(share: MisspellingShare, which: "first" | "firstFew"): string {
   return share.asked === 0 ? "-" : `${((100 * share[which]) / share.asked).toFixed(1)} %`;
-}
-
-function mean(all: readonly number[]): number {
-  return all.reduce((sum, one) => sum + one, 0) / all.length;
 }

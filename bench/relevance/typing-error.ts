@@ -15,13 +15,23 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz";
  * word without two different letters to swap gets a substitution instead. Null when no word has two letters.
  */
 export function mistype(text: string, kind: ErrorKind, random: Random): string | null {
-  const words = [...text.matchAll(/\p{L}+/gu)].filter((match) => match[0].length >= 2);
-  const long = words.filter((match) => match[0].length >= LONG_WORD_LETTERS);
-  const longest = words.reduce((most, match) => Math.max(most, match[0].length), 0);
-  const candidates = long.length > 0 ? long : words.filter((match) => match[0].length === longest);
+  const candidates = wordsToHit(text);
   if (candidates.length === 0) return null;
   const { 0: word, index } = random.pick(candidates);
   return text.slice(0, index) + mistypeWord(word, kind, random) + text.slice(index + word.length);
+}
+
+/** True when the word that `mistype` hits, whichever it picks, has at least so many letters. */
+export function hitsWordOf(letters: number, text: string): boolean {
+  const candidates = wordsToHit(text);
+  return candidates.length > 0 && candidates.every((match) => match[0].length >= letters);
+}
+
+function wordsToHit(text: string): RegExpExecArray[] {
+  const words = [...text.matchAll(/\p{L}+/gu)].filter((match) => match[0].length >= 2);
+  const long = words.filter((match) => match[0].length >= LONG_WORD_LETTERS);
+  const longest = words.reduce((most, match) => Math.max(most, match[0].length), 0);
+  return long.length > 0 ? long : words.filter((match) => match[0].length === longest);
 }
 
 /** Another word, one edit away, with the same first letter. Requires two letters. */

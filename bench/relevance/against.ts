@@ -1,0 +1,80 @@
+// Compares a run with the results that an earlier one wrote with --json: form by form, query by query.
+
+import { readFileSync } from "node:fs";
+import { compareHalved, type Difference, type PairedSet, type TestedDifference } from "./comparison.js";
+import type { JudgedResult } from "./judged-run.js";
+import { type Conditions, figure, signed } from "./report.js";
+
+export interface Written extends Conditions {
+  readonly results: readonly JudgedResult[];
+}
+
+/** Throws when the file holds other figures, or those of queries changed with another seed. */
+export function readWritten(path: string, seed: number): Written {
+  const written = JSON.parse(readFileSync(path, "utf8")) as Written;
+  if (!Array.isArray(written.results) || written.results[0]?.perQuery?.[0]?.ndcg10.clean === undefined)
+    throw new Error(`${path} holds no nDCG@10 of every query by form; write it again with --json`);
+  if (written.seed !== seed) throw new Error(`${path} was written with seed ${written.seed}, not ${seed}`);
+  return written;
+}
+
+/** One table for each form that both runs asked, over the sets that both have. */
+export function comparisonMarkdown(
+  before: Written,
+  after: readonly JudgedResult[],
+  { machine, seed }: Conditions,
+): string {
+  const lines = [
+    "",
+    `## Comparison with commit ${before.machine.commit}`,
+    "",
+    `Before: \`${before.machine.command}\`, commit ${before.machine.commit}. After: commit ${machine.commit}.`,
+    "nDCG@10. p: two-sided paired randomisation test, 10,000 rounds. The odd and the even half are every second query",
+    "of each set, from the first and from the second on.",
+    "",
+  ];
+  for (const form of Object.keys(after[0]?.ndcg10 ?? {})) {
+    const sets = pairedSets(before.results, after, form);
+    if (sets.length > 0) lines.push(...formTable(form, sets, seed));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** The figures of one form, query by query. Throws when a set was asked other queries before. */
+export function pairedSets(
+  before: readonly JudgedResult[],
+  after: readonly JudgedResult[],
+  form: string,
+): PairedSet[] {
+  return after.flatMap(({ set, perQuery }) => {
+    const earlier = before.find((result) => result.set === set);
+    if (earlier === undefined || earlier.ndcg10[form] === undefined) return [];
+    const ids = (queries: JudgedResult["perQuery"]) => queries.map(({ id }) => id).join();
+    if (ids(earlier.perQuery) !== ids(perQuery)) throw new Error(`${set}: the earlier run had other queries`);
+    const figures = (queries: JudgedResult["perQuery"]) => queries.map(({ ndcg10 }) => ndcg10[form]!);
+    return [{ set, before: figures(earlier.perQuery), after: figures(perQuery) }];
+  });
+}
+
+function formTable(form: string, sets: readonly PairedSet[], seed: number): string[] {
+  const { whole, odd, even } = compareHalved(sets, seed);
+  const means = ({ before, after, difference }: Difference) =>
+    `${figure(before)} | ${figure(after)} | ${signed(difference)}`;
+  const test = ({ difference, p }: TestedDifference) => `${signed(difference)} | ${figure(p)}`;
+  const worst = ({ set, difference }: { set: string; difference: number }) =>
+    `${set} (${signed(difference)})`;
+  return [
+    `### ${form}`,
+    "",
+    "| set | queries | before | after | difference | p | odd half | p | even half | p |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...whole.sets.map(
+      (one, i) =>
+        `| ${one.set} | ${one.queries} | ${means(one)} | ${figure(one.p)} | ${test(odd.sets[i]!)} | ${test(even.sets[i]!)} |`,
+    ),
+    `| all queries | ${whole.allQueries.queries} | ${means(whole.allQueries)} | ${figure(whole.allQueries.p)} | ${test(odd.allQueries)} | ${test(even.allQueries)} |`,
+    `| mean of the sets | | ${means(whole.meanOfSets)} | | ${signed(odd.meanOfSets.difference)} | | ${signed(even.meanOfSets.difference)} | |`,
+    `| worst set | | | | ${worst(whole.worst)} | | ${worst(odd.worst)} | | ${worst(even.worst)} | |`,
+    "",
+  ];
+}

@@ -1,0 +1,66 @@
+// The forms in which the queries of a set are asked, repeatable from a seed: as they stand, with a typing error, cut
+// down to a few words, and inside a sentence as a person would ask it. Knows nothing of servers.
+
+import { languageStopWords } from "../../server/words/stop-words.js";
+import { Random } from "../random.js";
+import { ERROR_KINDS, mistype } from "./typing-error.js";
+
+/** Ways of changing a query. The seed of each follows from its place in this list, so a new one is appended. */
+const CHANGES = [...ERROR_KINDS, "short", "natural"] as const;
+export type Variant = "clean" | (typeof CHANGES)[number];
+
+const SHORTENED_WORDS_MIN = 3;
+const STOP_WORDS: ReadonlySet<string> = new Set(languageStopWords("en"));
+
+/** Sentences around a query. Most of them hold words that are no stop words and do not belong to the topic. */
+const WRAPPINGS: readonly ((query: string) => string)[] = [
+  (query) => `what is known about ${query}?`,
+  (query) => `i am looking for ${query}`,
+  (query) => `where do i find ${query} and which of them is the best one`,
+  (query) => `can you show me ${query}, please?`,
+  (query) => `tell me more about ${query}`,
+  (query) => `we would like to see everything you have on ${query}`,
+];
+
+/** All texts in one form. What becomes of them depends on the seed, the variant and the texts only. */
+export function variantTexts(texts: readonly string[], variant: Variant, seed: number): readonly string[] {
+  if (variant === "clean") return texts;
+  const random = new Random(seed + CHANGES.indexOf(variant));
+  return texts.map((text) => {
+    switch (variant) {
+      case "short":
+        return shorten(text, random);
+      case "natural":
+        return asSentence(text, random);
+      default:
+        return mistype(text, variant, random) ?? text;
+    }
+  });
+}
+
+/**
+ * Half of the words that are no stop words, rounded up, in their order. A text with fewer than three such words stays
+ * as it is.
+ */
+export function shorten(text: string, random: Random): string {
+  const words = text.split(/\s+/).filter(isTopicWord);
+  if (words.length < SHORTENED_WORDS_MIN) return text;
+  let wanted = Math.ceil(words.length / 2);
+  const kept = words.filter((_, i) => {
+    const taken = random.below(words.length - i) < wanted;
+    if (taken) wanted--;
+    return taken;
+  });
+  return kept.join(" ");
+}
+
+/** The text inside one of the wrappings, without the punctuation at its end. */
+export function asSentence(text: string, random: Random): string {
+  return random.pick(WRAPPINGS)(text.trim().replace(/[\s.?!]+$/, ""));
+}
+
+/** True for what has a letter or a digit and is no stop word, whatever punctuation stands around it. */
+function isTopicWord(word: string): boolean {
+  const bare = word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
+  return bare !== "" && !STOP_WORDS.has(bare);
+}
