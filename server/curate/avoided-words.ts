@@ -1,7 +1,8 @@
 // Words that a query does not want: the documents that have them come behind others. None is hidden, because a document may well
 // have such a word to say that it lacks the thing.
 import { RULES_MAX } from "../../engine-wasm/assembly/layout.js";
-import type { FilterOp, SearchRule } from "../../engine-wasm/host/programs/search-program.js";
+import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
+import type { SearchRule } from "../../engine-wasm/host/programs/search-program.js";
 import { SkeinError } from "../errors.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
 import { stemTerms } from "../words/variants.js";

@@ -1,7 +1,8 @@
 // Which ranking rules fire for a query, and what they ask of the engine. A rule whose filter no longer fits the
 // schema is skipped and named in the log; its text is kept, so that it works again when the field is back.
 import { RULES_MAX } from "../../engine-wasm/assembly/layout.js";
-import type { FilterOp, SearchRule } from "../../engine-wasm/host/programs/search-program.js";
+import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
+import type { SearchRule } from "../../engine-wasm/host/programs/search-program.js";
 import type { RankingRule, RuleType } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { compileFilter } from "../filter/filter-compile.js";

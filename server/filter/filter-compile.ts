@@ -1,6 +1,6 @@
 // Compiles a filter tree under a schema into postfix operations of the engine. The only place that knows what a value's
 // text means for a field's type. Knows nothing of queries, because exports and deletions by filter use it as well.
-import type { FilterOp } from "../../engine-wasm/host/programs/search-program.js";
+import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
 import { SkeinError } from "../errors.js";
 import { FIXED_LIMITS } from "../limits.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";

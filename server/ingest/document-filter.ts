@@ -1,9 +1,6 @@
 // The filters of document routes (deletion, export), in the same language as those of queries.
-import {
-  EVERY_DOCUMENT,
-  type FilterOp,
-  type SearchProgram,
-} from "../../engine-wasm/host/programs/search-program.js";
+import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
+import { EVERY_DOCUMENT, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { compileFilter } from "../filter/filter-compile.js";

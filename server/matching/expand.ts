@@ -33,15 +33,8 @@ import {
   type WordTypos,
 } from "../words/ranked-typos.js";
 import { looseSplits, type Variant } from "../words/variants.js";
+import { type AverageLengths, averageLengths } from "./average-lengths.js";
 import type { QueryPlan } from "./plan.js";
-
-/** Tokens per document of each queried field. */
-export interface AverageLengths {
-  /** Of the documents that have the field. */
-  readonly present: readonly number[];
-  /** Of all documents. */
-  readonly all: readonly number[];
-}
 
 /** The query's words as the index knows them. */
 export interface ExpandedWords {
@@ -246,14 +239,6 @@ export class WordExpander {
       ),
     };
   }
-}
-
-function averageLengths({ slots, liveRows }: KnownWords): AverageLengths {
-  const per = (tokens: number, documents: number): number => (documents === 0 ? 0 : tokens / documents);
-  return {
-    present: slots.map(({ totalLength, documents }) => per(totalLength, documents)),
-    all: slots.map(({ totalLength }) => per(totalLength, liveRows)),
-  };
 }
 
 /** Up to how many documents in one field of one shard a word is suspected. For "rare" it is the shard's share of the global limit. */

@@ -18,7 +18,7 @@ import type { Popularity } from "../popularity/popularity.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { type QueryText, readQueryText } from "../words/query-text.js";
 import { type Variant, variantsOf } from "../words/variants.js";
-import type { AverageLengths } from "./expand.js";
+import type { AverageLengths } from "./average-lengths.js";
 import type { QueriedIndex } from "./queried-index.js";
 
 /** A query with this many results gets no related ones. At least this many rows are asked for, so that fewer results are all known. */

@@ -1,5 +1,5 @@
 // Documents that share the rare words of a document: what is similar without vectors.
-import type { FilterOp } from "../../engine-wasm/host/programs/search-program.js";
+import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
 import type { IndexScale } from "../cluster/index-state.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { Limits } from "../limits.js";

@@ -2,10 +2,10 @@
 // attaches it and answers queries on it. What a segment of another version or a damaged one is, is told apart.
 import { describe, expect, test } from "vitest";
 import * as L from "../../engine-wasm/assembly/layout.js";
+import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
-  type FilterOp,
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";

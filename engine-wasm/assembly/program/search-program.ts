@@ -19,9 +19,9 @@ import {
 import { scratch, scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
-import { decodeNorm } from "../memory/norm";
 import { failed } from "../status";
 import { Filter, filterRead } from "./filter-program";
+import { NORMS, putLengths, putOccurrences } from "./length-tables";
 import { NeighbourProgram } from "./neighbour-program";
 import { ProgramReader, programBad } from "./program";
 import { readTermInto, readTerms, TERM_BYTES, TERM_LEAST, termAt } from "./program-terms";
@@ -107,8 +107,6 @@ const WORD_BYTES: usize = (offsetof<Word>() + 7) & ~7;
 const PHRASE_BYTES: usize = offsetof<Phrase>();
 const SORT_KEY_BYTES: usize = offsetof<SortKey>();
 const FACET_BYTES: usize = offsetof<Facet>();
-const NORMS: u32 = 256;
-const NORMS_A_STEP: u32 = 8; // as many norm bytes, one after the other, stand for lengths that rise evenly
 const SLOT_BYTES: usize = NORMS << 4; // occurrences, then lengths
 
 const LENGTHS_MOST: f64 = 2; // a document counts as at most so many times as long as the average
@@ -129,31 +127,6 @@ const PHRASE_LEAST: usize = 2;
 export function alternativeAt(word: Word, i: u32): Alternative {
   if (CHECKED) assert(i < word.alternativeCount, "an alternative is one of its word's");
   return changetype<Alternative>(word.alternatives + <usize>i * ALTERNATIVE_BYTES);
-}
-
-/** Writes, for every norm byte of a field whose average length is known, what one occurrence of a term is worth there. */
-function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
-  const share = f64x2.splat(lengthShare);
-  const averages = f64x2.splat(average);
-  const fixed = f64x2.splat(1 - lengthShare);
-  for (let norm: u32 = 0; norm < NORMS; norm += NORMS_A_STEP) {
-    const length = <f64>decodeNorm(norm);
-    const step = <f64>decodeNorm(norm + 1) - length;
-    let lengths = f64x2.replace_lane(f64x2.splat(length), 1, length + step);
-    for (let end = to + ((<usize>NORMS_A_STEP) << 3); to < end; to += 16) {
-      const ratios = average == 0 ? share : f64x2.div(f64x2.mul(share, lengths), averages);
-      Mem.putV128(to, f64x2.div(f64x2.splat(weight), f64x2.add(fixed, ratios)));
-      lengths = f64x2.add(lengths, f64x2.splat(2 * step));
-    }
-  }
-}
-
-/** Writes, for every norm byte, what a field of that length adds to the length of its document. */
-function putLengths(to: usize, weight: f64): void {
-  for (let norm: u32 = 0; norm < NORMS; norm++) {
-    Mem.putF64(to, weight * <f64>decodeNorm(norm));
-    to += 8;
-  }
 }
 
 /** Says of every alternative in which tier its rows are, and what the word can score. */

@@ -1,10 +1,10 @@
 // Sorting and facet counting of segments of many words of rows, where rows are compared and counted 64 at a time:
 // equal to the naive twin for every kind of column, both directions, ties, missing values and deleted rows.
 import { expect, test } from "vitest";
+import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
-  type FilterOp,
   type SearchProgram,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";

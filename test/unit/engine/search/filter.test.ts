@@ -1,9 +1,9 @@
 // Each filter operation on columns of lengths around the 64 rows that a scan step takes, at the ends of its range.
 import { expect, test } from "vitest";
+import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   EVERY_DOCUMENT,
   encodeSearch,
-  type FilterOp,
   type SearchProgram,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";

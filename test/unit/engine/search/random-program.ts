@@ -1,11 +1,11 @@
 // Random search programs over the catalogue's fields: every kind of word, filter, order, facet and wish.
 import * as L from "../../../../engine-wasm/assembly/layout.js";
 import type { Workbench } from "../../../../engine-wasm/host/instance/workbench.js";
+import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type { Neighbours } from "../../../../engine-wasm/host/programs/neighbours.js";
 import {
   ALL_ROWS,
   EVERY_DOCUMENT,
-  type FilterOp,
   type SearchProgram,
   type SearchWord,
   type SortKey,

@@ -1,7 +1,7 @@
 // The naive twin of the search kernel: looks at every row, filters by the operations, scores with the oracle,
 // applies rules, pins and bonuses one row at a time, sorts and counts whole lists.
+import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import type {
-  FilterOp,
   SearchProgram,
   SearchRule,
   SortKey,

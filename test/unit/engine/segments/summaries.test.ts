@@ -2,11 +2,11 @@
 // twin, wherever a range begins and ends, and it can be made in steps, of which the last ones may be missing.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
+import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import {
   ALL_ROWS,
   EVERY_DOCUMENT,
   encodeSearch,
-  type FilterOp,
   type SearchProgram,
   type SearchWord,
 } from "../../../../engine-wasm/host/programs/search-program.js";

@@ -1,6 +1,6 @@
 // What filters mean for the types of a schema: the operations that the engine gets, and the refusals.
 import { describe, expect, it } from "vitest";
-import type { FilterOp } from "../../../../engine-wasm/host/programs/search-program.js";
+import type { FilterOp } from "../../../../engine-wasm/host/programs/filter-program.js";
 import { compileFilter } from "../../../../server/filter/filter-compile.js";
 import { nativeFilter } from "../../../../server/filter/filter-native.js";
 import { parseFilter } from "../../../../server/filter/filter-parser.js";

@@ -1,0 +1,32 @@
+// What the length of a field means, as tables of f64 by norm byte, so that no posting has to divide.
+
+import { Mem } from "../memory/mem";
+import { decodeNorm } from "../memory/norm";
+
+export const NORMS: u32 = 256;
+const NORMS_A_STEP: u32 = 8; // as many norm bytes, one after the other, stand for lengths that rise evenly
+
+/** Writes, for every norm byte of a field whose average length is known, what one occurrence of a term is worth there. */
+export function putOccurrences(to: usize, weight: f64, lengthShare: f64, average: f64): void {
+  const share = f64x2.splat(lengthShare);
+  const averages = f64x2.splat(average);
+  const fixed = f64x2.splat(1 - lengthShare);
+  for (let norm: u32 = 0; norm < NORMS; norm += NORMS_A_STEP) {
+    const length = <f64>decodeNorm(norm);
+    const step = <f64>decodeNorm(norm + 1) - length;
+    let lengths = f64x2.replace_lane(f64x2.splat(length), 1, length + step);
+    for (let end = to + ((<usize>NORMS_A_STEP) << 3); to < end; to += 16) {
+      const ratios = average == 0 ? share : f64x2.div(f64x2.mul(share, lengths), averages);
+      Mem.putV128(to, f64x2.div(f64x2.splat(weight), f64x2.add(fixed, ratios)));
+      lengths = f64x2.add(lengths, f64x2.splat(2 * step));
+    }
+  }
+}
+
+/** Writes, for every norm byte, what a field of that length adds to the length of its document. */
+export function putLengths(to: usize, weight: f64): void {
+  for (let norm: u32 = 0; norm < NORMS; norm++) {
+    Mem.putF64(to, weight * <f64>decodeNorm(norm));
+    to += 8;
+  }
+}
