@@ -10,7 +10,7 @@ import { RankedIndex } from "./ranked-index.js";
 const DISTANCE_MAX = 2;
 const ORDINARY_WORDS = 60_000;
 const DEPTH = 50;
-const FIRST_FEW = 5;
+const FIRST_FEW = 3;
 const EXAMPLES_MAX = 12;
 
 export interface MisspellingShare {

@@ -1,5 +1,5 @@
 // How long fields and documents are on average, which scores are relative to. Pure.
-import type { KnownWords } from "../words/ranked-typos.js";
+import type { KnownWords } from "../words/typos/ranked-typos.js";
 
 /** Tokens per document of each queried field, in the order of the slots. */
 export interface AverageLengths {

@@ -7,41 +7,36 @@ import type {
 } from "../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
-import type { IndexScale } from "../cluster/index-state.js";
 import {
   type FoundVariant,
-  fewMax,
-  hasFrequentNeighbour,
   isEvidence,
-  isFew,
   isMissing,
-  isRare,
   knownFrequency,
-  rareMax,
   searchWords,
   type WordFindings,
 } from "../words/alternatives.js";
 import type { Dictionaries } from "../words/dictionaries.js";
 import { infixQuestion } from "../words/infixes.js";
 import type { QueryWord } from "../words/query-text.js";
+import type { LikelyTypo } from "../words/typos/noisy-channel.js";
 import {
   type KnownWord,
   type KnownWords,
   largest,
-  preferSearched,
+  type RankedTypo,
   sumLists,
-  type WordTypos,
-} from "../words/ranked-typos.js";
-import { looseSplits, type Variant } from "../words/variants.js";
+} from "../words/typos/ranked-typos.js";
+import { looseSplits, stemTerms, type Variant } from "../words/variants.js";
 import { type AverageLengths, averageLengths } from "./average-lengths.js";
+import { judgeWords } from "./judged-words.js";
 import type { QueryPlan } from "./plan.js";
 
 /** The query's words as the index knows them. */
 export interface ExpandedWords {
   readonly words: readonly SearchWord[];
   readonly lengths: AverageLengths;
-  /** Typos were looked up for every word that may have them, so looking them up again would change nothing. */
-  readonly exhausted: boolean;
+  /** The near terms that are searched, by the word's number. */
+  readonly typos: LikelyTypos;
   /** For each word, at most how many documents have it in some known form. */
   readonly frequencies: readonly number[];
   /** The best spelling of each word that was taken for misspelt, by the word's number. */
@@ -60,43 +55,100 @@ interface Literal {
   readonly cuts: Promise<readonly FoundVariant[]>;
 }
 
-type SuspicionLimits = Pick<ExpandSuspect, "few" | "rare">;
+type LikelyTypos = ReadonlyMap<number, readonly LikelyTypo[]>;
+type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
 
-type Typos = ReadonlyMap<number, WordTypos>;
+type Asked = Pick<Dictionaries, "lookUp" | "company">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
-const NO_TYPOS: WordTypos = { ranked: [], neighbourFrequency: 0 };
+/** Only words that at most this share of the documents has are doubted. Frequent words are seldom what a typing error makes. */
+const DOUBTED_SHARE = 1 / 100;
+/** A known word is doubted for terms at this distance. */
+const DOUBTED_TYPOS = 1;
+/**
+ * A known word is doubted when a near term costs at most this much more: it is 64 times less likely. The only word of a query
+ * is doubted for any near term: what these find comes below what the word finds, and mixes with nothing.
+ */
+const DOUBT_MAX = 30;
 
 /** Global dictionary answers for one query and read view; remembers nothing between queries. */
 export class WordExpander {
   readonly #plan: QueryPlan;
-  readonly #dictionaries: Pick<Dictionaries, "lookUp">;
+  readonly #dictionaries: Asked;
   #literal: Promise<Literal> | null = null;
 
-  constructor(plan: QueryPlan, dictionaries: Pick<Dictionaries, "lookUp">) {
+  constructor(plan: QueryPlan, dictionaries: Asked) {
     this.#plan = plan;
     this.#dictionaries = dictionaries;
   }
 
-  /** The words, with typos of those that the typo policy suspects. */
+  /** The words, with the near terms of those that no document has, or of all if the typo policy wants that. */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
-    return this.#withTypos(literal, this.#suspectedTypos(literal));
-  }
-
-  /** The words with all the typos that their lengths allow. */
-  async withAllTypos(): Promise<ExpandedWords> {
-    const literal = await this.#lookUp();
-    return this.#withTypos(
-      literal,
-      this.#lookUpTypos((word) => word.typosMax),
+    const always = this.#plan.typoPolicy === "always";
+    const found = await this.#lookUpTypos((word, i) =>
+      always || isMissing(literal.known[i] as number) ? word.typosMax : 0,
     );
+    return this.#withTypos(literal, await this.#atLast(literal, found));
   }
 
-  async #withTypos(literal: Literal, found: Promise<Typos>): Promise<ExpandedWords> {
-    const [typos, cuts] = await Promise.all([found, literal.cuts]);
-    const all = await this.#atLast(literal, typos);
-    return this.#choose({ ...literal, variants: [...literal.variants, ...cuts] }, all);
+  /**
+   * The words, also with the near terms of known words that were more likely meant. `words` are those as written. Null when
+   * no such term changes anything.
+   */
+  async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
+    const literal = await this.#lookUp();
+    const found = await this.#lookUpTypos((word, i) =>
+      this.#isDoubtful(literal, i) ? Math.min(DOUBTED_TYPOS, word.typosMax) : 0,
+    );
+    if (found.size === 0) return null;
+    const isAlone = this.#plan.text.words.length === 1;
+    const likely = await this.#judge(literal, found, isAlone ? Number.POSITIVE_INFINITY : DOUBT_MAX);
+    if ([...likely.values()].every((typos) => typos.length === 0)) return null;
+    return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
+  }
+
+  async #withTypos(literal: Literal, typos: Typos): Promise<ExpandedWords> {
+    const [likely, cuts] = await Promise.all([
+      this.#judge(literal, typos, Number.POSITIVE_INFINITY),
+      literal.cuts,
+    ]);
+    return this.#choose(literal, likely, cuts);
+  }
+
+  /** A rare word that stands in documents as it is typed, or begins words that do. */
+  #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
+    const frequency = known[i] as number;
+    const { prefix, literal, infixes } = words[i] as Literal["words"][number];
+    const isListed = prefix === null || prefix.termCount === 0 || prefix.terms !== null;
+    return literal > 0 && frequency <= liveRows * DOUBTED_SHARE && isListed && infixes.length === 0;
+  }
+
+  /** Those of the near terms that may have been meant. They cost at most `doubt` more than the word. */
+  #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
+    const { text, slots, languages, popularity } = this.#plan;
+    const terms = ({ terms }: QueryWord): string[] =>
+      terms.length > 1 ? [] : [...terms, ...stemTerms(terms[0] as string, languages)];
+    const context = text.words.flatMap((word, i) => {
+      const { exact } = literal.words[i] as Literal["words"][number];
+      return exact > 0 && word.terms.length === 1 ? [{ i, terms: terms(word), frequency: exact }] : [];
+    });
+    const judged = [...typos].map(([i, found]) => {
+      const { prefix } = literal.words[i] as Literal["words"][number];
+      const own = terms(text.words[i] as QueryWord);
+      return {
+        i,
+        terms: [...own, ...(prefix?.terms ?? [])],
+        frequency: literal.known[i] as number,
+        typos: found,
+        doubt,
+      };
+    });
+    const formsOf = ({ term, isPrefix }: RankedTypo): string[] =>
+      isPrefix ? [term] : [term, ...stemTerms(term, languages)];
+    const searchesOf = (term: string): number => popularity.searchesOf(term);
+    const { liveRows } = literal;
+    return judgeWords({ slots, judged, context, formsOf, liveRows, searchesOf }, this.#dictionaries);
   }
 
   #lookUp(): Promise<Literal> {
@@ -142,8 +194,8 @@ export class WordExpander {
    * the words themselves, which saves a round of messages. `#lookUpTypos` then finds the answers in the dictionaries' memory.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
-    const { text, variants, typoPolicy, scale } = this.#plan;
-    const { few, rare } = suspicion(typoPolicy, scale);
+    const { text, variants, typoPolicy } = this.#plan;
+    const few = typoPolicy === "always" ? ALL_DOCUMENTS : 0;
     return text.words.flatMap((word, i) =>
       word.typosMax === 0
         ? []
@@ -153,7 +205,6 @@ export class WordExpander {
               typoPrefix: word.prefix,
               maxTypos: word.typosMax,
               few,
-              rare,
               witnesses: asked.numbersOf([word, ...variants.filter((one) => isEvidence(one, i))]),
             },
           ],
@@ -171,31 +222,10 @@ export class WordExpander {
     return cuts.variants(loose, await this.#dictionaries.lookUp(cuts.program));
   }
 
-  async #suspectedTypos(literal: Literal): Promise<Typos> {
-    const { typoPolicy, text } = this.#plan;
-    const known = (i: number): number => literal.known[i] as number;
-    if (typoPolicy === "always") return this.#lookUpTypos((word) => word.typosMax);
-    if (typoPolicy === "missing")
-      return this.#lookUpTypos((word, i) => (isMissing(known(i)) ? word.typosMax : 0));
-    const few = (i: number): boolean => isFew(known(i), literal.liveRows);
-    const rare = (i: number): boolean => isRare(known(i), literal.liveRows);
-    const near = await this.#lookUpTypos((word, i) =>
-      few(i) ? word.typosMax : rare(i) ? Math.min(1, word.typosMax) : 0,
-    );
-    const suspects = [...near].filter(([i, typos]) => few(i) || hasFrequentNeighbour(known(i), typos));
-    const complete = ([i]: readonly [number, unknown]): boolean =>
-      few(i) || (text.words[i] as QueryWord).typosMax === 1;
-    if (suspects.every(complete)) return new Map(suspects);
-    const numbers = new Set(suspects.map(([i]) => i));
-    return this.#lookUpTypos((word, i) => (numbers.has(i) ? word.typosMax : 0));
-  }
-
   /** Allows more typos for a word that no document has in any form, not even with the usual number of typos. */
   async #atLast(literal: Literal, typos: Typos): Promise<Typos> {
     const isLost = (word: QueryWord, i: number): boolean =>
-      isMissing(literal.known[i] as number) &&
-      typos.get(i)?.ranked.length === 0 &&
-      word.typosAtLast > word.typosMax;
+      isMissing(literal.known[i] as number) && typos.get(i)?.length === 0 && word.typosAtLast > word.typosMax;
     const more = await this.#lookUpTypos((word, i) => (isLost(word, i) ? word.typosAtLast : 0));
     return more.size === 0 ? typos : new Map([...typos, ...more]);
   }
@@ -216,20 +246,17 @@ export class WordExpander {
       }),
     );
     const result = await this.#dictionaries.lookUp({ slots: this.#plan.slots, words });
-    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? NO_TYPOS]));
+    return new Map(wanted.map(({ i }, at) => [i, result.words[at]?.typos ?? []]));
   }
 
-  #choose(literal: Literal, typos: Typos): ExpandedWords {
+  #choose(literal: Literal, typos: LikelyTypos, cuts: readonly FoundVariant[]): ExpandedWords {
     const { text, languages } = this.#plan;
-    const searchesOf = (term: string): number => this.#plan.popularity.searchesOf(term);
-    const findings = literal.words.map((word, i) => ({
-      ...word,
-      typos: preferSearched(typos.get(i)?.ranked ?? [], searchesOf),
-    }));
+    const findings = literal.words.map((word, i) => ({ ...word, typos: typos.get(i) ?? [] }));
+    const variants = [...literal.variants, ...cuts];
     return {
-      words: searchWords(text.words, findings, literal.variants, languages, literal.liveRows),
+      words: searchWords(text.words, findings, variants, languages, literal.liveRows),
       lengths: literal.lengths,
-      exhausted: text.words.every((word, i) => word.typosMax === 0 || typos.has(i)),
+      typos,
       frequencies: literal.known,
       corrections: new Map(
         findings.flatMap(({ typos: [best] }, i) => {
@@ -239,13 +266,6 @@ export class WordExpander {
       ),
     };
   }
-}
-
-/** Up to how many documents in one field of one shard a word is suspected. For "rare" it is the shard's share of the global limit. */
-function suspicion(policy: QueryPlan["typoPolicy"], { documents, shards }: IndexScale): SuspicionLimits {
-  if (policy === "always") return { few: ALL_DOCUMENTS, rare: ALL_DOCUMENTS };
-  if (policy === "missing") return { few: 0, rare: 0 };
-  return { few: fewMax(documents), rare: Math.floor(rareMax(documents) / shards) };
 }
 
 /** The terms of words and variants as one request in which each term stands once. Reads the answer back by term. */

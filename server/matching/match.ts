@@ -1,4 +1,4 @@
-// Finds the documents of a query: first as written, then with all possible typos, then relaxed to "any word". Each step
+// Finds the documents of a query: first as written, then with what was more likely meant, then relaxed to "any word". Each step
 // is taken only when the one before found too little. Every decision is based on global counts.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
@@ -6,7 +6,7 @@ import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import type { PageWanted, ReadView } from "../cluster/read-view.js";
 import { Dictionaries } from "../words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
-import { programOf, type QueryPlan } from "./plan.js";
+import { FEW_RESULTS, programOf, type QueryPlan } from "./plan.js";
 
 export interface Matched {
   /** The program that was answered; its words tell what was really searched for. */
@@ -42,10 +42,9 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
   const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
-  if (plan.typoPolicy === "auto" && !words.exhausted && matches(best) < Math.max(1, plan.dropThreshold)) {
-    const tolerant = await expander.withAllTypos();
-    const retried = await attempt("all", tolerant);
-    if (matches(retried) > matches(best)) [words, best] = [tolerant, retried];
+  if (plan.typoPolicy === "auto" && matches(best) < FEW_RESULTS) {
+    const doubted = await expander.withDoubts(words);
+    if (doubted !== null) [words, best] = [doubted, await attempt("all", doubted)];
   }
   if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
   return { ...(await attempt(plan.relaxedMode, words)), fullMatches: matches(best) };

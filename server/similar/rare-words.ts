@@ -10,7 +10,7 @@ import type { QueriedIndex } from "../matching/queried-index.js";
 import { readQueryRequest } from "../request/query-request.js";
 import type { PlacedDocument } from "../semantic/nearest.js";
 import { Dictionaries } from "../words/dictionaries.js";
-import { largest } from "../words/ranked-typos.js";
+import { largest } from "../words/typos/ranked-typos.js";
 
 /** Words of the document that are looked up, from its beginning. */
 const LOOKED_UP_MAX = 200;

@@ -8,24 +8,15 @@ import type {
 } from "../../engine-wasm/host/programs/expand-result.js";
 import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import { infixAlternatives, infixFrequency } from "./infixes.js";
+import { inverseFrequency } from "./inverse-frequency.js";
 import type { QueryWord } from "./query-text.js";
-import { compareBytes, largest, type RankedTypo, sumLists, type WordTypos } from "./ranked-typos.js";
+import type { LikelyTypo } from "./typos/noisy-channel.js";
+import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
+/** What a longer word is worth that begins with the word, and one that is longer by a letter. */
 const PREFIX_FACTOR = 0.8;
-/** What a match with 1, 2, 3 or 4 typos is worth. */
-const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15] as const;
-/** A typo is likely when it costs at most this much more than the likeliest one. */
-const LIKELY_COST = 25;
-const LIKELIHOOD_FACTORS = [1, 0.85, 0.7] as const;
-
-/** A word is "few" with at most this many documents and this share of them: 0 in small indexes, 1 from 1,000 documents, 2 from 2,000. */
-const FEW_DOCUMENTS_MAX = 2;
-const FEW_SHARE = 1 / 1000;
-/** A present word is suspected when a neighbour has this many times its documents ... */
-const NEIGHBOUR_RATIO = 50;
-/** ... and the word itself occurs in no more than this share of the documents. */
-const RARE_SHARE = 1 / 1000;
+const NEXT_LETTER_FACTOR = 0.9;
 /** How many ways to cut one word are searched. More for a part number, which may be cut anywhere and whose parts are rare. */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
@@ -42,17 +33,17 @@ export interface WordFindings {
   readonly prefix: PrefixExpansion | null;
   /** How many documents have the word or one that starts with it. */
   readonly literal: number;
-  /** The typos as ranked-typos.ts has limited and ordered them. */
-  readonly typos: readonly RankedTypo[];
+  /** The near terms that may have been meant, as noisy-channel.ts has chosen and ordered them. */
+  readonly typos: readonly LikelyTypo[];
   /** Longer terms that contain the word, in fields where these are searched. */
   readonly infixes: readonly InfixExpansion[];
 }
 
-/** A group of typos that are worth the same. */
+/** Near terms that are worth the same. */
 interface TypoGroup {
   readonly typos: number;
   readonly factor: number;
-  readonly members: RankedTypo[];
+  readonly members: LikelyTypo[];
 }
 
 /** How many documents have the word in a form that is as good as the word. This decides whether it looks misspelt. */
@@ -72,34 +63,6 @@ export function isEvidence({ covers, sequence }: Variant, i: number): boolean {
 
 export function isMissing(frequency: number): boolean {
   return frequency === 0;
-}
-
-export function isFew(frequency: number, documents: number): boolean {
-  return frequency <= fewMax(documents);
-}
-
-export function fewMax(documents: number): number {
-  return Math.min(FEW_DOCUMENTS_MAX, Math.floor(documents * FEW_SHARE));
-}
-
-/** Whether a word is so rare that a far more frequent neighbour would make it look misspelt. */
-export function isRare(frequency: number, documents: number): boolean {
-  return frequency <= rareMax(documents);
-}
-
-export function rareMax(documents: number): number {
-  return documents * RARE_SHARE;
-}
-
-/** Requires that `frequency` is at least one document. */
-export function hasFrequentNeighbour(frequency: number, { neighbourFrequency }: WordTypos): boolean {
-  return neighbourFrequency >= NEIGHBOUR_RATIO * frequency;
-}
-
-/** Inverse document frequency of BM25 in the form that is never negative. */
-export function inverseFrequency(frequency: number, documents: number): number {
-  const df = Math.min(documents, frequency);
-  return Math.log(1 + (documents - df + 0.5) / (df + 0.5));
 }
 
 /**
@@ -176,8 +139,26 @@ function ownAlternatives(
       boost: Math.min(idf(literal), weight) * PREFIX_FACTOR,
       terms: [{ term: word.terms[0] as string, prefix: true }],
     });
+    const next = (prefix.terms ?? []).filter(
+      (term) => lettersOf(term) === lettersOf(word.terms[0] as string) + 1,
+    );
+    if (next.length > 0) {
+      own.push({
+        kind: ALT_PREFIX,
+        typos: 0,
+        exact: false,
+        sequence: false,
+        useForProximity: false,
+        boost: Math.min(idf(literal), weight) * NEXT_LETTER_FACTOR,
+        terms: next.map((term) => ({ term, prefix: false })),
+      });
+    }
   }
   return own;
+}
+
+function lettersOf(term: string): number {
+  return [...term].length;
 }
 
 function insideAlternatives(
@@ -213,27 +194,30 @@ function variantAlternatives(
 }
 
 function typoAlternatives(
-  typos: readonly RankedTypo[],
+  typos: readonly LikelyTypo[],
   languages: readonly number[],
   weight: number,
   idf: (frequency: number) => number,
 ): SearchAlternative[] {
-  const likelier: RankedTypo[] = [];
-  return typoGroups(typos).map(({ typos: count, factor, members }) => {
+  const likelier: LikelyTypo[] = [];
+  return typoGroups(typos).flatMap(({ typos: count, factor, members }) => {
     likelier.push(...members);
-    const terms = members.flatMap(({ term, isPrefix }) =>
-      isPrefix ? [term] : [term, ...stemTerms(term, languages)],
-    );
-    return {
-      kind: ALT_TYPO,
-      typos: count,
-      exact: false,
-      sequence: false,
-      useForProximity: true,
-      // The documents of all likelier groups are counted too, so that being rare does not lift a less likely group.
-      boost: Math.min(idf(frequencyOf(likelier)), weight) * factor,
-      terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
-    };
+    // The documents of all likelier groups are counted too, so that being rare does not lift a less likely group.
+    const boost = Math.min(idf(frequencyOf(likelier)), weight) * factor;
+    const whole = members.filter(({ isPrefix }) => !isPrefix);
+    // The stems stand apart from the words, since a document that has a word has its stem and would count it twice.
+    const forms = [members.map(({ term }) => term), whole.flatMap(({ term }) => stemTerms(term, languages))];
+    return forms
+      .filter((terms) => terms.length > 0)
+      .map((terms) => ({
+        kind: ALT_TYPO,
+        typos: count,
+        exact: false,
+        sequence: false,
+        useForProximity: true,
+        boost,
+        terms: inByteOrder(terms).map((term) => ({ term, prefix: false })),
+      }));
   });
 }
 
@@ -259,22 +243,20 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** The words with fewest typos fall into up to three groups by likelihood; those with more typos are one group per number. Keeps limitTypos' order. */
-function typoGroups(typos: readonly RankedTypo[]): TypoGroup[] {
-  const best = typos[0];
+/** Of the terms with as many typos the likeliest ones, and the others. Keeps the order of likelyTypos. */
+function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
   const groups: TypoGroup[] = [];
+  let likeliest: LikelyTypo | null = null;
   for (const typo of typos) {
-    const factor = (TYPO_FACTORS[typo.typos - 1] as number) * likelihoodFactor(typo, best as RankedTypo);
-    const group = groups.at(-1);
-    if (group?.typos === typo.typos && group.factor === factor) group.members.push(typo);
-    else groups.push({ typos: typo.typos, factor, members: [typo] });
+    const isMore = likeliest === null || typo.typos > likeliest.typos;
+    if (isMore) likeliest = typo;
+    const last = groups.at(-1);
+    const begins =
+      isMore || last === undefined || (last.members[0] === likeliest && typo.cost > likeliest.cost);
+    if (begins) groups.push({ typos: typo.typos, factor: typo.confidence, members: [typo] });
+    else last.members.push(typo);
   }
   return groups;
-}
-
-function likelihoodFactor(typo: RankedTypo, best: RankedTypo): number {
-  if (typo.typos > best.typos || typo.cost === best.cost) return LIKELIHOOD_FACTORS[0];
-  return typo.cost <= best.cost + LIKELY_COST ? LIKELIHOOD_FACTORS[1] : LIKELIHOOD_FACTORS[2];
 }
 
 function inByteOrder(terms: readonly string[]): string[] {

@@ -1,11 +1,14 @@
 // What the dictionaries of all shards say about words, as one dictionary of the whole index would say it. It adds the
 // answers up, ranks the typos, and does not ask again for what it remembers of a generation.
+import type { CompanyProgram } from "../../engine-wasm/host/programs/company-program.js";
+import type { CompanyResult } from "../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { ExpansionCache } from "./expansion-cache.js";
-import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./ranked-typos.js";
+import { sumCompany } from "./sum-company.js";
 import { sumExpansions } from "./sum-expansions.js";
+import { type KnownWord, type KnownWords, rankTypos, type ToldWords } from "./typos/ranked-typos.js";
 
 /** The shards' dictionaries as of one generation. */
 export interface DictionaryShards {
@@ -15,6 +18,8 @@ export interface DictionaryShards {
   readonly trace: QueryTrace | undefined;
   /** One answer per shard. */
   expand(program: ExpandProgram): Promise<readonly ExpandResult[]>;
+  /** One answer per shard. */
+  company(program: CompanyProgram): Promise<readonly CompanyResult[]>;
 }
 
 export class Dictionaries {
@@ -42,6 +47,12 @@ export class Dictionaries {
     expansions.put(generation, missing, answer);
     const found = answer.words.values();
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
+  }
+
+  /** In how many documents words stand together. Such answers are not remembered. */
+  async company(program: CompanyProgram): Promise<CompanyResult> {
+    this.#shards.trace?.enter("expand");
+    return sumCompany(await this.#shards.company(program));
   }
 
   async #ask(program: ExpandProgram): Promise<ToldWords> {

@@ -14,7 +14,7 @@ import {
   type KnownWords,
   largest,
   type ToldWords,
-} from "./ranked-typos.js";
+} from "./typos/ranked-typos.js";
 
 /** How many words are kept in all. A query of three words asks for about fifty, because it asks for each way to cut them too. */
 const WORDS_MAX = 24_000;
@@ -95,7 +95,7 @@ export class ExpansionCache {
     return (
       !frequencies.includes(null) ||
       frequencies.some((witness) => witness !== null && documentsOf(witness) > suspect.few) ||
-      [1, suspect.maxTypos].some((maxTypos) => this.#word(slots, typosOf(suspect, maxTypos)) !== null)
+      this.#word(slots, typosOf(suspect, suspect.maxTypos)) !== null
     );
   }
 
@@ -179,7 +179,7 @@ function kindOf({ exact, prefix, typoPrefix, maxTypos, infix }: ExpandWord): num
 }
 
 function termsOf({ typos, prefix, infixes }: KnownWord): number {
-  return (typos?.ranked.length ?? 0) + (prefix?.terms?.length ?? 0) + (infixes?.length ?? 0);
+  return (typos?.length ?? 0) + (prefix?.terms?.length ?? 0) + (infixes?.length ?? 0);
 }
 
 /** Whether the word was asked for whole and no document has it. This is frequent, because most ways to cut a word give no words. */

@@ -5,7 +5,7 @@ import type { ExpandWord } from "../../engine-wasm/host/programs/expand-program.
 import type { InfixExpansion } from "../../engine-wasm/host/programs/expand-result.js";
 import type { SearchAlternative } from "../../engine-wasm/host/programs/search-program.js";
 import type { QueryWord } from "./query-text.js";
-import { compareBytes, largest, sumLists } from "./ranked-typos.js";
+import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 
 /** Shorter words are not looked for inside of others, because they stand inside of too many. */
 const INFIX_LETTERS_MIN = 3;

@@ -5,7 +5,7 @@
 // words.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
-import { type TypoRule, typosAllowed, typosAtLast } from "./typo-rule.js";
+import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
 export interface QueryWord {

@@ -7,7 +7,7 @@ import type {
   SuspectExpansion,
   WordExpansion,
 } from "../../engine-wasm/host/programs/expand-result.js";
-import { compareBytes } from "./ranked-typos.js";
+import { compareBytes } from "./typos/ranked-typos.js";
 
 /** Requires at least one result, and that all are answers to one program. */
 export function sumExpansions(results: readonly ExpandResult[]): ExpandResult {

@@ -61,7 +61,6 @@ export function programTarget(module: EngineModule): Target {
             typoPrefix: random.below(2) === 0,
             maxTypos: random.from(1, 4),
             few: random.below(3),
-            rare: random.below(9),
             witnesses: [0],
           })),
         });

@@ -187,7 +187,7 @@ export class Oracle {
     return (document) => clauses.every((clause) => clause(document));
   }
 
-  /** All words as written; with all typos when that finds too little; then any of the words. */
+  /** All words as written; with what was likelier meant when that finds too little; then any of the words. */
   protected match(query: Query): Search {
     const { settings, analysis } = this;
     const all = [...this.rows.values()];
@@ -202,7 +202,18 @@ export class Oracle {
     this.dictionaries.set(names.join(), dictionary);
     const infixes = names.map((name) => this.field(name).infix === true);
     const infixFields = infixes.flatMap((infix, i) => (infix ? [i] : []));
-    const counts = { dictionary, fieldCount: names.length, infixFields, documents: all.length };
+    const documentsWith = (terms: string[]): Set<number> => {
+      const has = ({ texts }: Row): boolean =>
+        names.some((name) => terms.some((term) => texts.get(name)?.positions.has(term)));
+      return new Set(all.filter(has).map(({ seq }) => seq));
+    };
+    const counts = {
+      dictionary,
+      fieldCount: names.length,
+      infixFields,
+      documents: all.length,
+      documentsWith,
+    };
     const weigher = new Weigher(text, variants, stemmed, counts, settings.typo_policy);
 
     const passes = this.predicate(query);
@@ -226,11 +237,8 @@ export class Oracle {
     let best = attempt("all", weighed.words);
     const counted = (): Search => ({ ...known, weighed, matched: best, all: true, full: fullMatches(best) });
     if (text.words.length === 0) return counted();
-    if (settings.typo_policy === "auto" && fullMatches(best) < Math.max(1, settings.drop_tokens_threshold)) {
-      const tolerant = weigher.withAllTypos();
-      const retried = attempt("all", tolerant.words);
-      if (fullMatches(retried) > fullMatches(best)) [weighed, best] = [tolerant, retried];
-    }
+    const doubted = settings.typo_policy === "auto" && fullMatches(best) < 3 ? weigher.withDoubts() : null;
+    if (doubted !== null) [weighed, best] = [doubted, attempt("all", doubted.words)];
     if (fullMatches(best) >= settings.drop_tokens_threshold) return counted();
     const mode = text.words.length <= FULL_FIRST_WORDS ? "any" : "byScore";
     return { ...counted(), matched: attempt(mode, weighed.words), all: false };

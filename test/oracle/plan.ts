@@ -13,6 +13,7 @@ import {
   typosOf,
 } from "./words/expand.js";
 import { stemTerms } from "./words/markers.js";
+import { judge, type LikelyTypo, type RankedTypo } from "./words/noisy-channel.js";
 import type { QueryText, QueryWord } from "./words/text.js";
 import { typoCost } from "./words/typo-cost.js";
 import { looseSplits, type Variant } from "./words/variants.js";
@@ -26,6 +27,8 @@ export interface Counts {
   /** Numbers of the fields with `infix`. */
   infixFields: number[];
   documents: number;
+  /** The documents with any of the terms in any of the fields, by seq. */
+  documentsWith: (terms: string[]) => Set<number>;
 }
 
 /** Words with all that may stand for them, and the best spelling of those that were taken for misspelt. */
@@ -39,18 +42,11 @@ interface Found extends Variant {
   frequency: number;
 }
 
-interface RankedTypo extends Typo {
-  typos: number;
-  /** Smaller is likelier. */
-  likelihood: number;
-}
-
 const PREFIX_FACTOR = 0.8;
+const NEXT_LETTER_FACTOR = 0.9;
 const INFIX_FACTOR = 0.7;
 const INFIX_LETTERS_MIN = 3;
 const NEAR_TERMS_MAX = 64;
-const TYPO_FACTORS = [0.6, 0.4, 0.25, 0.15];
-const LIKELIHOOD_FACTORS = [1, 0.85, 0.7];
 const TYPOS_MAX = 4;
 const PRICED_MAX = 500;
 const TYPOS_PER_WORD_MAX = 64;
@@ -64,6 +60,8 @@ export class Weigher {
   /** Documents with a word in a form that makes it known. */
   private readonly known: number[];
   private readonly variants: Found[];
+  /** What asWritten made of the words. */
+  private written: LikelyTypo[][] = [];
 
   constructor(
     private readonly text: QueryText,
@@ -88,18 +86,59 @@ export class Weigher {
     this.variants = bestSplits([...found, ...this.present(loose)]);
   }
 
-  /** With typos for the words that look misspelt. */
+  /** With near terms for the words that no document has; for every word under the policy "always". */
   asWritten(): Weighed {
-    return this.weighed((word, i) => this.suspectedTypos(word, i));
+    const typos = this.text.words.map((word, i) => {
+      const wanted = this.policy === "always" || this.known[i] === 0 ? this.typos(word, word.typosMax) : [];
+      return mostUseful(word, this.atLast(word, i, wanted));
+    });
+    this.written = this.judged(typos, Infinity);
+    return this.weighed(this.written);
   }
 
-  /** With all typos that the lengths of the words allow. */
-  withAllTypos(): Weighed {
-    return this.weighed((word) => this.typos(word, word.typosMax));
+  /** Also with near terms of known words that were likelier meant; null when there are none. */
+  withDoubts(): Weighed | null {
+    const typos = this.text.words.map((word, i) =>
+      this.isDoubtful(i) ? mostUseful(word, this.typos(word, Math.min(1, word.typosMax))) : [],
+    );
+    const doubts = this.judged(typos, this.text.words.length === 1 ? Infinity : 30).map((likely, i) =>
+      typos[i]!.length === 0 ? null : likely,
+    );
+    if (doubts.every((likely) => likely === null || likely.length === 0)) return null;
+    return this.weighed(doubts.map((likely, i) => likely ?? this.written[i]!));
   }
 
-  private weighed(typosFor: (word: QueryWord, i: number) => Typo[]): Weighed {
-    const typos = this.text.words.map((word, i) => mostUseful(word, this.atLast(word, i, typosFor(word, i))));
+  /** Rare, and some documents have it as it is typed. */
+  private isDoubtful(i: number): boolean {
+    const { prefixListed } = this.expansions[i]!;
+    const isListed = !this.text.words[i]!.prefix || prefixListed;
+    const isRare = this.known[i]! <= this.counts.documents * (1 / 100);
+    return this.literal[i]! > 0 && isRare && isListed && this.infixes[i]!.length === 0;
+  }
+
+  private judged(typos: RankedTypo[][], doubt: number): LikelyTypo[][] {
+    const { documentsWith, documents } = this.counts;
+    const formsOf = (term: string): string[] => [term, ...stemTerms(term, this.languages)];
+    const ownOf = ({ terms }: QueryWord): string[] => (terms.length > 1 ? [] : formsOf(terms[0]!));
+    const context = this.text.words.flatMap((word, i) => {
+      const frequency = this.frequencyOf(word.terms, word.terms.length > 1, false);
+      const counts = frequency > 0 && word.terms.length === 1;
+      return counts ? [{ i, documents: documentsWith(ownOf(word)), frequency }] : [];
+    });
+    const words = this.text.words.flatMap((word, i) => {
+      if (typos[i]!.length === 0) return [];
+      const { prefixTerms, prefixListed } = this.expansions[i]!;
+      const begun = word.prefix && prefixListed ? prefixTerms : [];
+      const own = documentsWith([...ownOf(word), ...begun]);
+      return [{ i, documents: own, frequency: this.known[i]!, typos: typos[i]!, doubt }];
+    });
+    const likely = judge(words, context, documents, ({ term, isPrefix }) =>
+      documentsWith(isPrefix ? [term] : formsOf(term)),
+    );
+    return this.text.words.map((_, i) => likely.get(i) ?? []);
+  }
+
+  private weighed(typos: LikelyTypo[][]): Weighed {
     const weights = this.text.words.map((_, i) => this.weight(i, typos[i]!));
     return {
       words: this.text.words.map((word, i) => ({
@@ -150,22 +189,7 @@ export class Weigher {
     return isLost ? this.typos(word, word.typosAtLast) : typos;
   }
 
-  /** Under the policy "auto": hardly any document has the word, or it is rare and a neighbour has 50 times its documents. */
-  private suspectedTypos(word: QueryWord, i: number): Typo[] {
-    const frequency = this.known[i]!;
-    const { documents } = this.counts;
-    if (this.policy === "always") return this.typos(word, word.typosMax);
-    if (this.policy === "missing") return frequency === 0 ? this.typos(word, word.typosMax) : [];
-    const few = frequency <= Math.min(2, Math.floor(documents / 1000));
-    const rare = frequency <= documents / 1000;
-    const neighbours = rare ? this.typos(word, Math.min(1, word.typosMax)) : [];
-    const outnumbered = neighbours.some(
-      (typo) => typo.distance === 1 && !typo.isPrefix && Math.max(...typo.frequencies) >= 50 * frequency,
-    );
-    return few || outnumbered ? this.typos(word, word.typosMax) : [];
-  }
-
-  private weight(i: number, typos: RankedTypo[]): number {
+  private weight(i: number, typos: LikelyTypo[]): number {
     const covering = this.variants.filter(({ covers }) => covers.includes(i));
     const { terms } = this.text.words[i]!;
     const [cheapest] = groupsOf(typos);
@@ -205,6 +229,19 @@ export class Weigher {
         boost: Math.min(this.inverseFrequency(this.literal[i]!), weight) * PREFIX_FACTOR,
         terms: [{ term: terms[0]!, prefix: true }],
       });
+      const next = prefixListed
+        ? prefixTerms.filter((term) => [...term].length === [...terms[0]!].length + 1)
+        : [];
+      if (next.length > 0) {
+        own.push({
+          typos: 0,
+          exact: false,
+          sequence: false,
+          useForProximity: false,
+          boost: Math.min(this.inverseFrequency(this.literal[i]!), weight) * NEXT_LETTER_FACTOR,
+          terms: next.map((term) => ({ term, prefix: false })),
+        });
+      }
     }
     return own;
   }
@@ -249,22 +286,25 @@ export class Weigher {
     ];
   }
 
-  private misspellings(typos: RankedTypo[], weight: number): Alternative[] {
-    const likelier: RankedTypo[] = [];
-    return groupsOf(typos).map(({ factor, members }) => {
+  private misspellings(typos: LikelyTypo[], weight: number): Alternative[] {
+    const likelier: LikelyTypo[] = [];
+    return groupsOf(typos).flatMap(({ factor, members }) => {
       likelier.push(...members);
-      const terms = new Set(
-        members.flatMap(({ term, isPrefix }) => [term, ...(isPrefix ? [] : stemTerms(term, this.languages))]),
+      const words = members.map(({ term }) => term);
+      const stems = members.flatMap(({ term, isPrefix }) =>
+        isPrefix ? [] : stemTerms(term, this.languages),
       );
       const idf = this.inverseFrequency(largestSum(likelier.map(({ frequencies }) => frequencies)));
-      return {
-        typos: members[0]!.typos,
-        exact: false,
-        sequence: false,
-        useForProximity: true,
-        boost: Math.min(idf, weight) * factor,
-        terms: [...terms].sort(compareBytes).map((term) => ({ term, prefix: false })),
-      };
+      return [words, stems]
+        .filter((terms) => terms.length > 0)
+        .map((terms) => ({
+          typos: members[0]!.typos,
+          exact: false,
+          sequence: false,
+          useForProximity: true,
+          boost: Math.min(idf, weight) * factor,
+          terms: [...new Set(terms)].sort(compareBytes).map((term) => ({ term, prefix: false })),
+        }));
     });
   }
 
@@ -306,24 +346,24 @@ function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
     .sort((a, b) => a.distance - b.distance || Number(a.isPrefix) - Number(b.isPrefix) || byFrequency(a, b))
     .slice(0, PRICED_MAX)
     .map((typo) => {
-      const cost = typoCost(word.terms[0]!, typo.term, word.prefix);
-      const count = Math.max(1, Math.min(TYPOS_MAX, Math.ceil((cost - 10) / 100)));
+      const edits = typoCost(word.terms[0]!, typo.term, word.prefix);
+      const count = Math.max(1, Math.min(TYPOS_MAX, Math.ceil((edits - 10) / 100)));
       const doublings = Math.floor(Math.log2(Math.max(1, ...typo.frequencies)));
-      return { ...typo, typos: count, likelihood: cost - 5 * doublings };
+      return { ...typo, typos: count, edits, likelihood: edits - 5 * doublings };
     })
     .sort((a, b) => a.typos - b.typos || a.likelihood - b.likelihood || byFrequency(a, b))
-    .slice(0, TYPOS_PER_WORD_MAX);
+    .slice(0, TYPOS_PER_WORD_MAX)
+    .map(({ likelihood: _, ...typo }) => typo);
 }
 
-/** The fewest typos in up to three groups by likelihood, more typos in one each. */
-function groupsOf(typos: RankedTypo[]): { factor: number; members: RankedTypo[] }[] {
-  const groups = new Map<string, { factor: number; members: RankedTypo[] }>();
-  for (const typo of typos) {
-    const further = typo.likelihood - typos[0]!.likelihood;
-    const place = typo.typos > typos[0]!.typos || further === 0 ? 0 : further <= 25 ? 1 : 2;
-    const key = `${typo.typos} ${place}`;
-    const factor = TYPO_FACTORS[typo.typos - 1]! * LIKELIHOOD_FACTORS[place]!;
-    groups.set(key, { factor, members: [...(groups.get(key)?.members ?? []), typo] });
-  }
-  return [...groups.values()];
+/** Of the terms with as many typos those that cost least, and the others. */
+function groupsOf(typos: LikelyTypo[]): { factor: number; members: LikelyTypo[] }[] {
+  return [1, 2, 3, 4].flatMap((count) => {
+    const equal = typos.filter((typo) => typo.typos === count);
+    const best = equal.filter(({ cost }) => cost === equal[0]!.cost);
+    const others = equal.filter(({ cost }) => cost > equal[0]!.cost);
+    return [best, others]
+      .filter((members) => members.length > 0)
+      .map((members) => ({ factor: members[0]!.confidence, members }));
+  });
 }

@@ -14,7 +14,7 @@ const KEPT_STATE = [
   "server/ingest/intake-worker.ts workbench",
   "server/sources/feed-worker.ts workbench",
   "server/analytics/analytics-worker.ts opened",
-  ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typo-cost.ts ${name}`),
+  ...["typed", "term", "extra", "missing", "rows"].map((name) => `server/words/typos/typo-cost.ts ${name}`),
 ];
 
 /** Module-level variables of the engine. Each is said to be there once per instance, or to be a second answer, where it stands. */

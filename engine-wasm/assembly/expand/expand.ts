@@ -141,7 +141,7 @@ function findSuspected(expansion: Expansion, suspect: Suspect): void {
   let most: f64 = 0;
   for (let i: u32 = 0; i < suspect.witnessCount; i++)
     most = max(most, documentsOf(expansion, expansion.word(suspect.witness(i))));
-  if (most > <f64>suspect.few) suspect.typos = most > <f64>suspect.rare ? 0 : 1;
+  if (most > <f64>suspect.few) suspect.typos = 0;
   if (suspect.typos > 0) findTypos(expansion, suspect);
 }
 

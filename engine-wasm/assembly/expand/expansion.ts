@@ -19,7 +19,7 @@ import { TermList } from "./term-list";
 const TYPOS_MAX: u32 = 4;
 const WORD_FLAGS: u32 = WORD_EXACT | WORD_PREFIX | WORD_TYPO_PREFIX | WORD_INFIX | WORD_INSIDE;
 const WORD_LEAST: usize = 4; // fewest bytes of a word in a program
-const SUSPECT_LEAST: usize = 15;
+const SUSPECT_LEAST: usize = 11;
 
 /** What is asked about a word, and below the line what was found. */
 @unmanaged
@@ -40,7 +40,6 @@ export class AskedWord {
 @unmanaged
 export class Suspect extends AskedWord {
   few: u32;
-  rare: u32;
   witnesses: usize; // u16 word of the program ...
   witnessCount: u32;
 
@@ -97,7 +96,6 @@ function readWord(reader: ProgramReader, word: AskedWord): void {
 function readSuspect(reader: ProgramReader, suspect: Suspect, wordCount: u32): void {
   readWord(reader, suspect);
   suspect.few = reader.u32();
-  suspect.rare = reader.u32();
   suspect.witnessCount = reader.countWithin(reader.u16(), 2);
   suspect.witnesses = reader.bytes((<usize>suspect.witnessCount) << 1);
   if (suspect.typos == 0 || failed()) programBad();

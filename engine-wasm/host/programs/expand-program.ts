@@ -38,8 +38,6 @@ export interface ExpandSuspect extends Pick<ExpandWord, "term" | "typoPrefix"> {
   /** 1 to TYPOS_MAX: looked up when no witness has more than `few` documents in one field. */
   readonly maxTypos: number;
   readonly few: number;
-  /** One typo is looked up when no witness has more than this. */
-  readonly rare: number;
   /** Words of the program, by number. */
   readonly witnesses: readonly number[];
 }
@@ -63,10 +61,9 @@ export function encodeExpand(program: ExpandProgram): Uint8Array {
   for (const word of program.words) putWord(out, word);
   const suspects = program.suspects ?? [];
   out.count16(suspects.length, "suspects");
-  for (const { few, rare, witnesses, ...word } of suspects) {
+  for (const { few, witnesses, ...word } of suspects) {
     putWord(out, { ...word, exact: false, prefix: false });
     out.u32(few);
-    out.u32(rare);
     out.count16(witnesses.length, "witnesses");
     for (const witness of witnesses) out.u16(witness);
   }

@@ -72,7 +72,7 @@ function twin(rows: Row[], program: ExpandProgram): ExpandResult {
         ...(words[i]?.prefix?.frequencies ?? []),
       ]),
     );
-    const maxTypos = most <= suspect.few ? suspect.maxTypos : most <= suspect.rare ? 1 : 0;
+    const maxTypos = most <= suspect.few ? suspect.maxTypos : 0;
     return { maxTypos, typos: typosOf(dictionary, suspect.term, maxTypos, suspect.typoPrefix) };
   });
   return {
@@ -108,7 +108,6 @@ function randomSuspect(pick: Pick, terms: string[], words: number): ExpandSuspec
     typoPrefix,
     maxTypos: pick([1, 2, 3]),
     few,
-    rare: pick([0, few, few + 3]),
     witnesses: Array.from({ length: words }, (_, i) => i).filter(() => pick([true, true, false])),
   };
 }
@@ -192,26 +191,25 @@ test("near terms of a suspect depend on the documents of its witnesses", () => {
   const documents = Array.from({ length: 9 }, (_, i) => ({ id: `${i}`, title: i < 3 ? "shrit" : "shirt" }));
   const catalogue = makeCatalogue(module, bench, groupsOf(documents, [2, 5]), () => false);
   const look = { prefix: false, typoPrefix: false, maxTypos: 0 };
-  const found = (few: number, rare: number, ...witnesses: number[]): [number, string[]] => {
+  const found = (few: number, ...witnesses: number[]): [number, string[]] => {
     const program: ExpandProgram = {
       slots: [0],
       words: ["shrit", "shirt"].map((term) => ({ ...look, term, exact: true })),
-      suspects: [{ term: "shritt", typoPrefix: false, maxTypos: 2, few, rare, witnesses }],
+      suspects: [{ term: "shritt", typoPrefix: false, maxTypos: 2, few, witnesses }],
     };
     const [suspect] = run(catalogue, program).suspects;
     return [suspect!.maxTypos, suspect!.typos.map(({ term }) => term)];
   };
-  expect(found(3, 3, 0)).toEqual([2, ["shirt", "shrit"]]);
-  expect(found(2, 3, 0)).toEqual([1, ["shrit"]]);
-  expect(found(2, 2, 0)).toEqual([0, []]);
-  expect(found(3, 5, 0, 1)).toEqual([0, []]);
-  expect(found(0, 0)).toEqual([2, ["shirt", "shrit"]]);
+  expect(found(3, 0)).toEqual([2, ["shirt", "shrit"]]);
+  expect(found(2, 0)).toEqual([0, []]);
+  expect(found(3, 0, 1)).toEqual([0, []]);
+  expect(found(0)).toEqual([2, ["shirt", "shrit"]]);
 });
 
 test("a suspect without typos, or with a witness that is no word, makes the program bad", () => {
   const catalogue = makeCatalogue(module, bench, groupsOf([{ id: "1", title: "a" }], []), () => false);
   const word = { term: "a", exact: true, prefix: false, typoPrefix: false, maxTypos: 0 };
-  const suspect = { term: "a", typoPrefix: false, maxTypos: 1, few: 0, rare: 0, witnesses: [0] };
+  const suspect = { term: "a", typoPrefix: false, maxTypos: 1, few: 0, witnesses: [0] };
   const ask = (suspects: ExpandSuspect[]) => run(catalogue, { slots: [0], words: [word], suspects });
   expect(ask([suspect]).suspects).toEqual([{ maxTypos: 0, typos: [] }]);
   expect(() => ask([{ ...suspect, maxTypos: 0 }])).toThrow();

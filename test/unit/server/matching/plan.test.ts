@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { planQuery, type QueryPlan } from "../../../../server/matching/plan.js";
 import { readQueryRequest } from "../../../../server/request/query-request.js";
-import { typosAllowed, typosAtLast } from "../../../../server/words/typo-rule.js";
+import { typosAllowed, typosAtLast } from "../../../../server/words/typos/typo-rule.js";
 import { makeRecord, queried } from "../record.js";
 
 function plan(body: object, record = makeRecord(), shards = 2, documentsMax = 1_000): QueryPlan {

@@ -1,7 +1,7 @@
 // What is popular, as queries and suggestions ask for it.
 import { describe, expect, test } from "vitest";
 import { Popularity } from "../../../../server/popularity/popularity.js";
-import { limitTypos, preferSearched } from "../../../../server/words/ranked-typos.js";
+import { likelyTypos } from "../../../../server/words/typos/noisy-channel.js";
 import { analyser } from "../record.js";
 
 const POPULAR = {
@@ -53,17 +53,17 @@ describe("what is popular", () => {
   });
 
   test("makes a typo likelier, but no second typo as likely as one", () => {
-    const typo = (term: string, distance: number, documents: number) => {
-      return { term, distance, isPrefix: false, frequencies: [documents] };
+    const typo = (term: string, typos: number, edits: number) => {
+      return { term, distance: typos, isPrefix: false, frequencies: [40], typos, edits };
     };
-    const typos = limitTypos(
-      "shoo",
-      false,
-      [typo("shop", 1, 40), typo("shoe", 1, 40), typo("shore", 2, 9)],
-      9,
-    );
+    const typos = [typo("shop", 1, 90), typo("shoe", 1, 90), typo("shore", 2, 105)];
     const order = (searches: Record<string, number>): string[] =>
-      preferSearched(typos, (term) => searches[term] ?? 0).map(({ term }) => term);
+      likelyTypos(
+        typos,
+        [7, 7, 7],
+        { cost: 145, doubt: Number.POSITIVE_INFINITY },
+        (term) => searches[term] ?? 0,
+      ).map(({ term }) => term);
     const untouched = typos.map(({ term }) => term);
     expect(order({})).toEqual(untouched);
     const [first, second] = untouched.slice(0, 2) as [string, string];

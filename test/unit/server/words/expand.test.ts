@@ -1,13 +1,14 @@
 // Choosing how words may match, from global counts only: sums over shards, suspicion of typos, weights.
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_JOINED, ALT_PREFIX, ALT_TYPO } from "../../../../engine-wasm/assembly/layout.js";
-import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult, TypoExpansion } from "../../../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../../../engine-wasm/host/programs/search-program.js";
 import type { QueryPlan } from "../../../../server/matching/plan.js";
-import { inverseFrequency, searchWords } from "../../../../server/words/alternatives.js";
-import { limitTypos, rankTypos } from "../../../../server/words/ranked-typos.js";
+import { searchWords } from "../../../../server/words/alternatives.js";
+import { inverseFrequency } from "../../../../server/words/inverse-frequency.js";
 import { sumExpansions } from "../../../../server/words/sum-expansions.js";
+import { costOfWord, type LikelyTypo, likelyTypos } from "../../../../server/words/typos/noisy-channel.js";
+import { limitTypos, type RankedTypo } from "../../../../server/words/typos/ranked-typos.js";
 import type { Variant } from "../../../../server/words/variants.js";
 import { expander, MadeDictionary, typo } from "./made-dictionary.js";
 
@@ -15,63 +16,78 @@ const kinds = (words: {
   words: readonly { alternatives: readonly { kind: number; typos: number }[] }[];
 }): number[][] => words.words.map((word) => word.alternatives.map((one) => one.typos));
 
-describe("suspicion", () => {
-  it("leaves a common word alone and asks for no typos", async () => {
+describe("near terms", () => {
+  it("are not wanted of a common word, and nothing is asked about them", async () => {
     const dictionary = new MadeDictionary(10_000, { shirts: 500 }, { shirts: [typo("skirts", 1, 9_000)] });
-    expect(kinds(await expander(dictionary, "auto", ["shirts", 1]).asWritten())).toEqual([[0]]);
+    const words = expander(dictionary, "auto", ["shirts", 1]);
+    const written = await words.asWritten();
+    expect(kinds(written)).toEqual([[0]]);
+    expect(await words.withDoubts(written)).toBeNull();
     expect(dictionary.asked).toHaveLength(1);
   });
 
-  it("takes all typos of a missing word", async () => {
-    const dictionary = new MadeDictionary(100, {}, { iphnoe: [typo("iphone", 1, 3), typo("ihone", 2, 1)] });
+  it("of a missing word are searched, the likeliest first", async () => {
+    const near = [typo("iphone", 1, 3), typo("ihone", 2, 1), typo("iphnoes", 1, 2)];
+    const dictionary = new MadeDictionary(100, {}, { iphnoe: near });
     const words = await expander(dictionary, "auto", ["iphnoe", 2]).asWritten();
-    expect(kinds(words)).toEqual([[1, 2]]);
-    expect(words.exhausted).toBe(true);
+    expect(words.typos.get(0)?.map(({ term }) => term)).toEqual(["iphone", "iphnoes", "ihone"]);
+    expect(kinds(words)).toEqual([[1, 1, 2]]);
   });
 
-  it("suspects a rare word only beside a far more frequent neighbour", async () => {
-    const near = new MadeDictionary(
-      100_000,
-      { recieve: 10 },
-      { recieve: [typo("receive", 1, 500), typo("retrieve", 2, 9)] },
-    );
-    expect(kinds(await expander(near, "auto", ["recieve", 2]).asWritten())).toEqual([[0, 1, 2]]);
-    expect(near.asked).toHaveLength(3);
-    const far = new MadeDictionary(100_000, { recieve: 10 }, { recieve: [typo("receive", 1, 499)] });
-    const words = await expander(far, "auto", ["recieve", 2]).asWritten();
-    expect(kinds(words)).toEqual([[0]]);
-    expect(words.exhausted).toBe(false);
+  it("of a rare word are searched when one of them is far more frequent", async () => {
+    const doubts = async (documents: number) => {
+      const near = [typo("receive", 1, documents), typo("retrieve", 2, 9)];
+      const dictionary = new MadeDictionary(100_000, { recieve: 10 }, { recieve: near });
+      const words = expander(dictionary, "auto", ["recieve", 2], ["nowhere", 0]);
+      const written = await words.asWritten();
+      expect(kinds(written)).toEqual([[0], []]);
+      const doubted = await words.withDoubts(written);
+      return doubted === null ? null : [kinds(doubted), [...doubted.corrections]];
+    };
+    expect(await doubts(200)).toEqual([[[0, 1], []], [[0, "receive"]]]);
+    expect(await doubts(100)).toBeNull();
   });
 
-  it("sees a frequent neighbour that is not among the typos worth searching", () => {
-    const near = [typo("wad", 1, 3), typo("wed", 1, 2), typo("rod", 1, 900), typo("woden", 1, 999, true)];
-    const program = (maxTypos: number): ExpandProgram => ({
-      slots: [0],
-      words: [{ term: "wod", exact: false, prefix: false, typoPrefix: false, maxTypos }],
-    });
-    const answer = (typos: TypoExpansion[] | null): ExpandResult => ({
-      liveRows: 1_000,
-      slots: [{ totalLength: 1_000, documents: 1_000 }],
-      words: [{ exact: null, prefix: null, typos, infixes: null }],
-      suspects: [],
-    });
-    const [known] = rankTypos(answer(near), program(1), 2).words;
-    expect(known?.typos?.ranked.map(({ term }) => term)).toEqual(["wad", "wed"]);
-    expect(known?.typos?.neighbourFrequency).toBe(900);
-    expect(rankTypos(answer([]), program(1), 2).words[0]?.typos).toEqual({
-      ranked: [],
-      neighbourFrequency: 0,
-    });
-    expect(rankTypos(answer(null), program(0), 2).words[0]?.typos).toBeNull();
+  it("of the only word of a query are searched when few documents have the word", async () => {
+    const near = [typo("recipe", 1, 1), typo("receive", 2, 9)];
+    const dictionary = new MadeDictionary(100_000, { recieve: 10 }, { recieve: near });
+    const words = expander(dictionary, "auto", ["recieve", 2]);
+    const doubted = await words.withDoubts(await words.asWritten());
+    expect(doubted?.typos.get(0)?.map(({ term }) => term)).toEqual(["recipe"]);
+    expect([...(doubted?.corrections ?? [])]).toEqual([]);
   });
 
-  it("follows the policy", async () => {
+  it("are chosen by the company of the other words", async () => {
+    const near = { phono: [typo("photo", 1, 4_000), typo("phone", 1, 80)] };
+    const best = async (together: Record<string, number>) => {
+      const dictionary = new MadeDictionary(20_000, { charger: 45 }, near, {}, together);
+      const words = await expander(dictionary, "auto", ["phono", 1], ["charger", 0]).asWritten();
+      expect(dictionary.companies).toBe(1);
+      return words.corrections.get(0);
+    };
+    expect(await best({})).toBe("photo");
+    expect(await best({ "phone charger": 20 })).toBe("phone");
+  });
+
+  it("make one doubt a word that stands with none of the others", async () => {
+    const doubts = async (together: Record<string, number>) => {
+      const frequencies = { hdmi: 245, cale: 3 };
+      const near = { cale: [typo("cable", 1, 3_000)] };
+      const dictionary = new MadeDictionary(20_000, frequencies, near, {}, together);
+      const words = expander(dictionary, "auto", ["hdmi", 0], ["cale", 1]);
+      const doubted = await words.withDoubts(await words.asWritten());
+      return doubted === null ? null : kinds(doubted);
+    };
+    expect(await doubts({ "cable hdmi": 200 })).toEqual([[0], [0, 1]]);
+    expect(await doubts({ "cable hdmi": 200, "cale hdmi": 30 })).toBeNull();
+  });
+
+  it("follow the policy", async () => {
     const make = (): MadeDictionary =>
       new MadeDictionary(50, { a: 1 }, { a: [typo("ab", 1, 40)], c: [typo("cd", 1, 1)] });
     expect(kinds(await expander(make(), "always", ["a", 1], ["c", 1]).asWritten())).toEqual([[0, 1], [1]]);
     expect(kinds(await expander(make(), "missing", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
     expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).asWritten())).toEqual([[0], [1]]);
-    expect(kinds(await expander(make(), "auto", ["a", 1], ["c", 1]).withAllTypos())).toEqual([[0, 1], [1]]);
     expect(kinds(await expander(make(), "always", ["a", 0], ["c", 0]).asWritten())).toEqual([[0], []]);
   });
 });
@@ -83,13 +99,13 @@ describe("suspects", () => {
     return dictionary.asked[0];
   };
 
-  it("are the words that may have typos, with the shard's share of the limits", async () => {
-    const limits = { auto: [2, 5], missing: [0, 0], always: [2 ** 32 - 1, 2 ** 32 - 1] } as const;
+  it("are the words that may have typos", async () => {
+    const limits = { auto: 0, missing: 0, always: 2 ** 32 - 1 } as const;
     for (const policy of ["auto", "missing", "always"] as const) {
-      const [few, rare] = limits[policy];
+      const few = limits[policy];
       const program = await asked(policy);
       expect(program?.suspects).toEqual([
-        { term: "shirts", typoPrefix: false, maxTypos: 2, few, rare, witnesses: [0] },
+        { term: "shirts", typoPrefix: false, maxTypos: 2, few, witnesses: [0] },
       ]);
       expect(program?.words[0]?.term).toBe("shirts");
     }
@@ -135,6 +151,15 @@ describe("a word that is found in no form", () => {
   });
 });
 
+/** All of them, by their edits and frequencies alone. */
+function likely(typos: RankedTypo[]): LikelyTypo[] {
+  const context = { liveRows: 1_000, words: [] };
+  const costs = typos.map(({ frequencies }) =>
+    costOfWord({ documents: frequencies[0]!, together: [] }, context),
+  );
+  return likelyTypos(typos, costs, { cost: 145, doubt: Number.POSITIVE_INFINITY }, () => 0);
+}
+
 describe("alternatives", () => {
   const word = { terms: ["shoe"], prefix: true, typosMax: 2, typosAtLast: 2, quoted: false, count: 1 };
   it("weighs the word, its prefixes and its typos in this order", () => {
@@ -143,7 +168,7 @@ describe("alternatives", () => {
       exact: 10,
       literal: 40,
       prefix: { termCount: 2, frequencies: [30, 0], terms: ["shoes", "shoelace"] },
-      typos: limitTypos("shoe", true, typos, 64),
+      typos: likely(limitTypos("shoe", true, typos, 64)),
       infixes: [],
     };
     const [{ weight, alternatives }] = searchWords([word], [findings], [], [], 1_000) as [SearchWord];
@@ -152,19 +177,21 @@ describe("alternatives", () => {
     ).toEqual([
       [ALT_EXACT, 0, "shoe"],
       [ALT_PREFIX, 0, "shoe"],
+      [ALT_PREFIX, 0, "shoes"],
       [ALT_TYPO, 1, "shone"],
       [ALT_TYPO, 1, "shoo"],
-      [ALT_TYPO, 2, "ship,shovel"],
+      [ALT_TYPO, 2, "shovel"],
+      [ALT_TYPO, 2, "ship"],
     ]);
     const idf = inverseFrequency(10, 1_000);
     expect(weight).toBe(idf);
-    expect(alternatives.map((one) => one.boost)).toEqual([
+    const boosts = alternatives.map((one) => one.boost);
+    expect(boosts.slice(0, 3)).toEqual([
       idf,
       inverseFrequency(40, 1_000) * 0.8,
-      idf * 0.6,
-      idf * (0.6 * 0.85),
-      idf * 0.4,
+      inverseFrequency(40, 1_000) * 0.9,
     ]);
+    expect(boosts.slice(3)).toEqual([...boosts.slice(3)].sort((one, other) => other - one));
     expect(alternatives[1]).toMatchObject({ useForProximity: true, terms: [{ prefix: true }] });
   });
 
@@ -243,7 +270,7 @@ describe("alternatives", () => {
   });
 
   it("gives a rare term that is less likely no more weight than the likelier ones", () => {
-    const typos = limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64);
+    const typos = likely(limitTypos("shrit", false, [typo("shirt", 1, 400), typo("sprit", 1, 1)], 64));
     const findings = { exact: 1, literal: 1, prefix: null, typos, infixes: [] };
     const [found] = searchWords([{ ...word, terms: ["shrit"] }], [findings], [], [], 1_000) as [SearchWord];
     const [, first, second] = found.alternatives.map((one) => one.boost) as [number, number, number];

@@ -7,7 +7,7 @@ import type {
 } from "../../../../engine-wasm/host/programs/expand-program.js";
 import { CacheMeter } from "../../../../server/metrics/recorder.js";
 import { ExpansionCache } from "../../../../server/words/expansion-cache.js";
-import type { KnownSuspect, ToldWords } from "../../../../server/words/ranked-typos.js";
+import type { KnownSuspect, ToldWords } from "../../../../server/words/typos/ranked-typos.js";
 
 const word = (term: string, more: Partial<ExpandWord> = {}): ExpandWord => ({
   term,
@@ -90,12 +90,12 @@ const suspect = (term: string, few: number, ...witnesses: number[]): ExpandSuspe
   typoPrefix: false,
   maxTypos: 2,
   few,
-  rare: 10,
   witnesses,
 });
+const NEAR = { term: "near", distance: 1, isPrefix: false, frequencies: [7], typos: 1, edits: 90 };
 const told = (maxTypos: number): KnownSuspect => ({
   maxTypos,
-  typos: { ranked: [], neighbourFrequency: 7 },
+  typos: [NEAR],
 });
 
 it("asks for unknown words, and for suspects by those of their witnesses", () => {
@@ -110,19 +110,13 @@ it("asks for unknown words, and for suspects by those of their witnesses", () =>
 
 it("keeps what was told about suspects as answers to the question for their typos", () => {
   const cache = new ExpansionCache(new CacheMeter());
-  const asked = { ...program([1], word("a")), suspects: ["x", "y", "z"].map((term) => suspect(term, 2, 0)) };
-  cache.put(1, asked, { ...answer(9, 0), suspects: [told(2), told(1), told(0)] });
+  const asked = { ...program([1], word("a")), suspects: ["x", "y"].map((term) => suspect(term, 2, 0)) };
+  cache.put(1, asked, { ...answer(9, 0), suspects: [told(2), told(0)] });
   const typos = (term: string, maxTypos: number) => {
     const question = program([1], word(term, { exact: false, maxTypos }));
-    return cache.get(1, question).words[0]?.typos?.neighbourFrequency ?? null;
+    return cache.get(1, question).words[0]?.typos ?? null;
   };
-  expect([typos("x", 2), typos("x", 1), typos("y", 1), typos("y", 2), typos("z", 1)]).toEqual([
-    7,
-    null,
-    7,
-    null,
-    null,
-  ]);
+  expect([typos("x", 2), typos("x", 1), typos("y", 2)]).toEqual([[NEAR], null, null]);
   const again = cache.get(1, program([1], word("b")), () => asked.suspects).missing.suspects;
-  expect(again?.map(({ term }) => term)).toEqual(["z"]);
+  expect(again?.map(({ term }) => term)).toEqual(["y"]);
 });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { ALT_EXACT, ALT_INFIX } from "../../../../engine-wasm/assembly/layout.js";
 import type { ExpandResult, InfixExpansion } from "../../../../engine-wasm/host/programs/expand-result.js";
-import { inverseFrequency } from "../../../../server/words/alternatives.js";
 import { infixQuestion } from "../../../../server/words/infixes.js";
+import { inverseFrequency } from "../../../../server/words/inverse-frequency.js";
 import { sumExpansions } from "../../../../server/words/sum-expansions.js";
 import { expander, infix, MadeDictionary, typo } from "./made-dictionary.js";
 

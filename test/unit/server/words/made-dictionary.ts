@@ -1,5 +1,7 @@
 // A dictionary made of plain lists, and what asks it about the words of a query, for tests.
 
+import type { CompanyProgram, CompanyWord } from "../../../../engine-wasm/host/programs/company-program.js";
+import type { CompanyResult } from "../../../../engine-wasm/host/programs/company-result.js";
 import type { ExpandProgram, ExpandSuspect } from "../../../../engine-wasm/host/programs/expand-program.js";
 import type {
   ExpandResult,
@@ -9,7 +11,7 @@ import type {
 import { WordExpander } from "../../../../server/matching/expand.js";
 import type { QueryPlan } from "../../../../server/matching/plan.js";
 import { NOTHING_POPULAR, Popularity } from "../../../../server/popularity/popularity.js";
-import { type KnownWords, rankTypos } from "../../../../server/words/ranked-typos.js";
+import { type KnownWords, rankTypos } from "../../../../server/words/typos/ranked-typos.js";
 import { analyser } from "../record.js";
 
 export const infix = (term: string, df: number): InfixExpansion => ({ term, frequencies: [df] });
@@ -20,15 +22,33 @@ export const typo = (term: string, distance: number, df: number, isPrefix = fals
   frequencies: [df],
 });
 
-/** A dictionary of one field: document frequencies by term, neighbours by word. */
+/** A dictionary of one field: document frequencies by term, neighbours by word, documents with two terms by both. */
 export class MadeDictionary {
   readonly asked: ExpandProgram[] = [];
+  companies = 0;
   constructor(
     readonly documents: number,
     readonly frequencies: Record<string, number>,
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
+    readonly together: Record<string, number> = {},
   ) {}
+
+  /** Of words of one term. */
+  async company({ words, candidates }: CompanyProgram): Promise<CompanyResult> {
+    this.companies++;
+    const near = Object.values(this.neighbours).flat();
+    const documents = ([term]: CompanyWord): number =>
+      this.frequencies[term!] ?? near.find((one) => one.term === term)?.frequencies[0] ?? 0;
+    return {
+      liveRows: this.documents,
+      words: words.map(documents),
+      candidates: candidates.map((candidate) => ({
+        documents: documents(candidate),
+        together: words.map((word) => this.together[`${candidate[0]} ${word[0]}`] ?? 0),
+      })),
+    };
+  }
 
   async lookUp(words: ExpandProgram, suspects?: () => readonly ExpandSuspect[]): Promise<KnownWords> {
     const program = { ...words, suspects: suspects?.() ?? [] };

@@ -1,7 +1,7 @@
 // The price of a human error: equal to the naive twin for any two words, and in the order people make errors.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TypoCosts } from "../../../../server/words/typo-cost.js";
+import { TypoCosts } from "../../../../server/words/typos/typo-cost.js";
 import { typoCost } from "../../../oracle/words/typo-cost.js";
 
 const cost = (word: string, term: string, unfinished = false): number =>

@@ -1,0 +1,129 @@
+// Weighs the near terms of a query's words by the company of its other words: asks all shards in how many documents they
+// stand together, and leaves the decision to noisy-channel.ts.
+import type { CandidateCompany } from "../../engine-wasm/host/programs/company-result.js";
+import type { Dictionaries } from "../words/dictionaries.js";
+import { inverseFrequency } from "../words/inverse-frequency.js";
+import {
+  type Context,
+  costOfWord,
+  type LikelyTypo,
+  likelyTypos,
+  UNKNOWN_WORD,
+} from "../words/typos/noisy-channel.js";
+import { largest, type RankedTypo } from "../words/typos/ranked-typos.js";
+
+/** A word that may be misspelt. */
+export interface JudgedWord {
+  /** Its number in the query. */
+  readonly i: number;
+  /** The terms of its documents; empty for a word that is not known. */
+  readonly terms: readonly string[];
+  /** At most how many documents have it in some known form. */
+  readonly frequency: number;
+  /** The terms near to it, the best first. */
+  readonly typos: readonly RankedTypo[];
+  /** Near terms are wanted that cost at most so much more than the word. */
+  readonly doubt: number;
+}
+
+/** A known word, by whose documents others are judged. */
+export interface ContextWord {
+  readonly i: number;
+  readonly terms: readonly string[];
+  readonly frequency: number;
+}
+
+/** So many words are judged by company, and by so many others, the rarest ones. The rest are judged by their frequency. */
+const JUDGED_MAX = 6;
+const CONTEXT_MAX = 8;
+/** So many of a word's near terms are. */
+const CANDIDATES_MAX = 8;
+
+interface Request {
+  readonly slots: readonly number[];
+  readonly judged: readonly JudgedWord[];
+  readonly context: readonly ContextWord[];
+  /** All forms of a near term. */
+  formsOf(typo: RankedTypo): readonly string[];
+  readonly liveRows: number;
+  searchesOf(term: string): number;
+}
+
+/** The documents of a judged word and of its near terms, beside those of the query's other words. */
+interface Company {
+  readonly context: Context;
+  readonly typed: CandidateCompany;
+  /** Of the first near terms. */
+  readonly near: readonly CandidateCompany[];
+}
+
+/** The near terms that may have been meant, by the word's number. */
+export async function judgeWords(
+  request: Request,
+  dictionaries: Pick<Dictionaries, "company">,
+): Promise<ReadonlyMap<number, readonly LikelyTypo[]>> {
+  const companies = await companiesOf(request, dictionaries);
+  return new Map(
+    request.judged.map((word) => {
+      const company = companies.get(word.i) ?? withoutCompany(word, request.liveRows);
+      const costs = word.typos.map((typo, at) =>
+        costOfWord(company.near[at] ?? keepingNone(typo.frequencies, company.context), company.context),
+      );
+      const own = word.frequency === 0 ? UNKNOWN_WORD : costOfWord(company.typed, company.context);
+      const typed = { cost: own, doubt: word.doubt };
+      return [word.i, likelyTypos(word.typos, costs, typed, request.searchesOf)];
+    }),
+  );
+}
+
+/** Asks nothing when there are no words, or none to judge them by. */
+async function companiesOf(
+  { slots, judged, context, formsOf }: Request,
+  dictionaries: Pick<Dictionaries, "company">,
+): Promise<ReadonlyMap<number, Company>> {
+  const others = rarest(context);
+  const asked = judged
+    .filter(({ i, typos }) => typos.length > 0 && others.some((other) => other.i !== i))
+    .slice(0, JUDGED_MAX);
+  if (asked.length === 0) return new Map();
+  const candidates = asked.map(({ terms, typos }) => [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)]);
+  const words = others.map(({ terms }) => terms);
+  const answer = await dictionaries.company({ slots, words, candidates: candidates.flat() });
+  const weighed = answer.words.map((documents) => ({
+    documents,
+    weight: inverseFrequency(documents, answer.liveRows),
+  }));
+  const counts = answer.candidates.values();
+  return new Map(
+    asked.map(({ i }, at) => {
+      const [typed, ...near] = (candidates[at] as unknown[]).map(
+        () => counts.next().value as CandidateCompany,
+      );
+      const beside = (company: CandidateCompany): CandidateCompany => ({
+        ...company,
+        together: company.together.filter((_, j) => others[j]?.i !== i),
+      });
+      return [
+        i,
+        {
+          context: { liveRows: answer.liveRows, words: weighed.filter((_, j) => others[j]?.i !== i) },
+          typed: beside(typed as CandidateCompany),
+          near: near.map(beside),
+        },
+      ];
+    }),
+  );
+}
+
+function rarest(context: readonly ContextWord[]): ContextWord[] {
+  return [...context].sort((a, b) => a.frequency - b.frequency || a.i - b.i).slice(0, CONTEXT_MAX);
+}
+
+function withoutCompany({ frequency }: JudgedWord, liveRows: number): Company {
+  return { context: { liveRows, words: [] }, typed: { documents: frequency, together: [] }, near: [] };
+}
+
+/** A term that was not asked about is taken for one that stands with none of the words. */
+function keepingNone(frequencies: readonly number[], { words }: Context): CandidateCompany {
+  return { documents: largest(frequencies), together: words.map(() => 0) };
+}
