@@ -10,6 +10,7 @@ import { defaultsTo, object, optional } from "./input/object-reader.js";
 import { anything, flag, type InputRules, integer, list, texts } from "./input/readers.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import { LOG_LEVELS, type LogLevel } from "./log-levels.js";
+import { NONE_LEFT_OUT, SIGNALS, type Signal } from "./matching/signals.js";
 import { type FeedSettings, readFeedSettings } from "./sources/feed-settings.js";
 import { ADMIN_KEY_TEXT } from "./tenants/admin-key.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "./tenants/plans.js";
@@ -29,6 +30,8 @@ export interface Config {
   readonly metricsKey: string | null;
   /** Queries that take so long are logged; 0: none. */
   readonly slowQueryMs: number;
+  /** Signals that the ranking leaves out, to measure what they are worth. */
+  readonly rankingWithout: ReadonlySet<Signal>;
   readonly durability: "fsync" | "os";
   readonly logLevel: LogLevel;
   /** auto: uWebSockets.js where it loads, else node:http. */
@@ -114,6 +117,12 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     description: "log queries that take so many milliseconds, 0 for none (500)",
   },
   {
+    name: "ranking_without",
+    argument: "<list>",
+    env: "SKEIN_RANKING_WITHOUT",
+    description: "ranking signals to leave out, to measure what they are worth (none)",
+  },
+  {
     name: "metrics_key",
     argument: "<key>",
     env: "SKEIN_METRICS_KEY",
@@ -166,6 +175,7 @@ export function loadConfig(
     adminKey: adminKey.value === undefined ? null : key(adminKey),
     metricsKey: metricsKey.value === undefined ? null : key(metricsKey),
     slowQueryMs: wholeNumber(given("slow_query_ms"), 0, 3_600_000) ?? 500,
+    rankingWithout: signals(given("ranking_without")),
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
     http: choice(given("http"), ["auto", "uws", "node"], "auto"),
@@ -234,6 +244,15 @@ function choice<T extends string>(given: Given, choices: readonly T[], fallback:
   if (given.value === undefined) return fallback;
   const found = choices.find((candidate) => candidate === given.value);
   return found ?? wrong(given, `one of ${choices.join(", ")}`);
+}
+
+function signals(given: Given): ReadonlySet<Signal> {
+  if (given.value === undefined) return NONE_LEFT_OUT;
+  const names = text(given, "").split(",");
+  const found = SIGNALS.filter((signal) => names.includes(signal));
+  return found.length === new Set(names).size
+    ? new Set(found)
+    : wrong(given, `a comma-separated list of ${SIGNALS.join(", ")}`);
 }
 
 function memoryLimit(given: Given): { memoryBytesMax?: number } {

@@ -2,27 +2,12 @@
 // directory for the full ranking and for each signal left out, and asked the same queries, as they are typed.
 
 import type { ApiClient } from "../../server/cli/api.js";
+import type { Signal } from "../../server/matching/signals.js";
 import { compareHalved, type HalvedComparison, type PairedSet } from "./comparison.js";
 import { askAll, askedQueries } from "./judged-run.js";
 import { type JudgedSet, readDocuments } from "./judged-sets.js";
 import { RankedIndex } from "./ranked-index.js";
 import type { Serve } from "./with-server.js";
-
-/** The names that the server knows in the variable. */
-export const SIGNALS = [
-  "field-weights",
-  "field-lengths",
-  "stems",
-  "joined",
-  "splits",
-  "prefixes",
-  "typos",
-  "company",
-  "closeness",
-  "full-first",
-  "place-bonuses",
-] as const;
-export type Signal = (typeof SIGNALS)[number];
 
 /** The server's environment variable: a comma separated list of signals to leave out. */
 export const WITHOUT_VARIABLE = "SKEIN_RANKING_WITHOUT";

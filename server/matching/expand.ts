@@ -126,10 +126,11 @@ export class WordExpander {
 
   /** Those of the near terms that may have been meant. They cost at most `doubt` more than the word. */
   #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
-    const { text, slots, languages, popularity } = this.#plan;
+    const { text, slots, languages, popularity, byCompany } = this.#plan;
     const terms = ({ terms }: QueryWord): string[] =>
       terms.length > 1 ? [] : [...terms, ...stemTerms(terms[0] as string, languages)];
     const context = text.words.flatMap((word, i) => {
+      if (!byCompany) return [];
       const { exact } = literal.words[i] as Literal["words"][number];
       return exact > 0 && word.terms.length === 1 ? [{ i, terms: terms(word), frequency: exact }] : [];
     });

@@ -1,6 +1,7 @@
 // Makes a plan of a checked request: everything about the query that does not depend on what the dictionaries hold. These
 // are the words and their variants, the compiled filter, fired rules, sort keys, facets, and the rows wanted. Makes the
 // engine's program of a plan and the chosen words.
+import { ALT_JOINED, ALT_SPLIT } from "../../engine-wasm/assembly/layout.js";
 import type {
   FacetRequest,
   QueriedField,
@@ -53,6 +54,8 @@ export interface QueryPlan {
   /** The query is relaxed when fewer documents than this match all its words. */
   readonly dropThreshold: number;
   readonly relaxedMode: "any" | "byScore";
+  /** Near terms are weighed by the company of the query's other words. */
+  readonly byCompany: boolean;
   readonly typosPerWordMax: number;
   readonly scale: IndexScale;
   readonly popularity: Popularity;
@@ -67,10 +70,11 @@ export function planQuery(
 ): QueryPlan {
   const { view, analyser } = index;
   const { settings } = index.record;
+  const { without } = index;
   const text = readQueryText(request.q, analyser, {
-    prefix: request.prefix,
+    prefix: request.prefix && !without.has("prefixes"),
     typos: {
-      numTypos: request.numTypos,
+      numTypos: without.has("typos") ? 0 : request.numTypos,
       minLength1: settings.min_len_1typo,
       minLength2: settings.min_len_2typo,
       onNumbers: settings.typo_on_numbers,
@@ -79,9 +83,7 @@ export function planQuery(
     wordsMax: limits.queryTokensMax,
   });
   const slots = request.fields.map(({ field }) => field.slot);
-  const languages = [...new Set(request.fields.map(({ field }) => field.language))].filter(
-    (number) => number > 0,
-  );
+  const languages = without.has("stems") ? [] : languagesOf(request);
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
   const curation = firedRulesOf(index.rules, typed, limits.queryPinsMax);
@@ -91,7 +93,10 @@ export function planQuery(
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
-    variants: variantsOf(text, languages, index.synonyms, hasSkuField),
+    variants: variantsOf(text, languages, index.synonyms, hasSkuField).filter(
+      ({ kind }) =>
+        !(kind === ALT_JOINED ? without.has("joined") : kind === ALT_SPLIT && without.has("splits")),
+    ),
     slots,
     infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
     languages,
@@ -99,15 +104,15 @@ export function planQuery(
       mode: "all",
       k: rowsWanted(offset, request.perPage, curation.pins.length, scale.documentsMax),
       k1: K1,
-      b: B,
-      proximityWeight: PROXIMITY_WEIGHT,
+      b: without.has("field-lengths") ? 0 : B,
+      proximityWeight: without.has("closeness") ? 0 : PROXIMITY_WEIGHT,
       averageLength: 0,
-      slots: weightedSlots(request),
+      slots: weightedSlots(request, !without.has("field-weights")),
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
       filter: compileFilter(request.filter, view, analyser),
-      bonuses: bonusesOf(text, view),
+      bonuses: bonusesOf(text, view, !without.has("place-bonuses")),
       rules,
       pins: curation.pins,
       neighbours: null,
@@ -119,7 +124,8 @@ export function planQuery(
     offset,
     typoPolicy: settings.typo_policy,
     dropThreshold: settings.drop_tokens_threshold,
-    relaxedMode: text.words.length <= FULL_FIRST_WORDS ? "any" : "byScore",
+    relaxedMode: text.words.length > FULL_FIRST_WORDS || without.has("full-first") ? "byScore" : "any",
+    byCompany: !without.has("company"),
     typosPerWordMax: limits.expansionsPerWordMax,
     scale,
     popularity: index.popularity,
@@ -146,12 +152,17 @@ function rowsWanted(offset: number, perPage: number, pins: number, documentsMax:
   return Math.min(Math.max(pageEnd, pins + FEW_RESULTS), documentsMax);
 }
 
+/** Numbers of the stemmers of the queried fields. */
+function languagesOf({ fields }: QueryRequest): number[] {
+  return [...new Set(fields.map(({ field }) => field.language))].filter((number) => number > 0);
+}
+
 /** Weights are scaled to a mean of 1, so that their number and size do not change how soon a word saturates. */
-function weightedSlots({ fields }: QueryRequest): QueriedField[] {
+function weightedSlots({ fields }: QueryRequest, weighted: boolean): QueriedField[] {
   const mean = fields.reduce((sum, { weight }) => sum + weight, 0) / fields.length;
   return fields.map(({ field: { slot, infix }, weight }) => ({
     slot,
-    weight: weight / mean,
+    weight: weighted ? weight / mean : 1,
     averageLength: 0,
     infix,
   }));

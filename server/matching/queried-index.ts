@@ -10,6 +10,7 @@ import { type IndexView, viewOf } from "../schema/index-view.js";
 import type { AnalyserOf, TextAnalyser } from "../schema/text-analyser.js";
 import { languageStopWords } from "../words/stop-words.js";
 import { SynonymMap } from "../words/synonyms.js";
+import { NONE_LEFT_OUT, type Signal } from "./signals.js";
 
 export interface QueriedIndex {
   /** A number that differs for each state of the record, its rules, its synonyms and what is popular. */
@@ -21,6 +22,8 @@ export interface QueriedIndex {
   readonly rules: readonly CompiledRule[];
   readonly synonyms: SynonymMap;
   readonly popularity: Popularity;
+  /** Signals of the ranking that a measurement leaves out. */
+  readonly without: ReadonlySet<Signal>;
 }
 
 interface Derived extends QueriedIndex {
@@ -35,9 +38,17 @@ export class QueriedIndexes {
   readonly #popularOf: PopularOf;
   readonly #ruleCompiler: RuleCompiler;
   readonly #known = new WeakMap<IndexRecord, Derived>();
+  readonly #without: ReadonlySet<Signal>;
   #states = 0;
 
-  constructor(analyserOf: AnalyserOf, popularOf: PopularOf, limits: Limits, log: Logger) {
+  constructor(
+    analyserOf: AnalyserOf,
+    popularOf: PopularOf,
+    limits: Limits,
+    log: Logger,
+    without: ReadonlySet<Signal> = NONE_LEFT_OUT,
+  ) {
+    this.#without = without;
     this.#analyserOf = analyserOf;
     this.#popularOf = popularOf;
     this.#ruleCompiler = new RuleCompiler(limits, log);
@@ -55,6 +66,7 @@ export class QueriedIndexes {
     const analyser = known?.analyser ?? this.#analyserOf(record);
     const index = {
       state: ++this.#states,
+      without: this.#without,
       contents,
       record,
       view,

@@ -89,6 +89,7 @@ export function expander(
       })),
     },
     variants: [],
+    byCompany: true,
     languages: [],
     slots: [0],
     infixSlots: Object.keys(dictionary.containing).length > 0 ? [0] : [],
