@@ -31,7 +31,7 @@ const B = 0.4;
 const PROXIMITY_WEIGHT = 0.15;
 
 /** A relaxed query of at most so many words shows documents with all of them first. With more words it is chance who has all. */
-const FULL_FIRST_WORDS = 3;
+const FULL_FIRST_WORDS = 2;
 
 export interface QueryPlan {
   readonly text: QueryText;

@@ -46,7 +46,7 @@ import { variantsOf } from "./words/variants.js";
 export type Action = "upsert" | "create" | "update" | "emplace" | "delete";
 
 /** With more words than these, having all of them counts for nothing in a relaxed query. */
-const FULL_FIRST_WORDS = 3;
+const FULL_FIRST_WORDS = 2;
 
 export class Oracle {
   protected rows = new Map<string, Row>();
