@@ -42,7 +42,7 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
   const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
-  if (plan.typoPolicy === "auto" && matches(best) < FEW_RESULTS) {
+  if (plan.typoPolicy === "auto" && matches(best) < (words.words.length === 1 ? FEW_RESULTS : 1)) {
     const doubted = await expander.withDoubts(words);
     if (doubted !== null) [words, best] = [doubted, await attempt("all", doubted)];
   }

@@ -62,8 +62,9 @@ function fieldBonus(row: Row, program: Program, score: number | null): number {
     program.words.every((word, i) => positionsOf(row, field, word).includes(i)),
   );
   if (started.length === 0) return 0;
+  const isExact = Math.floor(score / 2 ** 46) % 2 === 1 && Math.floor((score - FULL) / 2 ** 47) === 15;
   const isWhole = started.some(({ name }) => row.texts.get(name)!.length === program.words.length);
-  return isWhole ? POINT : POINT / 16;
+  return isExact && isWhole ? POINT : POINT / 16;
 }
 
 /** Larger is better. `boosts`: the sum of the weights of the row's boosts. */

@@ -9,7 +9,7 @@ import { RankProgram } from "../program/rank-program";
 import { SearchProgram } from "../program/search-program";
 import { Field, findField } from "../segment/segment";
 import { NearLists, RUN_BYTES } from "./near-lists";
-import { wordsMatched } from "./row-state";
+import { isExact, wordsMatched } from "./row-state";
 import { Starts } from "./starts";
 
 /** Where the words stand in the fields of the segment at hand. In scratch. */
@@ -53,14 +53,17 @@ export class PlaceBonus {
 
   /** The most that rows of such a state can get. */
   most(state: u32): f64 {
-    return this.applies(state) ? max(this.ranking.startsBonus, this.ranking.wholeBonus) : 0;
+    if (!this.applies(state)) return 0;
+    const starts = this.ranking.startsBonus;
+    return isExact(state) ? max(starts, this.ranking.wholeBonus) : starts;
   }
 
   /** The most that `of` can answer for the row; it reads no positions. */
   bound(row: u32, state: u32): f64 {
     const ranking = this.ranking;
     if (!this.applies(state) || !this.starts.mayStart(row)) return 0;
-    if (ranking.wholeBonus <= ranking.startsBonus || !this.starts.mayBeWhole(row)) return ranking.startsBonus;
+    if (!isExact(state) || ranking.wholeBonus <= ranking.startsBonus || !this.starts.mayBeWhole(row))
+      return ranking.startsBonus;
     for (let i: u32 = 0; i < this.program.slotCount; i++) if (this.isWhole(i, row)) return ranking.wholeBonus;
     return ranking.startsBonus;
   }
@@ -78,7 +81,7 @@ export class PlaceBonus {
 
   /**
    * The larger of `starts`, when the words stand at the first places of a queried slot in their order, and `whole`,
-   * when such a slot has no further tokens. A row with a `bound` of 0 gets none; it is not to be asked about.
+   * when such a slot has no further tokens and the row has every word as written. A row with a `bound` of 0 gets none; it is not to be asked about.
    */
   of(row: u32, state: u32): f64 {
     const program = this.program;
@@ -97,7 +100,11 @@ export class PlaceBonus {
       if (!on) return 0;
     }
     for (let i: u32 = 0; i < program.slotCount; i++) {
-      if (Mem.u32At(this.reached + ((<usize>i) << 2)) == program.wordCount && this.isWhole(i, row)) {
+      if (
+        isExact(state) &&
+        Mem.u32At(this.reached + ((<usize>i) << 2)) == program.wordCount &&
+        this.isWhole(i, row)
+      ) {
         return max(ranking.startsBonus, ranking.wholeBonus);
       }
     }

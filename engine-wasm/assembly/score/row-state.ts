@@ -17,6 +17,10 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
 export function wordsMatched(state: u32): u32 {
   return state / MATCHED;
 }
+export function isExact(state: u32): bool {
+  return (state & INEXACT) == 0;
+}
+
 /** The text match of a row with this score and state; `words`: of the query. */
 export function textMatchIn(score: f64, state: u32, words: u32): f64 {
   return textMatchOf(score, state / MATCHED == words, state & TYPOS, (state & INEXACT) == 0);

@@ -114,7 +114,7 @@ export interface FacetRequest {
 
 /** Integers >= 0; all that one row can get is below 2^53 together. */
 export interface SearchBonuses {
-  /** A queried field consists of the words; 0: off. Takes the place of `starts`. */
+  /** A queried field consists of the words, each as written; 0: off. Takes the place of `starts`. */
   readonly whole: number;
   /** A queried field begins with the words; 0: off. */
   readonly starts: number;

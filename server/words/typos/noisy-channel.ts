@@ -17,6 +17,8 @@ const CONFIDENCE_LEAST = 0.2;
 const CONFIDENCE_MOST = 0.9;
 /** A term that is cheaper than the typed word by this is twice as sure to be meant. */
 const CONFIDENCE_STEP = 10;
+/** So many near terms of a word are searched. */
+const LIKELY_MAX = 16;
 /** So many popular searches count. */
 const SEARCHES_MAX = 256;
 
@@ -82,7 +84,8 @@ export function likelyTypos(
   });
   return priced
     .filter(({ cost }) => cost <= typed.cost + typed.doubt)
-    .sort((a, b) => a.typos - b.typos || a.cost - b.cost);
+    .sort((a, b) => a.typos - b.typos || a.cost - b.cost)
+    .slice(0, LIKELY_MAX);
 }
 
 function confidence(dearer: number): number {

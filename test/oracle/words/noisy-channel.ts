@@ -30,6 +30,7 @@ const JUDGED_MAX = 6;
 const CONTEXT_MAX = 8;
 const CANDIDATES_MAX = 8;
 const UNKNOWN_WORD = 145;
+const LIKELY_MAX = 16;
 
 /** The near terms that may have been meant, by the word's number. `documentsOf`: those that have a near term in any form. */
 export function judge(
@@ -63,7 +64,7 @@ export function judge(
       const wanted = priced
         .filter((typo) => typo.cost <= typed + word.doubt)
         .sort((a, b) => a.typos - b.typos || a.cost - b.cost);
-      return [word.i, wanted];
+      return [word.i, wanted.slice(0, LIKELY_MAX)];
     }),
   );
 }

@@ -105,8 +105,9 @@ function bonusOf(row: Row, program: SearchProgram, scoring: Program, score: numb
     scoring.words.every((word, i) => positionsOf(row, field, word).includes(i)),
   );
   if (started.length === 0) return sum;
+  const isExact = Math.floor(score / 2 ** 46) % 2 === 1;
   const isWhole = started.some(({ name }) => row.texts.get(name)!.length === program.words.length);
-  return sum + Math.max(starts, isWhole ? whole : 0);
+  return sum + Math.max(starts, isExact && isWhole ? whole : 0);
 }
 
 interface Sum {
