@@ -61,14 +61,17 @@ type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
 type Asked = Pick<Dictionaries, "lookUp" | "company">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
+/**
+ * The near terms of the only word of a query are searched when at most so many documents have it, and at most this share.
+ * What they find comes below what the word finds, and mixes with nothing.
+ */
+const FEW_ALONE = 2;
+const FEW_SHARE = 1 / 1000;
 /** Only words that at most this share of the documents has are doubted. Frequent words are seldom what a typing error makes. */
 const DOUBTED_SHARE = 1 / 100;
 /** A known word is doubted for terms at this distance. */
 const DOUBTED_TYPOS = 1;
-/**
- * A known word is doubted when a near term costs at most this much more: it is 64 times less likely. The only word of a query
- * is doubted for any near term: what these find comes below what the word finds, and mixes with nothing.
- */
+/** A known word is doubted when a near term costs at most this much more: it is 64 times less likely. */
 const DOUBT_MAX = 30;
 
 /** Global dictionary answers for one query and read view; remembers nothing between queries. */
@@ -82,12 +85,12 @@ export class WordExpander {
     this.#dictionaries = dictionaries;
   }
 
-  /** The words, with the near terms of those that no document has, or of all if the typo policy wants that. */
+  /** The words, with the near terms of those that no document or hardly any has, or of all if the typo policy wants that. */
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
-    const always = this.#plan.typoPolicy === "always";
+    const few = this.#fewMax(literal.liveRows);
     const found = await this.#lookUpTypos((word, i) =>
-      always || isMissing(literal.known[i] as number) ? word.typosMax : 0,
+      (literal.known[i] as number) <= few ? word.typosMax : 0,
     );
     return this.#withTypos(literal, await this.#atLast(literal, found));
   }
@@ -102,8 +105,7 @@ export class WordExpander {
       this.#isDoubtful(literal, i) ? Math.min(DOUBTED_TYPOS, word.typosMax) : 0,
     );
     if (found.size === 0) return null;
-    const isAlone = this.#plan.text.words.length === 1;
-    const likely = await this.#judge(literal, found, isAlone ? Number.POSITIVE_INFINITY : DOUBT_MAX);
+    const likely = await this.#judge(literal, found, DOUBT_MAX);
     if ([...likely.values()].every((typos) => typos.length === 0)) return null;
     return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
   }
@@ -114,6 +116,14 @@ export class WordExpander {
       literal.cuts,
     ]);
     return this.#choose(literal, likely, cuts);
+  }
+
+  /** The near terms of words that have at most so many documents are searched in any case. */
+  #fewMax(documents: number): number {
+    const { typoPolicy, text } = this.#plan;
+    if (typoPolicy === "always") return ALL_DOCUMENTS;
+    const isAlone = typoPolicy === "auto" && text.words.length === 1;
+    return isAlone ? Math.min(FEW_ALONE, Math.floor(documents * FEW_SHARE)) : 0;
   }
 
   /** A rare word that stands in documents as it is typed, or begins words that do. */
@@ -195,8 +205,8 @@ export class WordExpander {
    * the words themselves, which saves a round of messages. `#lookUpTypos` then finds the answers in the dictionaries' memory.
    */
   #suspects(asked: WordTerms): ExpandSuspect[] {
-    const { text, variants, typoPolicy } = this.#plan;
-    const few = typoPolicy === "always" ? ALL_DOCUMENTS : 0;
+    const { text, variants, scale } = this.#plan;
+    const few = this.#fewMax(scale.documents);
     return text.words.flatMap((word, i) =>
       word.typosMax === 0
         ? []

@@ -39,6 +39,9 @@ const CONTEXT_MAX = 8;
 /** So many of a word's near terms are. */
 const CANDIDATES_MAX = 8;
 
+/** The best near term is clear when the next one costs so much more: it is 64 times less likely. */
+const CLEAR = 30;
+
 interface Request {
   readonly slots: readonly number[];
   readonly judged: readonly JudgedWord[];
@@ -78,12 +81,12 @@ export async function judgeWords(
 
 /** Asks nothing when there are no words, or none to judge them by. */
 async function companiesOf(
-  { slots, judged, context, formsOf }: Request,
+  { slots, judged, context, formsOf, liveRows }: Request,
   dictionaries: Pick<Dictionaries, "company">,
 ): Promise<ReadonlyMap<number, Company>> {
   const others = rarest(context);
   const asked = judged
-    .filter(({ i, typos }) => typos.length > 0 && others.some((other) => other.i !== i))
+    .filter((word) => !isClear(word, liveRows) && others.some(({ i }) => i !== word.i))
     .slice(0, JUDGED_MAX);
   if (asked.length === 0) return new Map();
   const candidates = asked.map(({ terms, typos }) => [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)]);
@@ -113,6 +116,17 @@ async function companiesOf(
       ];
     }),
   );
+}
+
+/** Whether one near term of an unknown word is so much likelier than all others that company would hardly change it. */
+function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
+  if (typos.length === 0) return true;
+  if (frequency > 0) return false;
+  const costs = typos.map(({ edits, frequencies }) => {
+    return edits + costOfWord({ documents: largest(frequencies), together: [] }, { liveRows, words: [] });
+  });
+  const [best = 0, second = Number.POSITIVE_INFINITY] = costs.sort((a, b) => a - b);
+  return second > best + CLEAR;
 }
 
 function rarest(context: readonly ContextWord[]): ContextWord[] {

@@ -6,7 +6,7 @@ import type { FetchedDocument } from "../../shards/protocol/fetch.js";
 import type { PageWanted, ReadView } from "../cluster/read-view.js";
 import { Dictionaries } from "../words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
-import { FEW_RESULTS, programOf, type QueryPlan } from "./plan.js";
+import { programOf, type QueryPlan } from "./plan.js";
 
 export interface Matched {
   /** The program that was answered; its words tell what was really searched for. */
@@ -42,7 +42,7 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
   const expander = new WordExpander(plan, new Dictionaries(readView, plan.typosPerWordMax));
   let words = await expander.asWritten();
   let best = await attempt("all", words);
-  if (plan.typoPolicy === "auto" && matches(best) < (words.words.length === 1 ? FEW_RESULTS : 1)) {
+  if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
     const doubted = await expander.withDoubts(words);
     if (doubted !== null) [words, best] = [doubted, await attempt("all", doubted)];
   }

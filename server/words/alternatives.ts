@@ -14,7 +14,7 @@ import type { LikelyTypo } from "./typos/noisy-channel.js";
 import { compareBytes, largest, sumLists } from "./typos/ranked-typos.js";
 import { stemTerms, type Variant } from "./variants.js";
 
-/** What a longer word is worth that begins with the word, and one that is longer by a letter. */
+/** What a longer word is worth that begins with the word, and one longer by a letter when no document has the word itself. */
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
 /** How many ways to cut one word are searched. More for a part number, which may be cut anywhere and whose parts are rare. */
@@ -130,31 +130,26 @@ function ownAlternatives(
     });
   }
   if (prefix !== null && prefix.termCount > 0) {
+    const longer = { kind: ALT_PREFIX, typos: 0, exact: false, sequence: false } as const;
+    const begun = Math.min(idf(literal), weight);
     own.push({
-      kind: ALT_PREFIX,
-      typos: 0,
-      exact: false,
-      sequence: false,
+      ...longer,
       useForProximity: prefix.terms !== null,
-      boost: Math.min(idf(literal), weight) * PREFIX_FACTOR,
+      boost: begun * PREFIX_FACTOR,
       terms: [{ term: word.terms[0] as string, prefix: true }],
     });
-    const next = (prefix.terms ?? []).filter(
-      (term) => lettersOf(term) === lettersOf(word.terms[0] as string) + 1,
-    );
+    const next = exact > 0 ? [] : nextTerms(word.terms[0] as string, prefix);
     if (next.length > 0) {
-      own.push({
-        kind: ALT_PREFIX,
-        typos: 0,
-        exact: false,
-        sequence: false,
-        useForProximity: false,
-        boost: Math.min(idf(literal), weight) * NEXT_LETTER_FACTOR,
-        terms: next.map((term) => ({ term, prefix: false })),
-      });
+      const terms = next.map((term) => ({ term, prefix: false }));
+      own.push({ ...longer, useForProximity: false, boost: begun * NEXT_LETTER_FACTOR, terms });
     }
   }
   return own;
+}
+
+/** The terms that are the word and one more letter, as far as they are listed. */
+function nextTerms(word: string, { terms }: PrefixExpansion): readonly string[] {
+  return (terms ?? []).filter((term) => lettersOf(term) === lettersOf(word) + 1);
 }
 
 function lettersOf(term: string): number {

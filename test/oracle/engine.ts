@@ -237,10 +237,8 @@ export class Oracle {
     let best = attempt("all", weighed.words);
     const counted = (): Search => ({ ...known, weighed, matched: best, all: true, full: fullMatches(best) });
     if (text.words.length === 0) return counted();
-    const doubted =
-      settings.typo_policy === "auto" && fullMatches(best) < (text.words.length === 1 ? 3 : 1)
-        ? weigher.withDoubts()
-        : null;
+    const isDoubted = settings.typo_policy === "auto" && text.words.length > 1 && fullMatches(best) === 0;
+    const doubted = isDoubted ? weigher.withDoubts() : null;
     if (doubted !== null) [weighed, best] = [doubted, attempt("all", doubted.words)];
     if (fullMatches(best) >= settings.drop_tokens_threshold) return counted();
     const mode = text.words.length <= FULL_FIRST_WORDS ? "any" : "byScore";

@@ -89,7 +89,10 @@ export class Weigher {
   /** With near terms for the words that no document has; for every word under the policy "always". */
   asWritten(): Weighed {
     const typos = this.text.words.map((word, i) => {
-      const wanted = this.policy === "always" || this.known[i] === 0 ? this.typos(word, word.typosMax) : [];
+      const isAlone = this.policy === "auto" && this.text.words.length === 1;
+      const few = isAlone ? Math.min(2, Math.floor(this.counts.documents / 1000)) : 0;
+      const isWanted = this.policy === "always" || this.known[i]! <= few;
+      const wanted = isWanted ? this.typos(word, word.typosMax) : [];
       return mostUseful(word, this.atLast(word, i, wanted));
     });
     this.written = this.judged(typos, Infinity);
@@ -101,9 +104,7 @@ export class Weigher {
     const typos = this.text.words.map((word, i) =>
       this.isDoubtful(i) ? mostUseful(word, this.typos(word, Math.min(1, word.typosMax))) : [],
     );
-    const doubts = this.judged(typos, this.text.words.length === 1 ? Infinity : 30).map((likely, i) =>
-      typos[i]!.length === 0 ? null : likely,
-    );
+    const doubts = this.judged(typos, 30).map((likely, i) => (typos[i]!.length === 0 ? null : likely));
     if (doubts.every((likely) => likely === null || likely.length === 0)) return null;
     return this.weighed(doubts.map((likely, i) => likely ?? this.written[i]!));
   }
@@ -221,26 +222,19 @@ export class Weigher {
     }
     const { prefixTerms, prefixListed } = this.expansions[i]!;
     if (prefix && prefixTerms.length > 0) {
+      const longer = { typos: 0, exact: false, sequence: false };
+      const begun = Math.min(this.inverseFrequency(this.literal[i]!), weight);
       own.push({
-        typos: 0,
-        exact: false,
-        sequence: false,
+        ...longer,
         useForProximity: prefixListed,
-        boost: Math.min(this.inverseFrequency(this.literal[i]!), weight) * PREFIX_FACTOR,
+        boost: begun * PREFIX_FACTOR,
         terms: [{ term: terms[0]!, prefix: true }],
       });
-      const next = prefixListed
-        ? prefixTerms.filter((term) => [...term].length === [...terms[0]!].length + 1)
-        : [];
+      const isNext = (term: string): boolean => [...term].length === [...terms[0]!].length + 1;
+      const next = prefixListed && exact === 0 ? prefixTerms.filter(isNext) : [];
       if (next.length > 0) {
-        own.push({
-          typos: 0,
-          exact: false,
-          sequence: false,
-          useForProximity: false,
-          boost: Math.min(this.inverseFrequency(this.literal[i]!), weight) * NEXT_LETTER_FACTOR,
-          terms: next.map((term) => ({ term, prefix: false })),
-        });
+        const whole = next.map((term) => ({ term, prefix: false }));
+        own.push({ ...longer, useForProximity: false, boost: begun * NEXT_LETTER_FACTOR, terms: whole });
       }
     }
     return own;

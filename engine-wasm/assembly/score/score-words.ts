@@ -142,22 +142,25 @@ export class WordScores {
     const program = this.program;
     const saturations = this.saturations;
     const rows = numberedRows(set);
-    const count = <usize>set.count;
-    Mem.fill(saturations, 0, count << 3);
+    const end = rows + ((<usize>set.count) << 2);
+    let added = false;
     for (let slot: u32 = 0; slot < program.slotCount; slot++) {
       const norms = <usize>Mem.u32At(this.normsOfSlot + ((<usize>slot) << 2));
       if (norms == 0) continue;
       const lengths = program.slotLengths(slot);
-      for (let i: usize = 0; i < count; i++) {
-        const norm = <usize>Mem.u8At(norms + Mem.u32At(rows + (i << 2)));
-        const at = saturations + (i << 3);
-        Mem.putF64(at, Mem.f64At(at) + Mem.f64At(lengths + (norm << 3)));
+      let to = saturations;
+      for (let at = rows; at < end; at += 4) {
+        const length = Mem.f64At(lengths + ((<usize>Mem.u8At(norms + Mem.u32At(at))) << 3));
+        Mem.putF64(to, added ? Mem.f64At(to) + length : length);
+        to += 8;
       }
+      added = true;
     }
+    if (!added) Mem.fill(saturations, 0, (<usize>set.count) << 3);
     const longest = f64x2.splat(program.longest);
     const shortest = f64x2.splat(program.shortest);
     const perToken = f64x2.splat(program.perToken);
-    for (let i: usize = 0; i < count << 3; i += 16) {
+    for (let i: usize = 0; i < (<usize>set.count) << 3; i += 16) {
       const lengths = f64x2.min(Mem.v128At(saturations + i), longest);
       Mem.putV128(saturations + i, f64x2.add(shortest, f64x2.mul(perToken, lengths)));
     }

@@ -40,7 +40,13 @@ export function judge(
   documentsOf: (typo: Typo) => Set<number>,
 ): Map<number, LikelyTypo[]> {
   const rarest = [...context].sort((a, b) => a.frequency - b.frequency || a.i - b.i).slice(0, CONTEXT_MAX);
-  const withOthers = words.filter(({ i, typos }) => typos.length > 0 && rarest.some((one) => one.i !== i));
+  const isClear = ({ frequency, typos }: Judged): boolean => {
+    const costs = typos
+      .map((typo) => typo.edits + costOf(Math.max(...typo.frequencies), [], liveRows))
+      .sort((a, b) => a - b);
+    return frequency === 0 && (costs.length < 2 || costs[1]! > costs[0]! + 30);
+  };
+  const withOthers = words.filter((word) => !isClear(word) && rarest.some(({ i }) => i !== word.i));
   const inCompany = withOthers.slice(0, JUDGED_MAX);
   return new Map(
     words.map((word) => {
