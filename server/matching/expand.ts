@@ -92,7 +92,12 @@ export class WordExpander {
     const found = await this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
     );
-    return this.#withTypos(literal, await this.#atLast(literal, found));
+    const near = await this.#atLast(literal, found);
+    const [likely, cuts] = await Promise.all([
+      this.#judge(literal, near, Number.POSITIVE_INFINITY),
+      literal.cuts,
+    ]);
+    return this.#choose(literal, likely, cuts);
   }
 
   /**
@@ -108,14 +113,6 @@ export class WordExpander {
     const likely = await this.#judge(literal, found, DOUBT_MAX);
     if ([...likely.values()].every((typos) => typos.length === 0)) return null;
     return this.#choose(literal, new Map([...words.typos, ...likely]), await literal.cuts);
-  }
-
-  async #withTypos(literal: Literal, typos: Typos): Promise<ExpandedWords> {
-    const [likely, cuts] = await Promise.all([
-      this.#judge(literal, typos, Number.POSITIVE_INFINITY),
-      literal.cuts,
-    ]);
-    return this.#choose(literal, likely, cuts);
   }
 
   /** The near terms of words that have at most so many documents are searched in any case. */

@@ -1,6 +1,6 @@
 // From what was searched for to what is marked in the documents of the page. The shards find the places; here is
 // decided what each word of the query stands for.
-import { ALT_INFIX, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
+import { ALT_INFIX, ALT_PREFIX, ALT_TYPO } from "../../engine-wasm/assembly/layout.js";
 import type { SearchAlternative, SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { HighlightRequest, HighlightWord } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
@@ -28,6 +28,8 @@ export function highlightRequest(
 function anywhere({ alternatives }: SearchWord): HighlightWord {
   const single = alternatives.filter(({ sequence }) => !sequence);
   const isForm = ({ kind }: SearchAlternative): boolean => kind !== ALT_TYPO && kind !== ALT_INFIX;
+  // Of a longer word only its beginning is marked, even where the word is searched by itself.
+  const isWhole = (one: SearchAlternative): boolean => isForm(one) && one.kind !== ALT_PREFIX;
   const terms = (which: (alternative: SearchAlternative) => boolean, prefix: boolean): string[] => [
     ...new Set(
       single
@@ -38,7 +40,7 @@ function anywhere({ alternatives }: SearchWord): HighlightWord {
     ),
   ];
   return {
-    terms: terms(isForm, false),
+    terms: terms(isWhole, false),
     prefixes: terms(isForm, true),
     typos: terms(({ kind }) => kind === ALT_TYPO, false),
     infixes: terms(({ kind }) => kind === ALT_INFIX, false),

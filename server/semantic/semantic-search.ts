@@ -95,7 +95,9 @@ export async function searchByVectors(
     similarityMin: semantic.min_similarity,
   };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
-  const program = { ...byWords.program, neighbours, rules: plan.relaxedRules };
+  // No neighbour comes before a document with all words, however many words there are.
+  const matching = byWords.program.mode === "all" ? "all" : "any";
+  const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, readView, pageOf);
   const matched = { ...byWords, ...found };
   return { ...nearest, mode, matched, passing: false, findNear: async () => nearEnough(nearest.near) };

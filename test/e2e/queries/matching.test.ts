@@ -123,7 +123,7 @@ describe("spellings", () => {
     expect(samsung.hits[0]!.relevance_bonus).toBe(2 ** 24);
     const phone = await search("brands", "phone", { query_by: "title" });
     const bonus = Object.fromEntries(phone.hits.map((hit) => [hit.document.id, hit.relevance_bonus]));
-    expect(bonus).toMatchObject({ whole: 2 ** 22, starts: 2 ** 20, ends: 0 });
+    expect(bonus).toMatchObject({ whole: 2 ** 24, starts: 2 ** 20, ends: 0 });
     expect(ids(phone.hits)[0]).toBe("whole");
   });
 
