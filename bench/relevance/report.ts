@@ -161,7 +161,7 @@ export function misspellingMarkdown(conditions: Conditions, result: MisspellingR
     `An index of ${result.documents} single words. A misspelling within two edits of its right word is asked for; the right`,
     "word's document should come first. Misspellings that are themselves indexed words stand apart.",
     "",
-    "| file | pairs | asked | first | in the first 5 | also words: first, in the first 5 | beyond 2 edits | case only |",
+    "| file | pairs | asked | first | in the first 3 | also words: first, in the first 3 | beyond 2 edits | case only |",
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
   ];
   for (const file of result.files) {
