@@ -1,5 +1,6 @@
-// What is each signal of the ranking worth? The indexes are filled once. Then the server is started on the same
-// directory for the full ranking and for each signal left out, and asked the same queries, as they are typed.
+// What is each signal of the ranking worth? The indexes are filled once. Then the server is started for the full ranking and
+// for each signal left out, each time on a copy of that directory, and asked the same queries, as they are typed. On the
+// directory itself the queries of the runs before would be popular searches, which correct typing errors.
 
 import type { ApiClient } from "../../server/cli/api.js";
 import type { Signal } from "../../server/matching/signals.js";
@@ -36,10 +37,14 @@ interface SetFigures {
   readonly variants: readonly (readonly number[])[];
 }
 
-export async function runAblation(plan: AblationPlan, serve: Serve): Promise<SignalResult[]> {
+export async function runAblation(
+  plan: AblationPlan,
+  serve: Serve,
+  serveCopy: Serve,
+): Promise<SignalResult[]> {
   const measured = (signal: Signal | null): Promise<SetFigures[]> => {
     leaveOut(signal);
-    return serve((client) => measureSets(client, plan));
+    return serveCopy((client) => measureSets(client, plan));
   };
   leaveOut(null);
   await serve((client) => fillSets(client, plan));

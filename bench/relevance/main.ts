@@ -22,7 +22,7 @@ import {
   writeJson,
   writeReport,
 } from "./report.js";
-import { type Serve, withServer } from "./with-server.js";
+import { type Serve, withServer, withServerOnCopy } from "./with-server.js";
 
 interface Options {
   readonly data: string;
@@ -78,7 +78,7 @@ async function run(options: Options): Promise<void> {
   const serve: Serve = (work) => withServer(options.server, dataDir, work);
   try {
     if (options.misspellings === true) await misspellings(serve, options);
-    else if (options.ablate === true) await ablation(serve, options);
+    else if (options.ablate === true) await ablation(serve, dataDir, options);
     else await judged(serve, options);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
@@ -101,11 +101,12 @@ async function judged(serve: Serve, options: Options): Promise<void> {
   if (earlier !== null) process.stdout.write(comparisonMarkdown(earlier, results, conditions));
 }
 
-async function ablation(serve: Serve, options: Options): Promise<void> {
+async function ablation(serve: Serve, dataDir: string, options: Options): Promise<void> {
   const conditions = judgedConditions(options);
   const { data, set, signals } = options;
   const plan = { ...conditions, data, sets: setsOf(options), signals: signals ?? SIGNALS };
-  const results = await runAblation(plan, serve);
+  const serveCopy: Serve = (work) => withServerOnCopy(options.server, dataDir, work);
+  const results = await runAblation(plan, serve, serveCopy);
   const whole = set === undefined && signals === undefined;
   keep(options, "ablation", whole, conditions, results, ablationMarkdown(conditions, results));
 }
