@@ -102,7 +102,7 @@ export class WordExpander {
 
   /**
    * The words, also with the near terms of known words that were more likely meant. `words` are those as written. Null when
-   * no such term changes anything.
+   * there are no such terms.
    */
   async withDoubts(words: ExpandedWords): Promise<ExpandedWords | null> {
     const literal = await this.#lookUp();

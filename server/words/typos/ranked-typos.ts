@@ -1,4 +1,4 @@
-// Orders the terms near a misspelt word by how likely they were meant, and keeps those that are searched. This is done
+// Orders the terms near a misspelt word by how likely they were meant, and keeps those that are judged (noisy-channel.ts). This is done
 // once, when the shards' answers come. So the memory of a word holds this choice and not hundreds of near terms. Pure
 // functions; docs/ranking.md has the reasons.
 import type { ExpandProgram } from "../../../engine-wasm/host/programs/expand-program.js";
