@@ -127,7 +127,7 @@ export class WordExpander {
   #isDoubtful({ liveRows, known, words }: Literal, i: number): boolean {
     const frequency = known[i] as number;
     const { prefix, literal, infixes } = words[i] as Literal["words"][number];
-    const isListed = prefix === null || prefix.termCount === 0 || prefix.terms !== null;
+    const isListed = prefix === null || prefix.terms !== null;
     return literal > 0 && frequency <= liveRows * DOUBTED_SHARE && isListed && infixes.length === 0;
   }
 
@@ -149,14 +149,13 @@ export class WordExpander {
         terms: [...own, ...(prefix?.terms ?? [])],
         frequency: literal.known[i] as number,
         typos: found,
-        doubt,
       };
     });
     const formsOf = ({ term, isPrefix }: RankedTypo): string[] =>
       isPrefix ? [term] : [term, ...stemTerms(term, languages)];
     const searchesOf = (term: string): number => popularity.searchesOf(term);
     const { liveRows } = literal;
-    return judgeWords({ slots, judged, context, formsOf, liveRows, searchesOf }, this.#dictionaries);
+    return judgeWords({ slots, judged, context, doubt, formsOf, liveRows, searchesOf }, this.#dictionaries);
   }
 
   #lookUp(): Promise<Literal> {

@@ -12,25 +12,20 @@ import {
 } from "../words/typos/noisy-channel.js";
 import { largest, type RankedTypo } from "../words/typos/ranked-typos.js";
 
-/** A word that may be misspelt. */
-export interface JudgedWord {
+/** A word by whose documents others are judged. */
+export interface ContextWord {
   /** Its number in the query. */
   readonly i: number;
-  /** The terms of its documents; empty for a word that is not known. */
+  /** The terms of its documents. */
   readonly terms: readonly string[];
-  /** At most how many documents have it in some known form. */
+  /** At most how many documents have it. */
   readonly frequency: number;
-  /** The terms near to it, the best first. */
-  readonly typos: readonly RankedTypo[];
-  /** Near terms are wanted that cost at most so much more than the word. */
-  readonly doubt: number;
 }
 
-/** A known word, by whose documents others are judged. */
-export interface ContextWord {
-  readonly i: number;
-  readonly terms: readonly string[];
-  readonly frequency: number;
+/** A word that may be misspelt. */
+export interface JudgedWord extends ContextWord {
+  /** The terms near to it, the best first. */
+  readonly typos: readonly RankedTypo[];
 }
 
 /** So many words are judged by company, and by so many others, the rarest ones. The rest are judged by their frequency. */
@@ -46,6 +41,8 @@ interface Request {
   readonly slots: readonly number[];
   readonly judged: readonly JudgedWord[];
   readonly context: readonly ContextWord[];
+  /** Near terms are wanted that cost at most so much more than the word. */
+  readonly doubt: number;
   /** All forms of a near term. */
   formsOf(typo: RankedTypo): readonly string[];
   readonly liveRows: number;
@@ -73,7 +70,7 @@ export async function judgeWords(
         costOfWord(company.near[at] ?? keepingNone(typo.frequencies, company.context), company.context),
       );
       const own = word.frequency === 0 ? UNKNOWN_WORD : costOfWord(company.typed, company.context);
-      const typed = { cost: own, doubt: word.doubt };
+      const typed = { cost: own, doubt: request.doubt };
       return [word.i, likelyTypos(word.typos, costs, typed, request.searchesOf)];
     }),
   );
@@ -118,7 +115,7 @@ async function companiesOf(
   );
 }
 
-/** Whether one near term of an unknown word is so much likelier than all others that company would hardly change it. */
+/** Whether one near term of an unknown word is so much likelier than all others that company would seldom choose another. */
 function isClear({ frequency, typos }: JudgedWord, liveRows: number): boolean {
   if (typos.length === 0) return true;
   if (frequency > 0) return false;

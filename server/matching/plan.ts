@@ -84,6 +84,10 @@ export function planQuery(
   });
   const slots = request.fields.map(({ field }) => field.slot);
   const languages = without.has("stems") ? [] : languagesOf(request);
+  const leftOut = [
+    ...(without.has("joined") ? [ALT_JOINED] : []),
+    ...(without.has("splits") ? [ALT_SPLIT] : []),
+  ];
   const hasSkuField = slots.some((slot) => view.skuSlots.includes(slot));
   const typed = request.typed === request.q ? text.terms : analyser.terms(request.typed);
   const curation = firedRulesOf(index.rules, typed, limits.queryPinsMax);
@@ -94,8 +98,7 @@ export function planQuery(
   return {
     text,
     variants: variantsOf(text, languages, index.synonyms, hasSkuField).filter(
-      ({ kind }) =>
-        !(kind === ALT_JOINED ? without.has("joined") : kind === ALT_SPLIT && without.has("splits")),
+      ({ kind }) => !leftOut.includes(kind),
     ),
     slots,
     infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),

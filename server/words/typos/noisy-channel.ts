@@ -11,11 +11,11 @@ const HALF = 5;
 export const UNKNOWN_WORD = 145;
 /** How much of a word's chance the query's other words do not change. */
 const ALONE = 0.1;
-/** The documents that somebody else's index may have. A word that no document has is not impossible. */
+/** Added to the documents of a word, so that one which no document has is not impossible. */
 const UNSEEN = 0.5;
 const CONFIDENCE_LEAST = 0.2;
 const CONFIDENCE_MOST = 0.9;
-/** A term that is cheaper than the typed word by this is twice as sure to be meant. */
+/** The odds that a term was meant double when it is cheaper by this. */
 const CONFIDENCE_STEP = 10;
 /** So many near terms of a word are searched. */
 const LIKELY_MAX = 16;
