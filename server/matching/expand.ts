@@ -143,10 +143,10 @@ export class WordExpander {
     });
     const judged = [...typos].map(([i, found]) => {
       const { prefix } = literal.words[i] as Literal["words"][number];
-      const own = terms(text.words[i] as QueryWord);
+      const begun = prefix === null ? [] : prefix.terms;
       return {
         i,
-        terms: [...own, ...(prefix?.terms ?? [])],
+        terms: begun === null ? null : [...terms(text.words[i] as QueryWord), ...begun],
         frequency: literal.known[i] as number,
         typos: found,
       };

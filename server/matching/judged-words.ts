@@ -23,7 +23,9 @@ export interface ContextWord {
 }
 
 /** A word that may be misspelt. */
-export interface JudgedWord extends ContextWord {
+export interface JudgedWord extends Omit<ContextWord, "terms"> {
+  /** The terms of its documents; null when too many terms begin with it, so that only its frequency is known. */
+  readonly terms: readonly string[] | null;
   /** The terms near to it, the best first. */
   readonly typos: readonly RankedTypo[];
 }
@@ -83,22 +85,23 @@ async function companiesOf(
 ): Promise<ReadonlyMap<number, Company>> {
   const others = rarest(context);
   const asked = judged
-    .filter((word) => !isClear(word, liveRows) && others.some(({ i }) => i !== word.i))
+    .flatMap((word) => {
+      const { i, terms, typos } = word;
+      const isAsked = terms !== null && !isClear(word, liveRows) && others.some((other) => other.i !== i);
+      return isAsked ? [{ i, sets: [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)] }] : [];
+    })
     .slice(0, JUDGED_MAX);
   if (asked.length === 0) return new Map();
-  const candidates = asked.map(({ terms, typos }) => [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)]);
   const words = others.map(({ terms }) => terms);
-  const answer = await dictionaries.company({ slots, words, candidates: candidates.flat() });
+  const answer = await dictionaries.company({ slots, words, candidates: asked.flatMap(({ sets }) => sets) });
   const weighed = answer.words.map((documents) => ({
     documents,
     weight: inverseFrequency(documents, answer.liveRows),
   }));
   const counts = answer.candidates.values();
   return new Map(
-    asked.map(({ i }, at) => {
-      const [typed, ...near] = (candidates[at] as unknown[]).map(
-        () => counts.next().value as CandidateCompany,
-      );
+    asked.map(({ i, sets }) => {
+      const [typed, ...near] = sets.map(() => counts.next().value as CandidateCompany);
       const beside = (company: CandidateCompany): CandidateCompany => ({
         ...company,
         together: company.together.filter((_, j) => others[j]?.i !== i),

@@ -44,7 +44,10 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
   let best = await attempt("all", words);
   if (plan.typoPolicy === "auto" && words.words.length > 1 && matches(best) === 0) {
     const doubted = await expander.withDoubts(words);
-    if (doubted !== null) [words, best] = [doubted, await attempt("all", doubted)];
+    if (doubted !== null) {
+      const corrected = await attempt("all", doubted);
+      if (matches(corrected) > 0) [words, best] = [doubted, corrected];
+    }
   }
   if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
   return { ...(await attempt(plan.relaxedMode, words)), fullMatches: matches(best) };

@@ -17,6 +17,8 @@ import { stemTerms, type Variant } from "./variants.js";
 /** What a longer word is worth that begins with the word, and one longer by a letter when no document has the word itself. */
 const PREFIX_FACTOR = 0.8;
 const NEXT_LETTER_FACTOR = 0.9;
+/** Near terms with as many typos fall into so many groups. The last one holds all that are not among the likeliest. */
+const TYPO_GROUPS_MAX = 4;
 /** How many ways to cut one word are searched. More for a part number, which may be cut anywhere and whose parts are rare. */
 const SPLITS_MAX = 3;
 const NUMBER_SPLITS_MAX = 16;
@@ -238,18 +240,18 @@ function isNumber({ variant }: FoundVariant): boolean {
   return variant.terms.some((term) => /\p{N}/u.test(term));
 }
 
-/** Of the terms with as many typos the likeliest ones, and the others. Keeps the order of likelyTypos. */
+/** Of the terms with as many typos those that cost the same, up to the last group. Keeps the order of likelyTypos. */
 function typoGroups(typos: readonly LikelyTypo[]): TypoGroup[] {
   const groups: TypoGroup[] = [];
-  let likeliest: LikelyTypo | null = null;
+  let ranked = 0;
   for (const typo of typos) {
-    const isMore = likeliest === null || typo.typos > likeliest.typos;
-    if (isMore) likeliest = typo;
     const last = groups.at(-1);
-    const begins =
-      isMore || last === undefined || (last.members[0] === likeliest && typo.cost > likeliest.cost);
-    if (begins) groups.push({ typos: typo.typos, factor: typo.confidence, members: [typo] });
-    else last.members.push(typo);
+    const isMore = typo.typos !== last?.typos;
+    const isDearer = typo.cost > (last?.members[0]?.cost ?? 0);
+    if (isMore || (isDearer && ranked < TYPO_GROUPS_MAX)) {
+      ranked = isMore ? 1 : ranked + 1;
+      groups.push({ typos: typo.typos, factor: typo.confidence, members: [typo] });
+    } else last?.members.push(typo);
   }
   return groups;
 }

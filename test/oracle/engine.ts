@@ -239,7 +239,8 @@ export class Oracle {
     if (text.words.length === 0) return counted();
     const isDoubted = settings.typo_policy === "auto" && text.words.length > 1 && fullMatches(best) === 0;
     const doubted = isDoubted ? weigher.withDoubts() : null;
-    if (doubted !== null) [weighed, best] = [doubted, attempt("all", doubted.words)];
+    const corrected = doubted === null ? null : attempt("all", doubted.words);
+    if (corrected !== null && fullMatches(corrected) > 0) [weighed, best] = [doubted!, corrected];
     if (fullMatches(best) >= settings.drop_tokens_threshold) return counted();
     const mode = text.words.length <= FULL_FIRST_WORDS ? "any" : "byScore";
     return { ...counted(), matched: attempt(mode, weighed.words), all: false };

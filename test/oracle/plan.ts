@@ -129,9 +129,9 @@ export class Weigher {
     const words = this.text.words.flatMap((word, i) => {
       if (typos[i]!.length === 0) return [];
       const { prefixTerms, prefixListed } = this.expansions[i]!;
-      const begun = word.prefix && prefixListed ? prefixTerms : [];
-      const own = documentsWith([...ownOf(word), ...begun]);
-      return [{ i, documents: own, frequency: this.known[i]!, typos: typos[i]!, doubt }];
+      const complete = !word.prefix || prefixListed;
+      const own = documentsWith([...ownOf(word), ...(word.prefix && complete ? prefixTerms : [])]);
+      return [{ i, documents: own, complete, frequency: this.known[i]!, typos: typos[i]!, doubt }];
     });
     const likely = judge(words, context, documents, ({ term, isPrefix }) =>
       documentsWith(isPrefix ? [term] : formsOf(term)),
@@ -350,13 +350,13 @@ function mostUseful(word: QueryWord, typos: Typo[]): RankedTypo[] {
     .map(({ likelihood: _, ...typo }) => typo);
 }
 
-/** Of the terms with as many typos those that cost least, and the others. */
+/** Of the terms with as many typos those that cost least, those that cost next to least, a third group, and the others. */
 function groupsOf(typos: LikelyTypo[]): { factor: number; members: LikelyTypo[] }[] {
   return [1, 2, 3, 4].flatMap((count) => {
     const equal = typos.filter((typo) => typo.typos === count);
-    const best = equal.filter(({ cost }) => cost === equal[0]!.cost);
-    const others = equal.filter(({ cost }) => cost > equal[0]!.cost);
-    return [best, others]
+    const costs = [...new Set(equal.map(({ cost }) => cost))];
+    const told = costs.slice(0, 3).map((cost) => equal.filter((typo) => typo.cost === cost));
+    return [...told, equal.filter(({ cost }) => costs.indexOf(cost) >= 3)]
       .filter((members) => members.length > 0)
       .map((members) => ({ factor: members[0]!.confidence, members }));
   });

@@ -22,6 +22,8 @@ export interface Judged extends QueryWordDocuments {
   /** Documents with some known form of it, at most. */
   frequency: number;
   typos: RankedTypo[];
+  /** Whether `documents` are all that have a known form of it. */
+  complete: boolean;
   /** How much more than the word a near term may cost. */
   doubt: number;
 }
@@ -46,7 +48,9 @@ export function judge(
       .sort((a, b) => a - b);
     return frequency === 0 && (costs.length < 2 || costs[1]! > costs[0]! + 30);
   };
-  const withOthers = words.filter((word) => !isClear(word) && rarest.some(({ i }) => i !== word.i));
+  const withOthers = words.filter(
+    (word) => word.complete && !isClear(word) && rarest.some(({ i }) => i !== word.i),
+  );
   const inCompany = withOthers.slice(0, JUDGED_MAX);
   return new Map(
     words.map((word) => {
