@@ -85,12 +85,10 @@ async function companiesOf(
 ): Promise<ReadonlyMap<number, Company>> {
   const others = rarest(context);
   const asked = judged
-    .flatMap((word) => {
-      const { i, terms, typos } = word;
-      const isAsked = terms !== null && !isClear(word, liveRows) && others.some((other) => other.i !== i);
-      return isAsked ? [{ i, sets: [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)] }] : [];
-    })
-    .slice(0, JUDGED_MAX);
+    .filter(isListed)
+    .filter((word) => !isClear(word, liveRows) && others.some(({ i }) => i !== word.i))
+    .slice(0, JUDGED_MAX)
+    .map(({ i, terms, typos }) => ({ i, sets: [terms, ...typos.slice(0, CANDIDATES_MAX).map(formsOf)] }));
   if (asked.length === 0) return new Map();
   const words = others.map(({ terms }) => terms);
   const answer = await dictionaries.company({ slots, words, candidates: asked.flatMap(({ sets }) => sets) });
@@ -116,6 +114,10 @@ async function companiesOf(
       ];
     }),
   );
+}
+
+function isListed(word: JudgedWord): word is JudgedWord & ContextWord {
+  return word.terms !== null;
 }
 
 /** Whether one near term of an unknown word is so much likelier than all others that company would seldom choose another. */
