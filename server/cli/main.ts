@@ -5,12 +5,10 @@ import { Command, CommanderError } from "commander";
 import { messageOf } from "../formats/input-error.js";
 import { analyticsCommand } from "./commands/analytics.js";
 import { backupCommand } from "./commands/backup.js";
-import { checkCommand, repairCommand } from "./commands/check.js";
 import { coachCommand } from "./commands/coach.js";
 import { importCommand } from "./commands/import.js";
 import { indexesCommand } from "./commands/indexes.js";
 import { keysCommand } from "./commands/keys.js";
-import { restoreCommand } from "./commands/restore.js";
 import { rulesCommand } from "./commands/rules.js";
 import { searchCommand } from "./commands/search.js";
 import { serveCommand } from "./commands/serve.js";
@@ -19,6 +17,8 @@ import { sourcesCommand } from "./commands/sources.js";
 import { synonymsCommand } from "./commands/synonyms.js";
 import { withGlobalOptions } from "./connection.js";
 import { EXIT_FAILED, EXIT_FINE, speaksToUser } from "./failure.js";
+import { checkCommand, repairCommand } from "./offline/check.js";
+import { restoreCommand } from "./offline/restore.js";
 import { VERSION } from "./version.js";
 
 const EXAMPLES = `
