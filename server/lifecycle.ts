@@ -4,9 +4,10 @@
 import type { Catalog } from "./catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "./catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
+import { nameKey } from "./catalog/lookups.js";
 import type { ModelServers } from "./catalog/model-servers.js";
 import { checkRuleFilter } from "./catalog/rules.js";
-import { type CatalogState, nameKey } from "./catalog/state.js";
+import type { CatalogState } from "./catalog/state.js";
 import { type IndexRecord, type IndexStatus, isMade } from "./catalog/types.js";
 import type { OpenIndexes } from "./cluster/open-indexes.js";
 import type { Writes } from "./cluster/writes.js";

@@ -50,6 +50,7 @@ export const REQUEST_LIMITS = {
   keysPerTenantMax: 10_000,
   keyPatternsMax: 1_000,
   keyNameBytesMax: 200,
+  tokenBytesMax: 8 * 1024,
   tenantsMax: 100_000,
   tenantNameBytesMax: 128,
   planNameBytesMax: 100,

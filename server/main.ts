@@ -221,7 +221,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     curation,
     lifecycle,
     embeddings,
-    doorkeeper: new Doorkeeper(adminKey.value),
+    doorkeeper: new Doorkeeper(adminKey.value, limits),
     usage,
     throttle: new Throttle(limits.throttledAddressesMax),
     sources,

@@ -49,9 +49,10 @@ export class Analytics {
   }
 
   /** Throws SK-AN-400, and SK-AN-503 while events cannot be stored. */
-  takeEvents(record: IndexRecord, body: unknown, nowMs: number): ReadEvents {
+  takeEvents(record: IndexRecord, body: unknown, userId: string | null, nowMs: number): ReadEvents {
     const { people, writer, limits } = this.#options;
-    const events = readEvents(body, { tenant: record.tenant, log: logOf(record), people, nowMs }, limits);
+    const context = { tenant: record.tenant, log: logOf(record), userId, people, nowMs };
+    const events = readEvents(body, context, limits);
     if (writer.full) {
       throw new SkeinError("SK-AN-503", "events cannot be stored at the moment; retry in a moment", {
         retryAfter: 1,

@@ -73,6 +73,8 @@ export const EVENT = object(
 export interface EventContext {
   readonly tenant: number;
   readonly log: number;
+  /** Whose events they are, whatever they say; null: as they say. */
+  readonly userId: string | null;
   readonly people: People;
   readonly nowMs: number;
 }
@@ -109,18 +111,18 @@ export function readEvents(body: unknown, context: EventContext, limits: Limits)
 
 function readEvent(
   event: unknown,
-  { tenant, log, people, nowMs }: EventContext,
+  { tenant, log, userId, people, nowMs }: EventContext,
   rules: InputRules,
 ): JournalEvent {
   const given = EVENT.read(event, "", rules);
-  const { user_id: user = "", session_id: session = "", query_id: queryId, timestamp: atMs = nowMs } = given;
+  const { user_id: named = "", session_id: session = "", query_id: queryId, timestamp: atMs = nowMs } = given;
   if (atMs < nowMs - LATE_MS_MAX || atMs > nowMs + AHEAD_MS_MAX)
     throw new SkeinError("SK-AN-400", "timestamp must be within the last 3 days");
   return {
     log,
     type: given.type,
     atMs: Math.min(atMs, nowMs),
-    ...people.asker(tenant, { user, session }),
+    ...people.asker(tenant, { user: userId ?? named, session }),
     search: queryId === undefined ? null : parseQueryId(queryId),
     query: given.query ?? "",
     document: given.document_id,

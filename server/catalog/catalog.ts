@@ -22,6 +22,7 @@ import {
 import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import { KINDS, type OwnedKind, type OwnedRecords, RECORD_KINDS, type RecordKind } from "./kinds.js";
+import { lookupsOf } from "./lookups.js";
 import { withAllSettings } from "./settings.js";
 import {
   apply,
@@ -33,7 +34,6 @@ import {
   eachOwned,
   type Meta,
   metaOf,
-  withLookups,
 } from "./state.js";
 import type { IndexRecord, KeyRecord, TenantRecord, UsageRecord } from "./types.js";
 
@@ -201,15 +201,18 @@ async function load(store: Store, damage: CatalogDamage): Promise<CatalogState> 
   }
   if (!found && stored > 0) throw new DamagedBytesError("catalog record meta: missing");
   const all = <T>(kind: RecordKind) => records.get(kind) as Map<number, T>;
-  return withLookups({
+  const keys = all<KeyRecord>("key");
+  const indexes = new Map(
+    Array.from(all<IndexRecord>("index"), ([uid, record]) => [uid, withAllSettings(record)]),
+  );
+  return {
     ...meta,
+    ...lookupsOf({ indexes, keys }),
     tenants: all<TenantRecord>("tenant"),
-    keys: all<KeyRecord>("key"),
-    indexes: new Map(
-      Array.from(all<IndexRecord>("index"), ([uid, record]) => [uid, withAllSettings(record)]),
-    ),
+    keys,
+    indexes,
     owned: eachOwned((kind) => byIndex(all<OwnedRecords[OwnedKind]>(kind).values())),
     toDrop: new Set(all("drop").keys()),
     usage: all<UsageRecord>("usage"),
-  });
+  };
 }

@@ -9,6 +9,7 @@ import {
   type OwnedRecords,
   type RecordKind,
 } from "./kinds.js";
+import { type Lookups, lookupsOf } from "./lookups.js";
 import {
   type IndexContents,
   type IndexRecord,
@@ -30,7 +31,7 @@ export type Meta = { readonly version: number; readonly shards: number | null } 
 >;
 
 /** Immutable: a change makes a new one with the next version. */
-export interface CatalogState extends Readonly<Record<Counter, number>> {
+export interface CatalogState extends Readonly<Record<Counter, number>>, Lookups {
   readonly version: number;
   /** The number of shards that the data directory has. Null until the first start has set it. */
   readonly shards: number | null;
@@ -44,9 +45,6 @@ export interface CatalogState extends Readonly<Record<Counter, number>> {
   readonly toDrop: ReadonlySet<number>;
   /** By tenant. */
   readonly usage: ReadonlyMap<number, UsageRecord>;
-  /** Derived: indexes by `nameKey`, keys by hash. */
-  readonly indexByName: ReadonlyMap<string, IndexRecord>;
-  readonly keyByHash: ReadonlyMap<string, KeyRecord>;
 }
 
 export type Command =
@@ -65,6 +63,8 @@ export type Command =
   | { [K in OwnedKind]: { type: "record.put"; kind: K; record: OwnedRecords[K] } }[OwnedKind]
   | { readonly type: "record.delete"; readonly kind: OwnedKind; readonly index: number; readonly id: number }
   | { readonly type: "usage.put"; readonly usage: readonly UsageRecord[] }
+  /** Keys that were used on a day. Those that are gone are left out. */
+  | { readonly type: "keys.used"; readonly ids: readonly number[]; readonly day: string }
   /** Several changes, one after the other, that are stored together. */
   | { readonly type: "all"; readonly commands: readonly Command[] };
 
@@ -88,13 +88,8 @@ export const EMPTY_STATE: CatalogState = {
   owned: eachOwned(() => new Map()),
   toDrop: new Set(),
   usage: new Map(),
-  indexByName: new Map(),
-  keyByHash: new Map(),
+  ...lookupsOf({ indexes: new Map(), keys: new Map() }),
 };
-
-export function nameKey(tenant: number, name: string): string {
-  return `${tenant}/${name}`;
-}
 
 export function metaOf(state: CatalogState): Meta {
   return { version: state.version, shards: state.shards, ...counters((name) => state[name]) };
@@ -150,21 +145,10 @@ interface OwnedRecord {
   readonly index: number;
 }
 
-/** Fills in the derived maps. */
-export function withLookups(state: Omit<CatalogState, "indexByName" | "keyByHash">): CatalogState {
-  return {
-    ...state,
-    indexByName: new Map(
-      [...state.indexes.values()].map((record) => [nameKey(record.tenant, record.name), record]),
-    ),
-    keyByHash: new Map([...state.keys.values()].map((key) => [key.hash, key])),
-  };
-}
-
 /** The state after the command, and the stored records that the command changes. The same input always gives the same result. */
 export function apply(state: CatalogState, command: Command): { state: CatalogState; changes: Change[] } {
   const { changes, ...members } = applied(state, command);
-  return { state: withLookups({ ...state, ...members, version: state.version + 1 }), changes };
+  return { state: { ...state, ...members, ...lookupsOf(members), version: state.version + 1 }, changes };
 }
 
 function applied(state: CatalogState, command: Command): Applied {
@@ -237,6 +221,16 @@ function applied(state: CatalogState, command: Command): Applied {
       return {
         usage,
         changes: command.usage.map((entry) => ({ kind: "usage", id: entry.tenant, record: entry })),
+      };
+    }
+    case "keys.used": {
+      const used = command.ids.flatMap((id) => {
+        const key = state.keys.get(id);
+        return key === undefined ? [] : [{ ...key, lastUsedOn: command.day }];
+      });
+      return {
+        keys: new Map([...state.keys, ...used.map((key) => [key.id, key] as const)]),
+        changes: used.map((key) => ({ kind: "key", id: key.id, record: key })),
       };
     }
     case "all":

@@ -321,6 +321,17 @@ export interface KeyRecord {
   /** Requests per second; null: no limit. */
   readonly rateLimit: number | null;
   readonly createdAt: string;
+  /** The value before the last rotation, while it is still good. Absent when there is none. */
+  readonly previous?: PreviousKeyValue;
+  /** The last day (UTC, "2026-01-31") on which a request came with the key; absent when there was none. */
+  readonly lastUsedOn?: string;
+}
+
+/** A value that a rotation has replaced. */
+export interface PreviousKeyValue {
+  readonly hash: string;
+  readonly prefix: string;
+  readonly expiresAt: string;
 }
 
 /** What a tenant has used in one month (UTC, "2026-01"). */

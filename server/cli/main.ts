@@ -19,6 +19,7 @@ import { withGlobalOptions } from "./connection.js";
 import { EXIT_FAILED, EXIT_FINE, speaksToUser } from "./failure.js";
 import { checkCommand, repairCommand } from "./offline/check.js";
 import { restoreCommand } from "./offline/restore.js";
+import { tokenCommand } from "./offline/token.js";
 import { VERSION } from "./version.js";
 
 const EXAMPLES = `
@@ -30,6 +31,7 @@ Examples:
   skein analytics top products --days 30
   skein coach analyze products
   skein keys create web --scopes search
+  skein token --filter "shop:=7" --expires 24h
   skein backup --to /mnt/backup/today
   skein check --data-dir ./data
 
@@ -59,6 +61,7 @@ async function run(args: readonly string[]): Promise<number> {
     keysCommand(),
     backupCommand(),
     restoreCommand(),
+    tokenCommand(),
     checkCommand(setExit),
     repairCommand(setExit),
   ]) {

@@ -26,6 +26,8 @@ export interface Question {
   readonly bytesMax: number;
   /** It may be asked in other words than it is typed: the plan of who asks has that. */
   readonly understood: boolean;
+  /** The filter of who asks, see Within; empty for none. */
+  readonly within: string;
 }
 
 /** What is kept of an answer. */
@@ -74,6 +76,7 @@ export class AnswerCache {
       entry.state === question.state &&
       entry.bytesMax === question.bytesMax &&
       entry.understood === question.understood &&
+      entry.within === question.within &&
       Buffer.compare(entry.body, question.body) === 0;
     if (!known) {
       this.#meter.misses++;
@@ -88,7 +91,12 @@ export class AnswerCache {
   /** Keeps a copy of the answer, if the question was put before. */
   put(owner: IndexAnswers, generation: number, question: Question, answer: RememberedAnswer): void {
     const { content, answered } = answer;
-    const bytes = question.body.length + content.length + (answered?.length ?? 0) + ENTRY_BYTES;
+    const bytes =
+      question.body.length +
+      2 * question.within.length +
+      content.length +
+      (answered?.length ?? 0) +
+      ENTRY_BYTES;
     if (!this.#keeps(bytes)) return;
     const hash = hashOf(owner.number, generation, question);
     const place = hash & (SEEN_ONCE - 1);
@@ -138,10 +146,12 @@ export class IndexAnswers {
 }
 
 /** FNV-1a. */
-function hashOf(owner: number, generation: number, { state, body, bytesMax, understood }: Question): number {
+function hashOf(owner: number, generation: number, question: Question): number {
+  const { state, body, bytesMax, understood, within } = question;
   let hash = 0x811c9dc5;
-  for (const number of [owner, generation, state, bytesMax, Number(understood)])
+  for (const number of [owner, generation, state, bytesMax, Number(understood), within.length])
     hash = Math.imul(hash ^ number, 0x01000193);
+  for (let i = 0; i < within.length; i++) hash = Math.imul(hash ^ within.charCodeAt(i), 0x01000193);
   for (let i = 0; i < body.length; i++) hash = Math.imul(hash ^ body[i]!, 0x01000193);
   return hash;
 }

@@ -55,6 +55,7 @@ export class IndexShop {
       bytesMax: limits.replyBytesMax,
       // What is tried is how the words themselves are found.
       understood: false,
+      within: "",
     };
     const { bytes } = await search(this.#searching, index, body, question, "", new QueryTrace());
     const { found, hits, suggestions } = JSON.parse(Buffer.from(bytes).toString()) as SearchResponse;

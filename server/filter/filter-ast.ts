@@ -37,3 +37,9 @@ export interface FilterGroup {
 }
 
 export type FilterNode = FilterClause | FilterGroup;
+
+/** What passes both; null passes everything. */
+export function both(a: FilterNode | null, b: FilterNode | null): FilterNode | null {
+  if (a === null || b === null) return a ?? b;
+  return { kind: "and", children: [a, b] };
+}

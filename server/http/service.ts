@@ -156,6 +156,9 @@ export class HttpService {
     const plan = planNamed(this.#services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
     if (principal.rateLimit !== null)
       this.#take(`key ${principal.keyId}`, principal.rateLimit, "the API key", now);
+    const { token } = principal;
+    if (token !== null && token.rateLimit !== null)
+      this.#take(`token ${token.signature}`, token.rateLimit, "the search token", now);
     if (plan.requests_per_second_per_ip !== null) {
       const name = `${principal.tenant} ${this.#address(request)}`;
       this.#take(name, plan.requests_per_second_per_ip, "one address", now);

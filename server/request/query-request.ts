@@ -3,7 +3,7 @@
 // legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
 
 import type { IndexRecord } from "../catalog/types.js";
-import type { FilterNode } from "../filter/filter-ast.js";
+import { both, type FilterNode } from "../filter/filter-ast.js";
 import { nativeFilter } from "../filter/filter-native.js";
 import { parseFilter } from "../filter/filter-parser.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
@@ -14,6 +14,7 @@ import { ASKER_MEMBERS } from "./asker.js";
 import { commaList, invalid, queryRules } from "./query-lists.js";
 import { parseSort, type SortRequest } from "./query-sort.js";
 import { checkVectorFits, VECTOR } from "./query-vector.js";
+import type { Within } from "./within.js";
 
 const ASKED_MODES = ["auto", "keyword", "semantic", "hybrid"] as const;
 export type AskedMode = (typeof ASKED_MODES)[number];
@@ -67,6 +68,8 @@ export interface QueryRequest {
   /** Empty only for browsing an index without searchable fields. */
   readonly fields: readonly WeightedField[];
   readonly filter: FilterNode | null;
+  /** Who asks sees these documents only; `filter` says so too. Null: all. */
+  readonly within: Within | null;
   /** Facet fields that have facet: true, in the order of the request, each once. */
   readonly facets: readonly ViewField[];
   readonly maxFacetValues: number;
@@ -98,6 +101,7 @@ export function readQueryRequest(
   record: IndexRecord,
   view: IndexView,
   limits: Limits,
+  within: Within | null = null,
 ): QueryRequest {
   const given = QUERY.read(body, "", queryRules(limits));
   const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
@@ -111,7 +115,8 @@ export function readQueryRequest(
     vector,
     browse,
     fields: queryFields(given, view, limits, browse),
-    filter: queryFilter(given, limits),
+    filter: both(within?.filter ?? null, queryFilter(given, limits)),
+    within,
     facets: facetFields(given, view, limits),
     maxFacetValues: given.max_facet_values,
     sort: querySort(given, view, limits),

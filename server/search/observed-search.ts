@@ -2,6 +2,7 @@
 // before is answered from memory.
 import type { LogWriter } from "../analytics/log-writer.js";
 import type { IndexContents } from "../catalog/types.js";
+import type { Question } from "../cluster/answer-cache.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
 import { QueryTrace } from "../metrics/query-trace.js";
 import type { Recorder } from "../metrics/recorder.js";
@@ -28,20 +29,19 @@ interface ObservedSearching extends QuerySearching {
   readonly logWriter: LogWriter;
 }
 
-/** The JSON answer to a query, as `search` gives it. `understood`: see Question. */
+/** The JSON answer to a query, as `search` gives it. */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
-  bytesMax: number,
-  understood: boolean,
+  bounds: Pick<Question, "bytesMax" | "understood" | "within">,
 ): Promise<Uint8Array> {
   const { record } = contents;
   const { reads, recorder, slowQueries, logWriter } = searching;
   const trace = new QueryTrace();
   const id = logWriter.ids.next(Date.now());
   const index = searching.queriedIndexes.of(contents);
-  const question = { state: index.state, body: body.bytes, bytesMax, understood };
+  const question = { ...bounds, state: index.state, body: body.bytes };
   const known = reads.recall(record.uid, question);
   const ended = ({ bytes, answered }: SearchAnswer): Uint8Array => {
     trace.stop();

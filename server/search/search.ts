@@ -1,17 +1,19 @@
 // A whole query on one screen: understand, plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
 // respond. Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
+import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
 import type { Question } from "../cluster/answer-cache.js";
 import type { IndexScale } from "../cluster/index-state.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
-import { type Matched, matchQuery, type PageOf } from "../matching/match.js";
+import { countFull, type Matched, matchQuery, type PageOf } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { type QueryRequest, readQueryRequest } from "../request/query-request.js";
+import { readWithin, type Within } from "../request/within.js";
 import type { GivenVectors } from "../semantic/given-vectors.js";
 import { searchByVectors } from "../semantic/semantic-search.js";
 import { explainHits } from "./explain.js";
@@ -20,7 +22,7 @@ import { fetchHits } from "./fetch.js";
 import { relatedWinners } from "./related.js";
 import { type AiContext, encodeResponse, type Hit, type QueryResponse } from "./respond.js";
 import { ShownDocuments } from "./shown-documents.js";
-import { suggestedQueries } from "./suggested-queries.js";
+import { suggestedQueries, visibleQueries } from "./suggested-queries.js";
 
 /** What searches work with. */
 export interface Searching {
@@ -88,7 +90,8 @@ export async function search(
   const { record, view } = index;
   const { uid } = record;
   const { bytesMax } = question;
-  const asked = readQueryRequest(body, record, view, limits);
+  const within = readWithin(question.within, index, limits);
+  const asked = readQueryRequest(body, record, view, limits, within);
   const { page, perPage } = asked;
   const scale = reads.scale(uid);
   const asTyped = planQuery(asked, index, limits, scale);
@@ -103,6 +106,12 @@ export async function search(
         shown,
         matched: await matchQuery(plan, readView, (program) => shown.page(program)),
       };
+    };
+    /** Whether documents that may be seen have all words of a query, as they are written. */
+    const finds = async (q: string): Promise<boolean> => {
+      const filter = within?.filter ?? null;
+      const written = { ...asked, q, typed: q, browse: false, prefix: false, numTypos: 0, filter };
+      return (await countFull(planQuery(written, index, limits, scale), readView)) > 0;
     };
     const meant = question.understood
       ? await understanding.meant({ asked, index, scale, readView, attempt })
@@ -136,9 +145,12 @@ export async function search(
       found: merged.found,
       page,
       perPage,
-      outOf: reads.documents(uid),
+      outOf: within === null ? reads.documents(uid) : await countWithin(readView, within),
       facets: request.facets.map((field, i) => ({ field, counts: facets[i] ?? [] })),
-      suggestions: suggestedQueries(plan, byWords.words, merged.found),
+      suggestions:
+        within === null
+          ? suggestedQueries(plan, byWords.words, merged.found)
+          : await visibleQueries(plan, byWords.words, finds),
       aiContext: meant.context,
       curated: merged.pinsApplied || merged.applied.slice(0, plan.shopRules).includes(true),
       tookMs: trace.elapsedMs(),
@@ -151,6 +163,12 @@ export async function search(
     if (meant.lasting && !searched.passing) readView.remember(question, { content, answered });
     return { bytes, answered };
   });
+}
+
+/** How many documents there are for who may see only these. */
+async function countWithin(readView: ReadView, { program }: Within): Promise<number> {
+  const results = await readView.search({ ...EVERY_DOCUMENT, k: 0, filter: program });
+  return results.reduce((sum, { found }) => sum + found, 0);
 }
 
 function loggedPart({ q, filter, page }: QueryRequest): Pick<Answered, "text" | "filtered" | "page"> {

@@ -13,6 +13,19 @@ export interface SuggestedQuery {
 
 const POPULAR_MAX = 5;
 
+/**
+ * For who may see some documents only: a corrected query when `finds` says that they have its words. What other people search
+ * for is not for him.
+ */
+export async function visibleQueries(
+  { text }: QueryPlan,
+  words: ExpandedWords | null,
+  finds: (query: string) => Promise<boolean>,
+): Promise<SuggestedQuery[]> {
+  const value = correctedQuery(text, words)?.join(" ");
+  return value !== undefined && (await finds(value)) ? [{ value }] : [];
+}
+
 /** Corrected queries first. */
 export function suggestedQueries(
   { text, popularity }: QueryPlan,

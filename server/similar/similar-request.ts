@@ -1,10 +1,11 @@
 // The body of a request for similar documents, checked.
-import type { FilterNode } from "../filter/filter-ast.js";
+import { both, type FilterNode } from "../filter/filter-ast.js";
 import { parseFilter } from "../filter/filter-parser.js";
 import { defaultsTo, object, optional } from "../input/object-reader.js";
 import { clamped, text, texts } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { queryRules } from "../request/query-lists.js";
+import type { Within } from "../request/within.js";
 
 export const SIMILAR = object(
   {
@@ -22,8 +23,9 @@ export interface SimilarRequest {
 }
 
 /** Throws SkeinError SK-SE-400 with a sentence that names the parameter. */
-export function readSimilarRequest(body: unknown, limits: Limits): SimilarRequest {
+export function readSimilarRequest(body: unknown, limits: Limits, within: Within | null): SimilarRequest {
   const given = SIMILAR.read(body, "", queryRules(limits));
   const { per_page: perPage, filter_by: filter = "", fields = null } = given;
-  return { perPage, filter: filter.trim() === "" ? null : parseFilter(filter, limits), fields };
+  const own = filter.trim() === "" ? null : parseFilter(filter, limits);
+  return { perPage, filter: both(within?.filter ?? null, own), fields };
 }

@@ -9,6 +9,7 @@ import { compileFilter } from "../filter/filter-compile.js";
 import type { Limits } from "../limits.js";
 import { mergeResults } from "../matching/merge.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
+import { readWithin, type Within } from "../request/within.js";
 import { nearestDocuments, type PlacedDocument } from "../semantic/nearest.js";
 import { documentVector } from "../semantic/query-vector.js";
 import { sharingRareWords } from "./rare-words.js";
@@ -32,12 +33,14 @@ export async function similarDocuments(
   contents: IndexContents,
   id: string,
   body: unknown,
+  filterOfAsker: string,
 ): Promise<Uint8Array> {
   const startedMs = performance.now();
   const index = queriedIndexes.of(contents);
-  const request = readSimilarRequest(body, limits);
+  const within = readWithin(filterOfAsker, index, limits);
+  const request = readSimilarRequest(body, limits, within);
   return reads.answer(index.record.uid, undefined, async (readView) => {
-    const source = await documentOf(readView, index, id);
+    const source = await documentOf(readView, index, id, within);
     const hits = await hitsFor(readView, index, source, request, reads, limits);
     const parts = await shownHits(readView, hits, request, limits);
     if (parts === null) return null;
@@ -50,8 +53,11 @@ async function documentOf(
   readView: ReadView,
   { analyser }: QueriedIndex,
   id: string,
+  within: Within | null,
 ): Promise<PlacedDocument> {
-  const program = { ...EVERY_DOCUMENT, k: 1, filter: [{ op: "ids", hashes: [analyser.hash(id)] } as const] };
+  const ids = { op: "ids", hashes: [analyser.hash(id)] } as const;
+  const filter = within === null ? [ids] : [...within.program, ids, { op: "and" } as const];
+  const program = { ...EVERY_DOCUMENT, k: 1, filter };
   const [found] = mergeResults(await readView.search(program), [], { offset: 0, count: 1 }).winners;
   if (found === undefined) throw new SkeinError("SK-DOC-404", "the document does not exist");
   return found;

@@ -7,6 +7,7 @@ import { clamped, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
 import { commaList, invalid, queryRules } from "../request/query-lists.js";
 import { type QueryRequest, readQueryRequest, searchedFields } from "../request/query-request.js";
+import type { Within } from "../request/within.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
 import { LOGGED_QUERIES } from "./suggest-list.js";
 
@@ -42,6 +43,7 @@ export function readSuggestRequest(
   record: IndexRecord,
   view: IndexView,
   limits: Limits,
+  within: Within | null,
 ): SuggestRequest {
   const given = SUGGEST.read(body, "", queryRules(limits));
   const { q, filter_by: filter } = given;
@@ -59,11 +61,13 @@ export function readSuggestRequest(
     record,
     view,
     limits,
+    within,
   );
   return {
     query: { ...query, sort: popularityFirst(view) },
     fields,
-    queries,
+    // What other people search for is not for who may see some documents only.
+    queries: queries && within === null,
     perPage: given.per_page,
     groupBy,
   };

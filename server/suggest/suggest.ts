@@ -12,6 +12,7 @@ import { mergeResults } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
 import type { QueryRequest } from "../request/query-request.js";
+import { readWithin } from "../request/within.js";
 import type { ViewField } from "../schema/index-view.js";
 import { countFacets } from "../search/facets.js";
 import { fetchHits } from "../search/fetch.js";
@@ -55,11 +56,13 @@ export async function suggest(
   { reads, limits, queriedIndexes }: Suggesting,
   contents: IndexContents,
   body: unknown,
+  filterOfAsker: string,
 ): Promise<Suggestions> {
   const startedMs = performance.now();
   const queried = queriedIndexes.of(contents);
   const index = { ...queried, rules: hidingOnly(queried.rules) };
-  const request = readSuggestRequest(body, index.record, index.view, limits);
+  const within = readWithin(filterOfAsker, index, limits);
+  const request = readSuggestRequest(body, index.record, index.view, limits, within);
   const task: Task = { reads, limits, index, request, input: index.analyser.tokens(request.query.q) };
   const suggestions =
     task.input.length === 0

@@ -7,15 +7,10 @@ import { defaultsTo, object, required } from "../input/object-reader.js";
 import { checked, integer, list, refuse, someOf, text } from "../input/readers.js";
 import { isoTime } from "../input/time-reader.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
-import { anyPatternMatches, grantable } from "./scopes.js";
+import { anyPatternMatches, grantable, INDEX_PATTERN } from "./scopes.js";
 
 const SHOWN_PREFIX_LENGTH = 10;
 
-const PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
-  /^[a-z0-9_*-]+$/.test(pattern)
-    ? null
-    : `must be an index name, with * for any characters, not ${describe(pattern)}`,
-);
 export const KEY = object(
   {
     name: required(
@@ -24,7 +19,11 @@ export const KEY = object(
       }),
     ),
     scopes: required(someOf(SCOPES, "an array of scopes")),
-    indexes: defaultsTo(["*"], list(PATTERN, "keyPatternsMax"), "Names of indexes, * for any characters."),
+    indexes: defaultsTo(
+      ["*"],
+      list(INDEX_PATTERN, "keyPatternsMax"),
+      "Names of indexes, * for any characters.",
+    ),
     expires_at: defaultsTo(null, isoTime()),
     rate_limit: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax), "Requests per second."),
   },

@@ -1,14 +1,22 @@
-// Who is asking: finds the key of an Authorization header and says what it may do. Compares hashes, so that
-// no comparison's duration tells anything about a key.
+// Who is asking: finds the key of an Authorization header, or the key that a search token was made of, and says what it may
+// do. Compares hashes, so that no comparison's duration tells anything about a key.
 import { timingSafeEqual } from "node:crypto";
+import type { KeyValue } from "../catalog/lookups.js";
 import type { CatalogState } from "../catalog/state.js";
 import { SCOPES, type Scope } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
+import type { Limits } from "../limits.js";
 import { hashKey } from "./keys.js";
 import { allows, anyPatternMatches } from "./scopes.js";
+import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
 
-const HEADER = /^Bearer +([\x21-\x7e]{1,512}) *$/i;
+const HEADER = /^Bearer +([\x21-\x7e]+) *$/i;
+const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
+/** What a search token may be for, where its key may. */
+const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
+/** A token of an unknown key is compared with a signature by this one, so that it takes as long as one of a known key. */
+const NO_KEY = hashKey("");
 
 export interface Principal {
   readonly tenant: number;
@@ -17,6 +25,8 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
+  /** The token that narrows the key; null when the key itself was sent. */
+  readonly token: SearchToken | null;
 }
 
 /** The tenant of a fresh server. */
@@ -24,46 +34,69 @@ export const DEFAULT_TENANT = "default";
 
 export class Doorkeeper {
   readonly #adminHash: string;
+  readonly #limits: Limits;
 
-  constructor(adminKey: string) {
+  constructor(adminKey: string, limits: Limits) {
     this.#adminHash = hashKey(adminKey);
+    this.#limits = limits;
   }
 
   /**
    * The principal behind the header. The bootstrap key acts for the default tenant, or for the one that
-   * `tenantHeader` names. Throws SK-SYS-401.
+   * `tenantHeader` names. `now` in milliseconds since 1970. Throws SK-SYS-401.
    */
   identify(authorization: string, tenantHeader: string, state: CatalogState, now: number): Principal {
     const value = HEADER.exec(authorization)?.[1];
     if (value === undefined) {
       throw new SkeinError("SK-SYS-401", "an API key is required: send the header Authorization: Bearer KEY");
     }
+    if (isToken(value)) return this.#holder(value, state, now);
+    if (value.length > KEY_LENGTH_MAX) throw notValid();
     const hash = hashKey(value);
     if (timingSafeEqual(Buffer.from(hash), Buffer.from(this.#adminHash)))
       return this.#bootstrap(tenantHeader, state);
-    const key = state.keyByHash.get(hash);
-    if (key === undefined) throw new SkeinError("SK-SYS-401", "the API key is not valid");
-    if (key.expiresAt !== null && Date.parse(key.expiresAt) <= now) {
-      throw new SkeinError("SK-SYS-401", `the API key expired at ${key.expiresAt}`);
-    }
-    return {
-      tenant: key.tenant,
-      keyId: key.id,
-      scopes: key.scopes,
-      indexes: key.indexes,
-      rateLimit: key.rateLimit,
-    };
+    const known = state.keyByHash.get(hash);
+    if (known === undefined) throw notValid();
+    return living(known, now);
   }
 
   #bootstrap(tenantHeader: string, state: CatalogState): Principal {
     const name = tenantHeader === "" ? DEFAULT_TENANT : tenantHeader;
     for (const tenant of state.tenants.values()) {
-      if (tenant.name === name) {
-        return { tenant: tenant.id, keyId: null, scopes: SCOPES, indexes: ALL_INDEXES, rateLimit: null };
-      }
+      if (tenant.name !== name) continue;
+      const rights = { scopes: SCOPES, indexes: ALL_INDEXES, rateLimit: null };
+      return { tenant: tenant.id, keyId: null, ...rights, token: null };
     }
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
   }
+
+  /** Who holds a search token. Nothing in the token counts before its signature does. */
+  #holder(value: string, state: CatalogState, now: number): Principal {
+    const sent = value.length > this.#limits.tokenBytesMax ? null : sentToken(value);
+    if (sent === null) throw new SkeinError("SK-SYS-401", "the search token is not valid");
+    const candidates = state.keysByPrefix.get(sent.prefix) ?? [];
+    const signer = candidates.find(({ hash }) => isSignedBy(sent, hash));
+    if (candidates.length === 0) isSignedBy(sent, NO_KEY);
+    if (signer === undefined) throw new SkeinError("SK-SYS-401", "the search token is not valid");
+    const key = living(signer, now);
+    const token = openToken(sent, this.#limits);
+    if (token.expiresAt !== null && Date.parse(token.expiresAt) <= now)
+      throw new SkeinError("SK-SYS-401", `the search token expired at ${token.expiresAt}`);
+    return { ...key, scopes: TOKEN_SCOPES.filter((scope) => allows(key.scopes, scope)), token };
+  }
+}
+
+/** Throws SK-SYS-401 for a value that is good no longer. */
+function living({ key, until }: KeyValue, now: number): Principal {
+  const ends = [key.expiresAt, until].flatMap((end) => end ?? []).sort()[0];
+  if (ends !== undefined && Date.parse(ends) <= now)
+    throw new SkeinError("SK-SYS-401", `the API key expired at ${ends}`);
+  const { tenant, id: keyId, scopes, indexes, rateLimit } = key;
+  return { tenant, keyId, scopes, indexes, rateLimit, token: null };
+}
+
+function notValid(): SkeinError {
+  return new SkeinError("SK-SYS-401", "the API key is not valid");
 }
 
 /** Whether the header carries this key. */
@@ -74,12 +107,13 @@ export function carriesKey(authorization: string, key: string): boolean {
 
 /** Throws SK-SYS-403 when the key lacks the scope or does not cover the index. */
 export function checkRights(principal: Principal, scope: Scope, index: string | undefined): void {
+  const what = principal.token === null ? "API key" : "search token";
   if (!allows(principal.scopes, scope)) {
-    throw new SkeinError("SK-SYS-403", `the API key lacks the scope "${scope}"`, { details: { scope } });
+    throw new SkeinError("SK-SYS-403", `the ${what} lacks the scope "${scope}"`, { details: { scope } });
   }
-  if (index !== undefined && !anyPatternMatches(principal.indexes, index)) {
-    throw new SkeinError("SK-SYS-403", "the API key does not cover this index", {
-      details: { indexes: principal.indexes },
-    });
+  if (index === undefined) return;
+  for (const indexes of [principal.indexes, principal.token?.indexes ?? ALL_INDEXES]) {
+    if (anyPatternMatches(indexes, index)) continue;
+    throw new SkeinError("SK-SYS-403", `the ${what} does not cover this index`, { details: { indexes } });
   }
 }

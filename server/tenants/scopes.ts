@@ -1,5 +1,13 @@
 // Scopes and index patterns of a key: what it allows, and whether one key may hand its rights to another.
 import { SCOPES, type Scope } from "../catalog/types.js";
+import { describe } from "../input/json-value.js";
+import { checked, text } from "../input/readers.js";
+
+export const INDEX_PATTERN = checked(text("indexNameBytesMax"), (pattern) =>
+  /^[a-z0-9_*-]+$/.test(pattern)
+    ? null
+    : `must be an index name, with * for any characters, not ${describe(pattern)}`,
+);
 
 /** `admin` includes every scope. */
 export function allows(scopes: readonly Scope[], wanted: Scope): boolean {

@@ -8,6 +8,7 @@ import type { IndexRecord } from "../catalog/types.js";
 import { type Secrets, UnreadableSecretError } from "../data-dir/secrets.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
+import type { QueriedIndex } from "../matching/queried-index.js";
 import type { AddressRules } from "../outbound/addresses.js";
 import { type Claim, questionOf, readClaim } from "./endpoint-answer.js";
 import type { IndexFacts } from "./facts.js";
@@ -31,7 +32,7 @@ export interface EndpointReaderOptions {
 
 export class EndpointReader {
   readonly #options: EndpointReaderOptions;
-  /** By index state and text, the oldest first. */
+  /** By index state, filter of who asks, and text, the oldest first. */
   readonly #claims = new Map<string, Claim>();
   readonly #underWay = new Map<string, Promise<Claim | null>>();
   /** By uid. */
@@ -47,8 +48,13 @@ export class EndpointReader {
   }
 
   /** What the model makes of a query; null when it does not say in time, or nothing that can be read. */
-  async read(text: string, state: number, record: IndexRecord, facts: IndexFacts): Promise<Claim | null> {
-    const key = `${state} ${text}`;
+  async read(
+    text: string,
+    { state, record }: QueriedIndex,
+    within: string,
+    facts: IndexFacts,
+  ): Promise<Claim | null> {
+    const key = JSON.stringify([state, within, text]);
     const known = this.#claims.get(key);
     if (known !== undefined) {
       this.#claims.delete(key);

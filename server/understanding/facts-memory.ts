@@ -7,7 +7,7 @@ import type { Limits } from "../limits.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 
-/** Counts the most frequent values of facets over all documents. */
+/** Counts the most frequent values of facets over all documents that may be seen. */
 export type CountValues = (fields: readonly ViewField[], valuesMax: number) => Promise<FieldValues[]>;
 
 export interface KnownFacts {
@@ -17,6 +17,8 @@ export interface KnownFacts {
 }
 
 interface Entry {
+  /** See Within; empty for all documents. */
+  readonly within: string;
   readonly record: IndexRecord;
   readonly generation: number;
   readonly gatheredAt: number;
@@ -26,10 +28,17 @@ interface Entry {
 
 /** An index with more documents and values than this is a large one. */
 const SMALL_MAX = 50_000;
+/** A value with its word takes about as much memory as so many characters. */
+const CHARACTERS_PER_VALUE = 64;
+
+/** How many values' memory an entry takes. */
+function weightOf({ size, within }: Entry): number {
+  return 1 + size + Math.ceil(within.length / CHARACTERS_PER_VALUE);
+}
 
 export class FactsMemory {
-  /** By the index's uid, the one that was not asked for the longest time first. */
-  readonly #entries = new Map<number, Entry>();
+  /** By the index's uid and `within`, the one that was not asked for the longest time first. */
+  readonly #entries = new Map<string, Entry>();
   readonly #names = new WeakMap<IndexView, ReadonlySet<string>>();
   readonly #limits: Limits;
 
@@ -50,22 +59,24 @@ export class FactsMemory {
   async of(
     record: IndexRecord,
     view: IndexView,
+    within: string,
     documents: number,
     readView: Pick<ReadView, "generation" | "expansions">,
     count: CountValues,
   ): Promise<KnownFacts> {
     const { generation } = readView;
-    const known = this.#entries.get(record.uid);
+    const key = `${record.uid} ${within}`;
+    const known = this.#entries.get(key);
     if (known?.record === record) {
       const current = known.generation === generation;
       const fresh = Date.now() - known.gatheredAt < this.#limits.understandingFactsMsMax;
       if (current || (documents + known.size > SMALL_MAX && fresh)) {
-        this.#entries.delete(record.uid);
-        this.#entries.set(record.uid, known);
+        this.#keep(key, known);
         return { facts: await known.facts, current };
       }
     }
     const entry: Entry = {
+      within,
       record,
       generation,
       gatheredAt: Date.now(),
@@ -73,14 +84,14 @@ export class FactsMemory {
       size: 0,
     };
     // While an index is rebuilt, its facets change without a new generation.
-    if (readView.expansions !== null) this.#keep(record.uid, entry);
+    if (readView.expansions !== null) this.#keep(key, entry);
     try {
       const facts = await entry.facts;
       entry.size = facts.size;
       this.#shrink();
       return { facts, current: true };
     } catch (error) {
-      if (this.#entries.get(record.uid) === entry) this.#entries.delete(record.uid);
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
       throw error;
     }
   }
@@ -92,18 +103,18 @@ export class FactsMemory {
     return new IndexFacts(record, view, values);
   }
 
-  #keep(uid: number, entry: Entry): void {
-    this.#entries.delete(uid);
-    this.#entries.set(uid, entry);
+  #keep(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
   }
 
   #shrink(): void {
     let values = 0;
-    for (const { size } of this.#entries.values()) values += size + 1;
-    for (const [uid, { size }] of this.#entries) {
+    for (const entry of this.#entries.values()) values += weightOf(entry);
+    for (const [key, entry] of this.#entries) {
       if (values <= this.#limits.understandingValuesMax) break;
-      this.#entries.delete(uid);
-      values -= size + 1;
+      this.#entries.delete(key);
+      values -= weightOf(entry);
     }
   }
 }

@@ -1,7 +1,7 @@
 // Decides what a query means. Readings are tried on the index before they are used: a filter that finds nothing, words that documents
 // have as they stand, a value that most documents with its words do not have are no readings. A query that nothing is read
 // of is asked as it is, once. What is asked and counted comes from outside, so that this can be tested without an index.
-import type { FilterNode } from "../filter/filter-ast.js";
+import { both } from "../filter/filter-ast.js";
 import { type FilterLimits, parseFilter } from "../filter/filter-parser.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { AiContext } from "../search/respond.js";
@@ -155,7 +155,7 @@ export class Meaning<A> {
       (await this.#asking.count({
         ...request,
         q,
-        filter: null,
+        filter: request.within?.filter ?? null,
         numTypos: 0,
         prefix: false,
         browse: false,
@@ -242,9 +242,4 @@ function requestOf(
     // The last word that is left was not the last one typed, so it is whole.
     prefix: request.prefix && !isLastRead,
   };
-}
-
-function both(a: FilterNode | null, b: FilterNode | null): FilterNode | null {
-  if (a === null || b === null) return a ?? b;
-  return { kind: "and", children: [a, b] };
 }

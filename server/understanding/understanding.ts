@@ -66,7 +66,7 @@ export class QueryUnderstanding implements Understanding {
     if (tokens.length < ENDPOINT_WORDS_MIN || tokens.length > this.#limits.understandingTokensMax)
       return asTyped(query);
     const { facts, current } = await this.#facts(query);
-    const claim = await this.#endpoints.read(asked.q, index.state, index.record, facts);
+    const claim = await this.#endpoints.read(asked.q, index, asked.within?.text ?? "", facts);
     const meant = claim === null ? null : claimed(asked.q, claim, facts);
     const tried = meant === null ? null : await orNothing(this.#meaning(query).claimed(asked, meant));
     if (tried !== null) return { ...tried, lasting: current };
@@ -90,7 +90,7 @@ export class QueryUnderstanding implements Understanding {
 
   #facts({ asked, index, scale, readView }: AskedQuery): Promise<KnownFacts> {
     const values = async (facets: readonly ViewField[], maxFacetValues: number): Promise<FieldValues[]> => {
-      const all = { q: "*", typed: "*", browse: true, filter: null };
+      const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
       const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
       const { program } = planQuery(request, index, this.#limits, scale);
       const results = await readView.search(program);
@@ -100,7 +100,8 @@ export class QueryUnderstanding implements Understanding {
         values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),
       }));
     };
-    return this.#memory.of(index.record, index.view, scale.documents, readView, values);
+    const within = asked.within?.text ?? "";
+    return this.#memory.of(index.record, index.view, within, scale.documents, readView, values);
   }
 }
 

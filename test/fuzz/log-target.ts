@@ -54,7 +54,7 @@ const PIECES = [
 
 export function eventsTarget(): Target {
   const people = new People(Buffer.alloc(32, 1));
-  const context = { tenant: 1, log: 3, people, nowMs: NOW_MS };
+  const context = { tenant: 1, log: 3, userId: null, people, nowMs: NOW_MS };
   return {
     name: "events",
     generate(random) {

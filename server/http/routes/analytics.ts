@@ -40,9 +40,10 @@ export const analyticsRoutes: readonly Route[] = [
   },
 ];
 
-async function events({ services, request, record }: IndexContext): Promise<HttpReply> {
+async function events({ services, request, record, principal }: IndexContext): Promise<HttpReply> {
+  const userId = principal.token?.userId ?? null;
   const body = await readBeacon(request, services.config.limits, "SK-AN-400");
-  const { accepted, rejected } = services.analytics.takeEvents(record, body, Date.now());
+  const { accepted, rejected } = services.analytics.takeEvents(record, body, userId, Date.now());
   return dataReply({ accepted: accepted.length, rejected }, 202);
 }
 

@@ -12,7 +12,7 @@ import { observedSearch, type QueryBody } from "../../search/observed-search.js"
 import { similarDocuments } from "../../similar/similar.js";
 import { suggest } from "../../suggest/suggest.js";
 import { type Plan, planNamed } from "../../tenants/plans.js";
-import { checkRights } from "../../tenants/principal.js";
+import { checkRights, type Principal } from "../../tenants/principal.js";
 import { readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";
@@ -52,20 +52,22 @@ async function query(context: IndexContext): Promise<HttpReply> {
 
 /** Suggestions are neither counted nor logged as searches, because a client asks for them with every letter typed. */
 async function suggestions(context: IndexContext): Promise<HttpReply> {
-  const { services, state, record, request } = context;
+  const { services, state, record, request, principal } = context;
   const { limits } = services.config;
   const body = parsed(await readJsonBytes(request, limits), limits);
   services.lifecycle.checkOpen(record);
-  return dataReply(await suggest(services, contentsOf(state, record), body));
+  return dataReply(await suggest(services, contentsOf(state, record), body, filterOf(principal)));
 }
 
 /** Like a suggestion it is neither counted nor logged as a search. */
-async function similar({ services, state, record, params, request }: IndexContext): Promise<HttpReply> {
+async function similar(context: IndexContext): Promise<HttpReply> {
+  const { services, state, record, params, request, principal } = context;
   const { limits } = services.config;
   const bytes = await readJsonBytes(request, limits);
   const body = bytes.length === 0 ? {} : parsed(bytes, limits);
   services.lifecycle.checkOpen(record);
-  return rawDataReply(await similarDocuments(services, contentsOf(state, record), params.id!, body));
+  const contents = contentsOf(state, record);
+  return rawDataReply(await similarDocuments(services, contents, params.id!, body, filterOf(principal)));
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
@@ -132,9 +134,22 @@ function plainSearch(
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services } = context;
+  const { services, principal } = context;
   services.lifecycle.checkOpen(contents.record);
-  return observedSearch(services, contents, body, bytesMax, planOf(context).ai_query_understanding);
+  const { ai_query_understanding: understood } = planOf(context);
+  const bounds = { bytesMax, understood, within: filterOf(principal) };
+  return observedSearch(services, contents, byItsHolder(body, principal), bounds);
+}
+
+/** A token that names its holder decides who asks. */
+function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
+  if (token === null || token.userId === null) return body;
+  return { ...body, askedBy: { ...body.askedBy, user: token.userId } };
+}
+
+/** The filter that the search token of who asks has; empty for none. */
+function filterOf({ token }: Principal): string {
+  return token?.filterBy ?? "";
 }
 
 function planOf({ services, principal, state }: TenantContext): Plan {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Catalog } from "../../../../server/catalog/catalog.js";
 import { readNewIndex } from "../../../../server/catalog/indexes.js";
-import { apply, type Command, EMPTY_STATE, nameKey } from "../../../../server/catalog/state.js";
+import { nameKey } from "../../../../server/catalog/lookups.js";
+import { apply, type Command, EMPTY_STATE } from "../../../../server/catalog/state.js";
 import type { IndexRecord, KeyRecord } from "../../../../server/catalog/types.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
@@ -63,7 +64,7 @@ describe("apply", () => {
     );
     expect(state.indexByName.get(nameKey(2, "a"))?.uid).toBe(2);
     expect(state.indexByName.get(nameKey(1, "b"))).toBeUndefined();
-    expect(state.keyByHash.get("hash-1")?.id).toBe(1);
+    expect(state.keyByHash.get("hash-1")?.key.id).toBe(1);
   });
 
   test("keeps a deleted index on the list until its data is dropped", () => {

@@ -7,13 +7,13 @@ import { pack } from "msgpackr/pack";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Catalog } from "../../../../server/catalog/catalog.js";
 import { copyCommand } from "../../../../server/catalog/copy-swap.js";
+import { nameKey } from "../../../../server/catalog/lookups.js";
 import { DEFAULT_SETTINGS } from "../../../../server/catalog/settings.js";
 import {
   apply,
   type CatalogState,
   type Command,
   EMPTY_STATE,
-  nameKey,
   rulesOf,
   synonymsOf,
 } from "../../../../server/catalog/state.js";

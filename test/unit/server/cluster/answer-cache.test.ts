@@ -6,11 +6,12 @@ import { CacheMeter } from "../../../../server/metrics/recorder.js";
 const BYTES_MAX = 64 * 1024;
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const answer = (content: Uint8Array) => ({ content, answered: Buffer.from("logged") });
-const question = (body = "red", state = 1, bytesMax = 1000, understood = true) => ({
+const question = (body = "red", state = 1, bytesMax = 1000, understood = true, within = "") => ({
   body: bytes(body),
   state,
   bytesMax,
   understood,
+  within,
 });
 
 function world() {
@@ -36,7 +37,13 @@ it("keeps an answer when its question comes a second time", () => {
 it("keeps questions, generations and owners apart", () => {
   const { cache, owner } = world();
   for (let i = 0; i < 2; i++) owner.put(7, question(), answer(bytes("answer")));
-  for (const other of [question("rod"), question("re"), question("red", 2), question("red", 1, 999)])
+  for (const other of [
+    question("rod"),
+    question("re"),
+    question("red", 2),
+    question("red", 1, 999),
+    question("red", 1, 1000, true, "a:1"),
+  ])
     expect(owner.get(7, other)).toBeNull();
   for (const generation of [6, 8]) expect(owner.get(generation, question())).toBeNull();
   expect(cache.owner().get(7, question())).toBeNull();

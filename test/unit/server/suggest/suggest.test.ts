@@ -17,7 +17,7 @@ import { analyser, makeRecord, view } from "../record.js";
 const POPULAR = { ...makeRecord(), defaultSortingField: "views" };
 
 function read(body: unknown, record = makeRecord()): SuggestRequest {
-  return readSuggestRequest(body, record, new IndexView(record), DEFAULT_LIMITS);
+  return readSuggestRequest(body, record, new IndexView(record), DEFAULT_LIMITS, null);
 }
 
 describe("suggest request", () => {

@@ -184,7 +184,7 @@ describe("the doorkeeper", () => {
     ...tenants.map((tenant) => ({ type: "tenant.put", tenant }) as const),
     { type: "key.put", key: stored } as const,
   ].reduce<CatalogState>((at, command) => apply(at, command).state, EMPTY_STATE);
-  const doorkeeper = new Doorkeeper(ADMIN);
+  const doorkeeper = new Doorkeeper(ADMIN, DEFAULT_LIMITS);
   const identify = (header: string, tenant = "", now = NOW.getTime()): Principal =>
     doorkeeper.identify(header, tenant, state, now);
 
@@ -195,6 +195,7 @@ describe("the doorkeeper", () => {
       scopes: ["search"],
       indexes: ["shop*"],
       rateLimit: 3,
+      token: null,
     });
     expect(identify(`bearer  ${value} `).keyId).toBe(5);
   });
