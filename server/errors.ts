@@ -86,7 +86,7 @@ export const ERRORS = {
   "SK-SYS-415": { status: 415, meaning: "The body's Content-Type or Content-Encoding is not supported." },
   "SK-SYS-429": {
     status: 429,
-    meaning: "The plan's quota, the key's rate limit or the throttle per address was hit.",
+    meaning: "The plan's quota, the rate limit of a key or token, or the throttle of an address was hit.",
   },
   "SK-SYS-500": {
     status: 500,

@@ -51,6 +51,7 @@ export const REQUEST_LIMITS = {
   keyPatternsMax: 1_000,
   keyNameBytesMax: 200,
   tokenBytesMax: 8 * 1024,
+  failedKeysPerSecondMax: 10,
   tenantsMax: 100_000,
   tenantNameBytesMax: 128,
   planNameBytesMax: 100,
@@ -178,6 +179,7 @@ export const FIXED_LIMITS = {
   rulePriorityMax: 1_000_000,
   synonymsPerGroupMin: 2,
   requestsPerSecondMax: 1_000_000,
+  keyGraceSecondsMax: 2_592_000,
 
   // query
   fieldWeightMax: 1_000_000,

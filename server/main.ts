@@ -56,6 +56,7 @@ import { Runs } from "./sources/runs.js";
 import { Sources } from "./sources/sources.js";
 import { findAdminKey } from "./tenants/admin-key.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
+import { KeyUse } from "./tenants/key-use.js";
 import { planNamed } from "./tenants/plans.js";
 import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
@@ -154,6 +155,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(async () => wording?.close());
   const usage = new Usage(catalog, jobs);
   undo.push(() => usage.store());
+  const keyUse = new KeyUse(catalog, jobs);
+  undo.push(() => keyUse.store());
   undo.push(() => jobs.drain());
   const serversOf = (tenant: number): ModelServers => modelServers(secrets, config.ai, tenant);
   const givenVectors = new GivenVectors(workbench, embeddings);
@@ -223,6 +226,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     embeddings,
     doorkeeper: new Doorkeeper(adminKey.value, limits),
     usage,
+    keyUse,
     throttle: new Throttle(limits.throttledAddressesMax),
     sources,
     analytics,

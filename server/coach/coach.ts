@@ -19,8 +19,8 @@ import { integer } from "../input/readers.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
 import { DAY_MS, DAYS_KEPT } from "../query-log/rows/time.js";
+import type { MonthlyCounter } from "../tenants/limiter.js";
 import type { Plan } from "../tenants/plans.js";
-import type { Usage } from "../tenants/usage.js";
 import type { Analysis } from "./analyse.js";
 import type { CoachPool } from "./coach-pool.js";
 import type { CoachAnswers, CoachQuestion } from "./coach-task.js";
@@ -40,7 +40,7 @@ interface CoachOptions {
   readonly pool: CoachPool;
   readonly shop: IndexShop;
   readonly curation: Curation;
-  readonly usage: Usage;
+  readonly usage: MonthlyCounter;
   readonly jobs: Jobs;
   readonly limits: Limits;
   /** Words the recommendations; null: the miners do. */
@@ -74,15 +74,16 @@ export class Coach {
     const { days } = ANALYSIS.read(body, "", { limits, code: "SK-AI-400" });
     if (this.#waiting >= WAITING_MAX)
       throw new SkeinError("SK-AI-503", "too many analyses wait; retry in a minute", { retryAfter: 60 });
-    const takeBack = usage.countAnalysis(index.tenant, plan, now);
+    const used = usage.begin("coach", index.tenant, plan, now);
     this.#waiting++;
+    let done = false;
     try {
       const job = { name: "analyse the log", subject: `coach of index ${index.uid}` };
-      return await jobs.run(job, (signal) => this.#analyse(index, days, now, signal));
-    } catch (error) {
-      takeBack();
-      throw error;
+      const report = await jobs.run(job, (signal) => this.#analyse(index, days, now, signal));
+      done = true;
+      return report;
     } finally {
+      usage.end("coach", used, done);
       this.#waiting--;
     }
   }

@@ -115,15 +115,11 @@ export class HttpService {
         },
       );
     }
-    const { catalog, doorkeeper, lifecycle } = services;
+    const { catalog, lifecycle } = services;
     const { state } = catalog;
     const inUrl = route.access === "index" && route.keyInUrl === true ? keyInUrl(request, query) : null;
-    const principal = doorkeeper.identify(
-      inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`,
-      request.header("x-skein-tenant"),
-      state,
-      Date.now(),
-    );
+    const authorization = inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`;
+    const principal = this.#identify(authorization, request, state);
     if (inUrl !== null) checkPublic(principal);
     this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
@@ -149,6 +145,32 @@ export class HttpService {
     if (this.#phase === "serving") return;
     const what = this.#phase === "opening" ? "starting" : "stopping";
     throw new SkeinError("SK-SYS-503", `the server is ${what}; retry in a moment`, { retryAfter: 1 });
+  }
+
+  /**
+   * Who asks. An address with many wrong keys is told to wait instead of that they are wrong. A right key is let in all the same,
+   * because many clients may share an address; but not the bootstrap key, the only one that people choose and others could guess.
+   */
+  #identify(authorization: string, request: HttpRequest, state: CatalogState): Principal {
+    const { doorkeeper, keyUse, throttle } = this.#services;
+    const perSecond = this.#limits.failedKeysPerSecondMax;
+    const [failed, now] = [`failed ${this.#address(request)}`, performance.now()];
+    try {
+      const principal = doorkeeper.identify(
+        authorization,
+        request.header("x-skein-tenant"),
+        state,
+        Date.now(),
+      );
+      if (principal.keyId !== null) keyUse.used(principal.keyId, Date.now());
+      else if (throttle.wait(failed, perSecond, now) > 0)
+        throw new SkeinError("SK-SYS-401", "the API key is not valid");
+      return principal;
+    } catch (error) {
+      if (error instanceof SkeinError && error.code === "SK-SYS-401" && authorization !== "")
+        this.#take(failed, perSecond, "wrong keys from one address", now);
+      throw error;
+    }
   }
 
   #checkThrottle(principal: Principal, request: HttpRequest, state: CatalogState): void {

@@ -24,9 +24,9 @@ import type { Previews } from "../sources/preview.js";
 import type { Runs } from "../sources/runs.js";
 import type { Sources } from "../sources/sources.js";
 import type { DocumentQuotas } from "../tenants/document-quota.js";
+import type { KeyUse } from "../tenants/key-use.js";
+import type { MonthlyCounter, RateLimiter } from "../tenants/limiter.js";
 import type { Doorkeeper } from "../tenants/principal.js";
-import type { Throttle } from "../tenants/throttle.js";
-import type { Usage } from "../tenants/usage.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
@@ -37,8 +37,9 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly lifecycle: Lifecycle;
   readonly embeddings: EmbeddingEndpoints;
   readonly doorkeeper: Doorkeeper;
-  readonly usage: Usage;
-  readonly throttle: Throttle;
+  readonly usage: MonthlyCounter;
+  readonly throttle: RateLimiter;
+  readonly keyUse: KeyUse;
   readonly sources: Sources;
   readonly analytics: Analytics;
   readonly logWriter: LogWriter;

@@ -30,6 +30,18 @@ export const KEY = object(
   { unknown: "refused" },
 );
 
+/** The body of a rotation. */
+export const ROTATION = object(
+  {
+    grace_s: defaultsTo(
+      0,
+      integer(0, FIXED_LIMITS.keyGraceSecondsMax),
+      "Seconds for which the old value stays good.",
+    ),
+  },
+  { unknown: "refused" },
+);
+
 /** A fresh value with 256 random bits. */
 export function newKeyValue(): string {
   return `sk_${randomBytes(32).toString("base64url")}`;
@@ -96,8 +108,20 @@ export function checkGrant(rights: Pick<KeyRecord, "scopes" | "indexes">, granto
   }
 }
 
+/** What a rotation makes of a key. Its present value, and no earlier one, is good for `graceS` more seconds. */
+export function rotatedKey(key: KeyRecord, value: string, graceS: number, now: Date): KeyRecord {
+  const { previous: _earlier, ...rest } = key;
+  const { hash, prefix } = key;
+  const expiresAt = new Date(now.getTime() + graceS * 1000).toISOString();
+  const previous = graceS === 0 ? {} : { previous: { hash, prefix, expiresAt } };
+  return { ...rest, ...previous, hash: hashKey(value), prefix: shownPrefix(value) };
+}
+
 /** Refuses a longer life or a higher rate than the grantor's own. */
-function checkBounds({ expiresAt, rateLimit }: KeyDraft, grantor: Grantor): void {
+export function checkBounds(
+  { expiresAt, rateLimit }: Pick<KeyRecord, "expiresAt" | "rateLimit">,
+  grantor: Grantor,
+): void {
   const end = grantor.expiresAt;
   if (end !== null && (expiresAt === null || Date.parse(expiresAt) > Date.parse(end))) {
     throw new SkeinError(
@@ -125,5 +149,7 @@ export function keyView(key: KeyRecord): Record<string, unknown> {
     expires_at: key.expiresAt,
     rate_limit: key.rateLimit,
     created_at: key.createdAt,
+    previous_expires_at: key.previous?.expiresAt ?? null,
+    last_used_on: key.lastUsedOn ?? null,
   };
 }

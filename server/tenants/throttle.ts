@@ -1,5 +1,6 @@
-// Token buckets: a name may make `rate` requests per second, and a second's worth of them at once. The number of buckets is
+// Token buckets: a name may make `perSecond` requests per second, and a second's worth of them at once. The number of buckets is
 // bounded. The least recently used one is forgotten first; its name then begins with a full bucket.
+import type { RateLimiter } from "./limiter.js";
 
 interface Bucket {
   tokens: number;
@@ -7,19 +8,33 @@ interface Bucket {
   at: number;
 }
 
-export class Throttle {
+export class Throttle implements RateLimiter {
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(readonly bucketsMax: number) {}
 
-  /** Takes a token. Returns 0, or the whole seconds after which one will be there. `now` in milliseconds. */
-  take(name: string, rate: number, now: number): number {
-    const bucket = this.#buckets.get(name) ?? { tokens: rate, at: now };
-    const tokens = Math.min(rate, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * rate);
+  take(name: string, perSecond: number, nowMs: number): number {
+    const tokens = this.#tokens(name, perSecond, nowMs);
     const allowed = tokens >= 1;
     this.#buckets.delete(name);
-    this.#buckets.set(name, { tokens: allowed ? tokens - 1 : tokens, at: now });
+    this.#buckets.set(name, { tokens: allowed ? tokens - 1 : tokens, at: nowMs });
     if (this.#buckets.size > this.bucketsMax) this.#buckets.delete(this.#buckets.keys().next().value!);
-    return allowed ? 0 : Math.max(1, Math.ceil((1 - tokens) / rate));
+    return allowed ? 0 : secondsFor(tokens, perSecond);
   }
+
+  wait(name: string, perSecond: number, nowMs: number): number {
+    const tokens = this.#tokens(name, perSecond, nowMs);
+    return tokens >= 1 ? 0 : secondsFor(tokens, perSecond);
+  }
+
+  #tokens(name: string, perSecond: number, nowMs: number): number {
+    const bucket = this.#buckets.get(name);
+    if (bucket === undefined) return perSecond;
+    return Math.min(perSecond, bucket.tokens + (Math.max(0, nowMs - bucket.at) / 1000) * perSecond);
+  }
+}
+
+/** Whole seconds until a bucket with so many tokens has one. */
+function secondsFor(tokens: number, perSecond: number): number {
+  return Math.max(1, Math.ceil((1 - tokens) / perSecond));
 }

@@ -1,8 +1,9 @@
-// `skein keys`: make, list and delete API keys. A key's value is shown once, when it is made.
+// `skein keys`: make, list, rotate and delete API keys. A key's value is shown once, when it is made or rotated.
 
 import { Command } from "commander";
 import { connect, type GlobalOptions, withGlobalOptions } from "../connection.js";
 import { renderTable } from "../table.js";
+import { wholeNumber } from "../whole-number.js";
 
 interface KeyEntry {
   readonly id: number;
@@ -11,6 +12,7 @@ interface KeyEntry {
   readonly scopes: readonly string[];
   readonly indexes: readonly string[];
   readonly expires_at?: string | null;
+  readonly last_used_on?: string | null;
 }
 
 interface CreateOptions extends GlobalOptions {
@@ -24,13 +26,14 @@ Examples:
   skein keys create web --scopes search --indexes "products*"
   skein keys create loader --scopes documents,indexes --expires 2031-01-01T00:00:00Z
   skein keys list
+  skein keys rotate 3 --grace 86400
   skein keys delete 3
 
 Scopes: search, events, documents, indexes, rules, sources, analytics, coach, keys, admin.`;
 
 export function keysCommand(): Command {
   const keys = new Command("keys")
-    .description("make, list and delete API keys")
+    .description("make, list, rotate and delete API keys")
     .addHelpText("after", EXAMPLES);
   const create = new Command("create")
     .description("make a key and print its value, once")
@@ -45,6 +48,11 @@ export function keysCommand(): Command {
   const remove = new Command("delete").description("delete a key; it stops working at once").argument("<id>");
   keys.addCommand(withGlobalOptions(create).action(createKey));
   keys.addCommand(withGlobalOptions(list).action(listKeys));
+  const rotate = new Command("rotate")
+    .description("give a key a new value and print it, once")
+    .argument("<id>")
+    .option("--grace <seconds>", "how long the old value stays good (0)", wholeNumber);
+  keys.addCommand(withGlobalOptions(rotate).action(rotateKey));
   keys.addCommand(withGlobalOptions(remove).action(deleteKey));
   return keys;
 }
@@ -53,9 +61,21 @@ async function createKey(name: string, options: CreateOptions): Promise<void> {
   const body: Record<string, unknown> = { name, scopes: entries(options.scopes) };
   if (options.indexes !== undefined) body.indexes = entries(options.indexes);
   if (options.expires !== undefined) body.expires_at = options.expires;
-  const answer = (await ask(options, "POST", "/v1/keys", body)) as { data: KeyEntry & { key?: string } };
-  if (options.json === true) process.stdout.write(`${JSON.stringify(answer)}\n`);
-  else process.stdout.write(`${answer.data.key ?? ""}\n`);
+  printValue(options, await ask(options, "POST", "/v1/keys", body));
+}
+
+interface RotateOptions extends GlobalOptions {
+  readonly grace?: number;
+}
+
+async function rotateKey(id: string, options: RotateOptions): Promise<void> {
+  const body = options.grace === undefined ? {} : { grace_s: options.grace };
+  printValue(options, await ask(options, "POST", `/v1/keys/${encodeURIComponent(id)}/rotate`, body));
+}
+
+function printValue(options: GlobalOptions, answer: unknown): void {
+  const { data } = answer as { data: KeyEntry & { key?: string } };
+  process.stdout.write(`${options.json === true ? JSON.stringify(answer) : (data.key ?? "")}\n`);
 }
 
 async function listKeys(options: GlobalOptions): Promise<void> {
@@ -68,7 +88,9 @@ async function listKeys(options: GlobalOptions): Promise<void> {
     process.stdout.write("No keys but the admin key.\n");
     return;
   }
-  const columns = ["id", "name", "key", "scopes", "indexes", "expires"].map((title) => ({ title }));
+  const columns = ["id", "name", "key", "scopes", "indexes", "expires", "last used"].map((title) => ({
+    title,
+  }));
   const rows = answer.data.map((key) => [
     String(key.id),
     key.name,
@@ -76,6 +98,7 @@ async function listKeys(options: GlobalOptions): Promise<void> {
     key.scopes.join(", "),
     key.indexes.join(", "),
     key.expires_at ?? "never",
+    key.last_used_on ?? "",
   ]);
   process.stdout.write(`${renderTable(columns, rows, process.stdout.columns ?? 100).join("\n")}\n`);
 }

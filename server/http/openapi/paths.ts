@@ -1,5 +1,6 @@
 // The OpenAPI paths of all routes. A test compares them with the route table.
 
+import { accessPaths } from "./access-paths.js";
 import { analyticsPaths } from "./analytics-paths.js";
 import { coachPaths } from "./coach-paths.js";
 import { curationPaths } from "./curation-paths.js";
@@ -24,7 +25,6 @@ const DOCUMENT = pathParameter(
   "id",
   "Id of the document, percent-encoded; GET reads the document `export` as `%65xport`.",
 );
-const NUMBER = pathParameter("id", "Number of the record.", "integer");
 const FILTER = "Filter expression, as in a query.";
 const ACTION = { enum: ["upsert", "create", "update", "emplace", "delete"], default: "upsert" };
 const TEXT = { "text/plain": { schema: { type: "string" } } };
@@ -169,66 +169,6 @@ const searchPaths: Readonly<Record<string, PathItem>> = {
   },
 };
 
-const adminPaths: Readonly<Record<string, PathItem>> = {
-  "/v1/keys": {
-    get: operation("keys", "listKeys", "All keys, without their values.", {
-      replies: { 200: data("By id.", listOf("Key")) },
-    }),
-    post: operation("keys", "createKey", "Make a key; its value is shown once.", {
-      body: jsonBody("KeyInput"),
-      replies: { 201: data("Made.", ref("NewKey")) },
-    }),
-  },
-  "/v1/keys/{id}": {
-    get: operation("keys", "getKey", "One key, without its value.", {
-      parameters: [NUMBER],
-      replies: { 200: data("The key.", ref("Key")) },
-    }),
-    patch: operation("keys", "updateKey", "Change what a key may do.", {
-      parameters: [NUMBER],
-      body: jsonBody("KeyChange"),
-      replies: { 200: data("The changed key.", ref("Key")) },
-    }),
-    delete: operation("keys", "deleteKey", "Delete a key; it stops working at once.", {
-      parameters: [NUMBER],
-      replies: { 200: data("Deleted.", ref("Deleted")) },
-    }),
-  },
-  "/v1/tenants": {
-    get: operation("tenants", "listTenants", "All tenants. Bootstrap admin key only.", {
-      replies: { 200: data("By id.", listOf("Tenant")) },
-    }),
-    post: operation("tenants", "createTenant", "Make a tenant and its first key. Bootstrap admin key only.", {
-      body: jsonBody("TenantInput"),
-      replies: { 201: data("Made.", ref("NewTenant")) },
-      also: [409],
-    }),
-  },
-  "/v1/tenants/{id}": {
-    patch: operation(
-      "tenants",
-      "updateTenant",
-      "Rename a tenant or give it another plan. Bootstrap admin key only.",
-      {
-        parameters: [NUMBER],
-        body: jsonBody("TenantChange"),
-        replies: { 200: data("The changed tenant.", ref("Tenant")) },
-        also: [409],
-      },
-    ),
-    delete: operation(
-      "tenants",
-      "deleteTenant",
-      "Delete a tenant without indexes. Bootstrap admin key only.",
-      {
-        parameters: [NUMBER],
-        replies: { 200: data("Deleted.", ref("Deleted")) },
-        also: [409],
-      },
-    ),
-  },
-};
-
 const SNAPSHOT = pathParameter("id", "Id of the snapshot.");
 const snapshotPaths: Readonly<Record<string, PathItem>> = {
   "/v1/snapshots": {
@@ -293,7 +233,7 @@ export const PATHS: Readonly<Record<string, PathItem>> = {
   ...sourcePaths,
   ...analyticsPaths,
   ...coachPaths,
-  ...adminPaths,
+  ...accessPaths,
   ...snapshotPaths,
   ...serverPaths,
 };

@@ -3,15 +3,13 @@
 import { INDEX_CHANGE, NEW_INDEX } from "../../catalog/indexes.js";
 import { FIELD } from "../../catalog/schema.js";
 import { SETTINGS } from "../../catalog/settings.js";
-import { SCOPES } from "../../catalog/types.js";
 import { ERRORS } from "../../errors.js";
 import type { JsonSchema } from "../../input/readers.js";
 import { QUERY } from "../../request/query-request.js";
 import { MULTI_SEARCH } from "../../search/multi-search.js";
 import { SIMILAR } from "../../similar/similar-request.js";
 import { SUGGEST } from "../../suggest/suggest-request.js";
-import { KEY } from "../../tenants/keys.js";
-import { TENANT } from "../../tenants/tenants.js";
+import { ACCESS_SCHEMAS } from "./access-schemas.js";
 import { ANALYTICS_SCHEMAS } from "./analytics-schemas.js";
 import { COACH_SCHEMAS } from "./coach-schemas.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
@@ -83,17 +81,6 @@ const snapshot = {
   documents: COUNT,
   path: { ...TEXT, description: "The directory on the server's machine." },
   error: nullable("string", { description: "Why it failed or cannot be used." }),
-};
-
-const key = {
-  id: COUNT,
-  name: TEXT,
-  prefix: TEXT,
-  scopes: array({ enum: SCOPES }),
-  indexes: array({ type: "string", description: "Index name, * for any characters." }),
-  expires_at: nullable("string", { format: "date-time" }),
-  rate_limit: nullable("integer", { minimum: 1, description: "Requests per second." }),
-  created_at: TIME,
 };
 
 const explanation = object(
@@ -344,28 +331,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...SOURCE_SCHEMAS,
   ...ANALYTICS_SCHEMAS,
   ...COACH_SCHEMAS,
-  Key: object(key, Object.keys(key)),
-  NewKey: object({ ...key, key: { type: "string", description: "The value, shown this once." } }, [
-    ...Object.keys(key),
-    "key",
-  ]),
-  KeyInput: KEY.schema,
-  KeyChange: KEY.changeSchema,
-  Tenant: object({ id: COUNT, name: NAME, plan: TEXT, created_at: TIME }, [
-    "id",
-    "name",
-    "plan",
-    "created_at",
-  ]),
-  NewTenant: object({ id: COUNT, name: NAME, plan: TEXT, created_at: TIME, admin_key: ref("NewKey") }, [
-    "id",
-    "name",
-    "plan",
-    "created_at",
-    "admin_key",
-  ]),
-  TenantInput: TENANT.schema,
-  TenantChange: TENANT.changeSchema,
+  ...ACCESS_SCHEMAS,
   Snapshot: object(snapshot, Object.keys(snapshot)),
   Health: object({ status: TEXT, failed: COUNT, unseen: COUNT }, ["status"]),
 };

@@ -3,16 +3,20 @@ import type { CatalogState } from "../../catalog/state.js";
 import type { KeyRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../errors.js";
 import {
+  checkBounds,
   checkGrant,
   type Grantor,
   hashKey,
   keyView,
   newKeyValue,
+  ROTATION,
   readKey,
+  rotatedKey,
   shownPrefix,
 } from "../../tenants/keys.js";
 import type { Principal } from "../../tenants/principal.js";
-import { readJson } from "../body.js";
+import { readJson, readJsonBytes } from "../body.js";
+import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
@@ -25,6 +29,7 @@ export const keyRoutes: readonly Route[] = [
   { method: "GET", path: "/v1/keys/{id}", operation: "getKey", ...KEYS, handle: get },
   { method: "PATCH", path: "/v1/keys/{id}", operation: "updateKey", ...KEYS, handle: patch },
   { method: "DELETE", path: "/v1/keys/{id}", operation: "deleteKey", ...KEYS, handle: remove },
+  { method: "POST", path: "/v1/keys/{id}/rotate", operation: "rotateKey", ...KEYS, handle: rotate },
 ];
 
 async function create({ services, request, principal }: TenantContext): Promise<HttpReply> {
@@ -85,6 +90,25 @@ async function remove(context: TenantContext): Promise<HttpReply> {
     return { type: "key.delete", id };
   });
   return dataReply({ id, deleted: true });
+}
+
+/** Gives the key a new value. Who rotates a key gets to know it, so it may do no more than he. */
+async function rotate(context: TenantContext): Promise<HttpReply> {
+  const { services, request, principal } = context;
+  const { limits } = services.config;
+  const bytes = await readJsonBytes(request, limits);
+  const body =
+    bytes.length === 0 ? {} : parseJson(bytes, { depthMax: limits.jsonDepthMax, code: "SK-SYS-400" });
+  const { grace_s: graceS } = ROTATION.read(body, "", { limits, code: "SK-SYS-400" });
+  const value = newKeyValue();
+  const state = await services.catalog.change((current) => {
+    const key = find(context, current);
+    const grantor = grantorOf(principal, current);
+    checkGrant(key, grantor);
+    checkBounds(key, grantor);
+    return { type: "key.put", key: rotatedKey(key, value, graceS, new Date()) };
+  });
+  return dataReply({ ...keyView(find(context, state)), key: value });
 }
 
 /** What the asking key may do as of this state: it may have been narrowed or deleted while the body came in. */

@@ -115,8 +115,8 @@ async function searchSlot(
   }
 }
 
-/** Runs a search and counts it among the tenant's searches of the month. */
-function countedSearch(
+/** Runs a search and counts it, when it is answered, among the tenant's searches of the month. */
+async function countedSearch(
   context: TenantContext,
   contents: IndexContents,
   body: QueryBody,
@@ -124,8 +124,15 @@ function countedSearch(
 ): Promise<Uint8Array> {
   const { services, principal } = context;
   services.lifecycle.checkOpen(contents.record);
-  services.usage.countSearch(principal.tenant, planOf(context), new Date());
-  return plainSearch(context, contents, body, bytesMax);
+  const used = services.usage.begin("searches", principal.tenant, planOf(context), new Date());
+  let answered = false;
+  try {
+    const answer = await plainSearch(context, contents, body, bytesMax);
+    answered = true;
+    return answer;
+  } finally {
+    services.usage.end("searches", used, answered);
+  }
 }
 
 function plainSearch(

@@ -1,11 +1,13 @@
-// Tenants, for the bootstrap admin key only. A new tenant comes with its first key, shown once.
-
+// Tenants, for the bootstrap admin key only. A new tenant comes with its first key, shown once. What a tenant has used of its
+// plan it may see itself.
 import type { CatalogState } from "../../catalog/state.js";
-import { type KeyRecord, SCOPES, type TenantRecord } from "../../catalog/types.js";
+import { isMade, type KeyRecord, SCOPES, type TenantRecord } from "../../catalog/types.js";
 import { SkeinError } from "../../errors.js";
 import { hashKey, keyView, newKeyValue, shownPrefix } from "../../tenants/keys.js";
+import { planNamed } from "../../tenants/plans.js";
 import { DEFAULT_TENANT } from "../../tenants/principal.js";
 import { readTenant, tenantView } from "../../tenants/tenants.js";
+import { monthEnd } from "../../tenants/usage.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
@@ -18,6 +20,7 @@ export const tenantRoutes: readonly Route[] = [
   { method: "GET", path: "/v1/tenants", operation: "listTenants", ...BOOTSTRAP, handle: list },
   { method: "PATCH", path: "/v1/tenants/{id}", operation: "updateTenant", ...BOOTSTRAP, handle: patch },
   { method: "DELETE", path: "/v1/tenants/{id}", operation: "deleteTenant", ...BOOTSTRAP, handle: remove },
+  { method: "GET", path: "/v1/usage", operation: "usage", access: "tenant", scope: "admin", handle: usage },
 ];
 
 async function create({ services, request }: TenantContext): Promise<HttpReply> {
@@ -89,6 +92,40 @@ async function remove(context: TenantContext): Promise<HttpReply> {
     return { type: "tenant.delete", id };
   });
   return dataReply({ id, deleted: true });
+}
+
+/** Of the tenant that asks; of all for the bootstrap key, when it names none. */
+function usage({ services, request, state, principal }: TenantContext): HttpReply {
+  const { config, lifecycle } = services;
+  const now = new Date();
+  const all = principal.keyId === null && request.header("x-skein-tenant") === "";
+  const shown = all ? [...state.tenants.values()] : [state.tenants.get(principal.tenant)!];
+  const documents = new Map(shown.map(({ id }) => [id, 0]));
+  const indexes = new Map(documents);
+  for (const record of state.indexes.values()) {
+    const { tenant } = record;
+    if (!documents.has(tenant) || !isMade(record)) continue;
+    documents.set(tenant, documents.get(tenant)! + lifecycle.records(record));
+    indexes.set(tenant, indexes.get(tenant)! + 1);
+  }
+  const usageOf = ({ id, name, plan: planName }: TenantRecord) => {
+    const plan = planNamed(config.plans, planName);
+    const { searches, coach } = services.usage.used(id, now);
+    return {
+      id,
+      name,
+      plan: planName,
+      searches: { used: searches, limit: plan.searches_per_month },
+      coach: { used: coach, limit: plan.coach_per_month },
+      documents: { used: documents.get(id), limit: plan.documents },
+      indexes: { used: indexes.get(id), limit: config.limits.indexesPerTenantMax },
+    };
+  };
+  return dataReply({
+    month: now.toISOString().slice(0, 7),
+    resets_at: new Date(monthEnd(now)).toISOString(),
+    tenants: shown.sort((a, b) => a.id - b.id).map(usageOf),
+  });
 }
 
 function checkNameFree(state: CatalogState, name: string, own: number | null): void {

@@ -1,0 +1,37 @@
+// What counts and limits requests, as a front-end sees it. One front-end answers all requests today, so both are exact. With
+// several, each asks a part of its own that the owner of the counts tells by message how much it may give away (a lease of
+// searches, a share of a rate). A plan is then never exceeded; a tenant may be refused while others hold leases, so by at most
+// one lease for each other front-end. A rate may be refused early by the shares of front-ends that a client does not use.
+import type { Plan } from "./plans.js";
+
+/** Requests per second by name. */
+export interface RateLimiter {
+  /** Takes one. Returns 0, or the whole seconds after which there will be one again. `nowMs` goes only up. */
+  take(name: string, perSecond: number, nowMs: number): number;
+  /** As `take` would answer, without taking. */
+  wait(name: string, perSecond: number, nowMs: number): number;
+}
+
+/** What plans limit by the month. */
+export type Metered = "searches" | "coach";
+
+/** What a tenant has used in one month. Only its counter changes it. */
+export interface MonthUsage {
+  readonly tenant: number;
+  /** UTC, "2026-01". */
+  readonly month: string;
+  readonly searches: number;
+  readonly coach: number;
+}
+
+export interface MonthlyCounter {
+  /**
+   * Takes room for one use, which `end` gives back or counts. Throws SK-SYS-429 for a search and SK-AI-429 for an analysis when
+   * the plan's month is used up, with what is under way.
+   */
+  begin(metered: Metered, tenant: number, plan: Plan, now: Date): MonthUsage;
+  /** A use that failed does not count. Of a month that is over meanwhile nothing is kept. */
+  end(metered: Metered, usage: MonthUsage, counts: boolean): void;
+  /** What the tenant has used in the month of `now`. */
+  used(tenant: number, now: Date): MonthUsage;
+}

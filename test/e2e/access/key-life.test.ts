@@ -1,0 +1,134 @@
+// The life of a key over HTTP: rotation, last use, and what becomes of those who try keys that are none.
+import { afterAll, describe, expect, test } from "vitest";
+import { makeToken } from "../../../server/tenants/search-token.js";
+import { ServerClock } from "../sources/server-clock.js";
+import { eventually, expectStatus } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
+
+const clock = new ServerClock();
+clock.set("2031-05-10T12:00:00Z");
+afterAll(() => clock.remove());
+
+const server = sharedServer({ shards: 1, env: clock.env }, async (server) => {
+  await server.createIndex("shop", { fields: [{ name: "title", type: "string" }] }, [{ id: "1" }]);
+});
+
+interface MadeKey {
+  readonly id: number;
+  readonly key: string;
+  readonly prefix: string;
+}
+
+async function makeKey(body: object): Promise<MadeKey> {
+  const reply = await server.post("/v1/keys", { name: "test", ...body });
+  expectStatus(reply, 201);
+  return reply.json.data as unknown as MadeKey;
+}
+
+const rotate = (id: number, body?: object, key?: string) =>
+  server.post(`/v1/keys/${id}/rotate`, body ?? {}, key === undefined ? {} : { key });
+
+const statusOf = async (key: string): Promise<number> =>
+  (await server.post("/v1/indexes/shop/query", { q: "*" }, { key })).status;
+
+describe("a rotation", () => {
+  test("lets the old value live for the time of grace", async () => {
+    clock.set("2031-05-10T12:00:00Z");
+    const old = await makeKey({ scopes: ["search"] });
+    const reply = await rotate(old.id, { grace_s: 3600 });
+    expectStatus(reply, 200);
+    const fresh = reply.json.data as unknown as MadeKey;
+    expect(fresh.id).toBe(old.id);
+    expect(fresh.key).not.toBe(old.key);
+    expect(reply.json.data.previous_expires_at).toMatch(/^2031-05-10T13:00:0/);
+    const tokens = [old, fresh].map(({ key, prefix }) => makeToken(key, prefix, {}));
+    for (const value of [old.key, fresh.key, ...tokens]) expect(await statusOf(value)).toBe(200);
+    await server.stop();
+    await server.launch();
+    for (const value of [old.key, fresh.key, ...tokens]) expect(await statusOf(value)).toBe(200);
+    clock.set("2031-05-10T13:01:00Z");
+    expect(await statusOf(old.key)).toBe(401);
+    expect(await statusOf(tokens[0]!)).toBe(401);
+    for (const value of [fresh.key, tokens[1]!]) expect(await statusOf(value)).toBe(200);
+  });
+
+  test("without grace ends the old value at once, and a second one ends those before", async () => {
+    const first = await makeKey({ scopes: ["search"] });
+    const second = (await rotate(first.id, { grace_s: 60 })).json.data as unknown as MadeKey;
+    const third = (await rotate(first.id, { grace_s: 60 })).json.data as unknown as MadeKey;
+    expect(await Promise.all([first, second, third].map(({ key }) => statusOf(key)))).toEqual([
+      401, 200, 200,
+    ]);
+    const last = (await rotate(first.id)).json.data as unknown as MadeKey;
+    expect(await Promise.all([third, last].map(({ key }) => statusOf(key)))).toEqual([401, 200]);
+  });
+
+  test("gives nobody a key that may do more than he", async () => {
+    const weak = await makeKey({ scopes: ["keys", "search"], rate_limit: 100, indexes: ["shop*"] });
+    for (const stronger of [
+      { scopes: ["search", "documents"], rate_limit: 50, indexes: ["shop"] },
+      { scopes: ["search"], rate_limit: 500, indexes: ["shop"] },
+      { scopes: ["search"], rate_limit: 50 },
+      { scopes: ["admin"] },
+    ]) {
+      const { id, key } = await makeKey(stronger);
+      expect((await rotate(id, {}, weak.key)).json.code).toBe("SK-SYS-403");
+      expect(await statusOf(key)).toBe(200);
+    }
+    expectStatus(
+      await rotate(
+        (await makeKey({ scopes: ["search"], rate_limit: 5, indexes: ["shop"] })).id,
+        {},
+        weak.key,
+      ),
+      200,
+    );
+    expectStatus(await rotate(weak.id, {}, weak.key), 200);
+    expect(await statusOf(weak.key)).toBe(401);
+  });
+
+  test("checks its body and its key", async () => {
+    const { id } = await makeKey({ scopes: ["search"] });
+    for (const body of [{ grace_s: -1 }, { grace_s: 1.5 }, { grace_s: 2_592_001 }, { grace: 1 }])
+      expect((await server.raw("POST", `/v1/keys/${id}/rotate`, { body })).json.code).toBe("SK-SYS-400");
+    expect((await rotate(999_999)).json.code).toBe("SK-SYS-404");
+  });
+});
+
+test("the last day of use is shown, and kept over restarts", async () => {
+  clock.set("2031-06-01T10:00:00Z");
+  const { id, key, prefix } = await makeKey({ scopes: ["search"] });
+  const lastUse = async () => (await server.get(`/v1/keys/${id}`)).json.data.last_used_on;
+  expect(await lastUse()).toBeNull();
+  expect(await statusOf(key)).toBe(200);
+  await eventually(async () => (await lastUse()) === "2031-06-01", "the use is known");
+  clock.set("2031-06-02T10:00:00Z");
+  expect(await statusOf(makeToken(key, prefix, {}))).toBe(200);
+  await server.stop();
+  await server.launch();
+  expect(await lastUse()).toBe("2031-06-02");
+});
+
+test("an address with many wrong keys is told to wait; right keys of others are let in, the bootstrap key is not", async () => {
+  const { key } = await makeKey({ scopes: ["search"] });
+  let refused: number | undefined;
+  await eventually(async () => {
+    const tries = Array.from({ length: 50 }, (_, i) =>
+      server.raw("GET", "/v1/indexes", { key: `wrong-key-${i}` }),
+    );
+    const replies = await Promise.all([...tries, server.raw("GET", "/v1/indexes")]);
+    for (const { status } of replies.slice(0, -1)) expect([401, 429]).toContain(status);
+    const throttled = replies.find(({ status }) => status === 429);
+    expect(throttled?.json.error ?? "").toMatch(
+      /^(|more than 10 requests per second with wrong keys from one address)$/,
+    );
+    refused = replies.at(-1)!.status;
+    expect(await statusOf(key)).toBe(200);
+    return throttled !== undefined && refused !== 200;
+  }, "the address is throttled");
+  expect([401, 429]).toContain(refused);
+  await eventually(
+    async () => (await server.raw("GET", "/v1/indexes")).status === 200,
+    "the address may try again",
+  );
+});
