@@ -69,7 +69,7 @@ async function similar({ services, state, record, params, request }: IndexContex
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
-  const { services, request } = context;
+  const { services, request, id } = context;
   const { limits } = services.config;
   const body = parsed(await readJsonBytes(request, limits), limits);
   const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
@@ -80,7 +80,7 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
   });
   const asError = (error: unknown): SkeinError => {
     if (error instanceof SkeinError) return error;
-    services.log.error({ err: error, path: request.path }, "a search of a multi-search failed");
+    services.log.error({ err: error, id, path: request.path }, "a search of a multi-search failed");
     return unexpected();
   };
   return rawDataReply(await multiSearch(slots, limits, asError));
@@ -132,13 +132,13 @@ function plainSearch(
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services } = context;
+  const { services, id } = context;
   services.lifecycle.checkOpen(contents.record);
-  return observedSearch(services, contents, body, bytesMax, planOf(context).ai_query_understanding);
+  return observedSearch(services, contents, body, bytesMax, planOf(context).ai_query_understanding, id);
 }
 
 function planOf({ services, principal, state }: TenantContext): Plan {
-  return planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
+  return planNamed(services.settings.now.plans, state.tenants.get(principal.tenant)?.plan ?? "");
 }
 
 /** The body is only parsed when that is needed to tell what is asked from who asks. */

@@ -21,7 +21,8 @@ export const tenantRoutes: readonly Route[] = [
 ];
 
 async function create({ services, request }: TenantContext): Promise<HttpReply> {
-  const { limits, plans } = services.config;
+  const { limits } = services.config;
+  const { plans } = services.settings.now;
   const draft = readTenant(await readJson(request, limits, "SK-SYS-400"), null, plans, limits);
   const createdAt = new Date().toISOString();
   let tenant: TenantRecord | undefined;
@@ -62,11 +63,11 @@ function list({ state }: TenantContext): HttpReply {
 
 async function patch(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
-  const { limits, plans } = services.config;
+  const { limits } = services.config;
   const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const tenant = find(context, current);
-    const draft = readTenant(body, tenant, plans, limits);
+    const draft = readTenant(body, tenant, services.settings.now.plans, limits);
     if (tenant.name === DEFAULT_TENANT && draft.name !== DEFAULT_TENANT) {
       throw new SkeinError("SK-SYS-409", "the default tenant keeps its name");
     }
