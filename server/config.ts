@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { type AiSettings, readAiSettings } from "./ai/ai-settings.js";
+import type { CertificateFiles } from "./edge/certificate.js";
+import { ProxyTrust, proxyTrust } from "./edge/client-address.js";
 import { SkeinError } from "./errors.js";
-import type { CertificateFiles } from "./http/edge/certificate.js";
-import { ProxyTrust, proxyTrust } from "./http/edge/client-address.js";
 import { isObject, type JsonObject } from "./input/json-value.js";
 import { defaultsTo, object, optional } from "./input/object-reader.js";
 import { anything, type InputRules, integer, list, oneOf, texts } from "./input/readers.js";
@@ -249,12 +249,13 @@ function key(given: Given): string {
 }
 
 function certificateFiles(cert: Given, key: Given, directory: string): CertificateFiles | null {
-  if (cert.value === undefined && key.value === undefined) return null;
-  if (cert.value === undefined || key.value === undefined) {
-    const [there, missing] = cert.value === undefined ? [key, cert] : [cert, key];
-    throw new ConfigError(`${there.label} needs ${missing.label}; give both for https, or none`);
+  const [certificateFile, keyFile] = [text(cert, ""), text(key, "")];
+  if (certificateFile === "" && keyFile === "") return null;
+  if (certificateFile !== "" && keyFile !== "") {
+    return { certificate: resolve(directory, certificateFile), key: resolve(directory, keyFile) };
   }
-  return { certificate: resolve(directory, text(cert, "")), key: resolve(directory, text(key, "")) };
+  const [there, missing] = keyFile === "" ? [cert, key] : [key, cert];
+  throw new ConfigError(`${there.label} needs ${missing.label}; give both for https, or none`);
 }
 
 function wholeNumber(given: Given, min: number, max: number): number | null {

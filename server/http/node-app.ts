@@ -5,10 +5,10 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
+import { type CertificatePair, TLS_VERSION_MIN } from "../edge/certificate.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { BodyQueue, declaredLength } from "./body-queue.js";
-import { type CertificatePair, TLS_VERSION_MIN } from "./edge/certificate.js";
 import { closeStream, Exchange } from "./exchange.js";
 import {
   ClientGone,

@@ -3,14 +3,14 @@
 import { randomBytes } from "node:crypto";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
+import { clientNetwork } from "../edge/client-address.js";
+import { corsHeaders } from "../edge/cors.js";
+import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../edge/headers.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
 import type { Limits } from "../limits.js";
 import { planNamed } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
-import { clientNetwork } from "./edge/client-address.js";
-import { corsHeaders } from "./edge/cors.js";
-import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "./edge/headers.js";
 import { closeStream } from "./exchange.js";
 import { ClientGone, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
 import { errorReply, unexpected } from "./respond.js";

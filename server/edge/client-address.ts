@@ -2,7 +2,7 @@
 // may write anything into that header, so each entry is believed only as far as its writer is trusted: the last entry
 // was written by the peer, the one before by the proxy that the last entry names, and so on.
 import { BlockList, isIP } from "node:net";
-import { integer, refuse, texts, type ValueReader, wrongType } from "../../input/readers.js";
+import { integer, refuse, texts, type ValueReader, wrongType } from "../input/readers.js";
 
 const PROXIES_MAX = 1000;
 const HOPS_MAX = 100;

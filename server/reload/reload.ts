@@ -1,15 +1,14 @@
 // What a running server does when it is told to read its files again (SIGHUP): the configuration, then the certificate.
 // Each is taken as a whole or not at all; what is wrong costs one line in the log, and what is in force stays so.
-import { type Config, ConfigError } from "./config.js";
-import { readCertificate } from "./http/edge/certificate.js";
-import type { HttpListener } from "./http/port.js";
+import { type Config, ConfigError } from "../config.js";
+import { type CertificatePair, readCertificate } from "../edge/certificate.js";
+import type { Logger } from "../log.js";
 import type { LiveSettings } from "./live-settings.js";
-import type { Logger } from "./log.js";
 
 interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
-  readonly listener: HttpListener;
+  readonly listener: { useCertificate(pair: CertificatePair): void };
   readonly log: Logger;
 }
 
