@@ -58,12 +58,13 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   }
 }
 
-/** Calls `reload` at each SIGHUP, but where the signal says that the server's terminal is gone, it stops the server as before. */
+/** Calls `reload` at each SIGHUP. Where the signal says that the server's terminal is gone, it ends the process as it does by default. */
 function onReloadSignal(reload: () => void): void {
   const inTerminal = isatty(STANDARD_INPUT);
-  process.on("SIGHUP", () => {
-    if (inTerminal && !isatty(STANDARD_INPUT)) process.kill(process.pid, "SIGTERM");
-    else reload();
+  process.on("SIGHUP", function onSignal() {
+    if (!inTerminal || isatty(STANDARD_INPUT)) return reload();
+    process.off("SIGHUP", onSignal);
+    process.kill(process.pid, "SIGHUP");
   });
 }
 
