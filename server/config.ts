@@ -4,10 +4,12 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { type AiSettings, readAiSettings } from "./ai/ai-settings.js";
+import type { CertificateFiles } from "./edge/certificate.js";
+import { ProxyTrust, proxyTrust } from "./edge/client-address.js";
 import { SkeinError } from "./errors.js";
 import { isObject, type JsonObject } from "./input/json-value.js";
 import { defaultsTo, object, optional } from "./input/object-reader.js";
-import { anything, flag, type InputRules, integer, list, texts } from "./input/readers.js";
+import { anything, type InputRules, integer, list, oneOf, texts } from "./input/readers.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
 import { LOG_LEVELS, type LogLevel } from "./log-levels.js";
 import { NONE_LEFT_OUT, SIGNALS, type Signal } from "./matching/signals.js";
@@ -26,6 +28,8 @@ export interface Config {
   readonly shards: number | null;
   /** null: the one kept in the data directory, made at the first start. */
   readonly adminKey: string | null;
+  /** null: plain HTTP. */
+  readonly tls: CertificateFiles | null;
   /** What GET /metrics asks for; null: no key. */
   readonly metricsKey: string | null;
   /** Queries that take so long are logged; 0: none. */
@@ -40,8 +44,10 @@ export interface Config {
   readonly engine: "release" | "checked";
   /** Origins that browsers may call from; "*" for all; null sends no CORS headers. */
   readonly cors: readonly string[] | null;
-  /** Take the client's address from X-Forwarded-For. */
-  readonly trustProxy: boolean;
+  /** Whose X-Forwarded-For names the client. */
+  readonly trustProxy: ProxyTrust;
+  /** Routes without a key that answer as if there were no such path. */
+  readonly closedRoutes: readonly string[];
   readonly plans: readonly Plan[];
   readonly feeds: FeedSettings;
   readonly ai: AiSettings;
@@ -123,6 +129,13 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     description: "ranking signals to leave out, to measure what they are worth (none)",
   },
   {
+    name: "tls_cert",
+    argument: "<file>",
+    env: "SKEIN_TLS_CERT",
+    description: "certificate in PEM form, with tls_key: the server speaks https (none: plain http)",
+  },
+  { name: "tls_key", argument: "<file>", env: "SKEIN_TLS_KEY", description: "its private key in PEM form" },
+  {
     name: "metrics_key",
     argument: "<key>",
     env: "SKEIN_METRICS_KEY",
@@ -137,7 +150,9 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
   },
 ];
 
-const FILE_ONLY = ["cors", "trust_proxy", "plans", "feeds", "ai", "limits"];
+const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai", "limits"];
+/** The routes without a key that may be closed. */
+const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
 const FILE_NAME = "skein.config.json";
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,
@@ -173,6 +188,7 @@ export function loadConfig(
     snapshotDir: resolve(directory, text(given("snapshot_dir"), join(dataDir, "snapshots"))),
     shards: wholeNumber(given("shards"), 1, 256),
     adminKey: adminKey.value === undefined ? null : key(adminKey),
+    tls: certificateFiles(given("tls_cert"), given("tls_key"), directory),
     metricsKey: metricsKey.value === undefined ? null : key(metricsKey),
     slowQueryMs: wholeNumber(given("slow_query_ms"), 0, 3_600_000) ?? 500,
     rankingWithout: signals(given("ranking_without")),
@@ -230,6 +246,16 @@ function key(given: Given): string {
   const value = text(given, "");
   if (ADMIN_KEY_TEXT.test(value)) return value;
   throw new ConfigError(`${given.label} must be 8 to 512 visible ASCII characters without spaces`);
+}
+
+function certificateFiles(cert: Given, key: Given, directory: string): CertificateFiles | null {
+  const [certificateFile, keyFile] = [text(cert, ""), text(key, "")];
+  if (certificateFile === "" && keyFile === "") return null;
+  if (certificateFile !== "" && keyFile !== "") {
+    return { certificate: resolve(directory, certificateFile), key: resolve(directory, keyFile) };
+  }
+  const [there, missing] = keyFile === "" ? [cert, key] : [key, cert];
+  throw new ConfigError(`${there.label} needs ${missing.label}; give both for https, or none`);
 }
 
 function wholeNumber(given: Given, min: number, max: number): number | null {
@@ -305,7 +331,8 @@ const FILE_MEMBERS = object(
       ...ORIGINS,
       read: (value, path, rules) => (typeof value === "string" ? [value] : ORIGINS.read(value, path, rules)),
     }),
-    trust_proxy: defaultsTo(false, flag()),
+    trust_proxy: defaultsTo(ProxyTrust.none, proxyTrust()),
+    closed_routes: defaultsTo([], list(oneOf(CLOSABLE_ROUTES), 100)),
     plans: defaultsTo([], list(anything(), 1000)),
     feeds: optional(anything()),
     ai: optional(anything()),
@@ -326,7 +353,7 @@ const RULES: InputRules = { limits: DEFAULT_LIMITS, code: "SK-SYS-400" };
 function readFileOnly(
   file: JsonObject,
   fileName: string,
-): Pick<Config, "cors" | "trustProxy" | "plans" | "feeds" | "ai"> {
+): Pick<Config, "cors" | "trustProxy" | "closedRoutes" | "plans" | "feeds" | "ai"> {
   const rules: InputRules = { ...RULES, limits: readLimits(file) };
   const members = FILE_MEMBERS.read(file, "", rules);
   const plans = members.plans.map((plan, i) => readPlan(plan, `plans[${i}]`, rules));
@@ -336,6 +363,7 @@ function readFileOnly(
   return {
     cors: members.cors ?? null,
     trustProxy: members.trust_proxy,
+    closedRoutes: members.closed_routes,
     feeds: readFeedSettings(members.feeds, "feeds", rules),
     ai: readAiSettings(members.ai, "ai", rules),
     plans: names.includes(DEFAULT_PLAN.name) ? plans : [DEFAULT_PLAN, ...plans],

@@ -76,7 +76,7 @@ export const ERRORS = {
   "SK-SYS-403": { status: 403, meaning: "The key is valid but does not allow this." },
   "SK-SYS-404": { status: 404, meaning: "No such path, key, tenant or snapshot." },
   "SK-SYS-405": { status: 405, meaning: "The path exists but not with this method; see the Allow header." },
-  "SK-SYS-408": { status: 408, meaning: "The request body did not arrive in time." },
+  "SK-SYS-408": { status: 408, meaning: "The request did not arrive in time." },
   "SK-SYS-409": {
     status: 409,
     meaning:
@@ -88,6 +88,7 @@ export const ERRORS = {
     status: 429,
     meaning: "The plan's quota, the rate limit of a key or token, or the throttle of an address was hit.",
   },
+  "SK-SYS-431": { status: 431, meaning: "The head of the request is larger than `headerBytesMax`." },
   "SK-SYS-500": {
     status: 500,
     meaning: "An unexpected failure; the server's log has it under the request id.",

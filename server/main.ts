@@ -25,12 +25,12 @@ import { Curation } from "./curation.js";
 import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
 import { takeFromOthers } from "./data-dir/private-files.js";
 import { Secrets } from "./data-dir/secrets.js";
+import { readCertificate } from "./edge/certificate.js";
 import { Embedders } from "./embedders/embedders.js";
 import { TrainerPool } from "./embedders/trainer-pool.js";
 import { VectorMessages } from "./embedders/vector-messages.js";
 import { BodyMemory } from "./http/body-memory.js";
 import { listen } from "./http/listen.js";
-import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
 import type { Services } from "./http/services.js";
@@ -44,6 +44,8 @@ import { QueriedIndexes } from "./matching/queried-index.js";
 import { Recorder } from "./metrics/recorder.js";
 import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
+import { LiveSettings } from "./reload/live-settings.js";
+import { reload } from "./reload/reload.js";
 import { viewOf } from "./schema/index-view.js";
 import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
 import { Scrape } from "./scrape.js";
@@ -67,6 +69,8 @@ export interface RunningServer {
   readonly url: string;
   /** The bootstrap admin key in force. */
   readonly adminKey: string;
+  /** Reads the files again that may change while the server runs: the configuration by `read`, and the certificate. */
+  reload(read: () => Config): void;
   /** Answers running requests, then closes the storage. May be called more than once. */
   stop(): Promise<void>;
 }
@@ -91,6 +95,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 }
 
 async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo): Promise<RunningServer> {
+  const certificate = await orExplain(() => (config.tls === null ? null : readCertificate(config.tls)));
   const { dataDir, durability, limits } = config;
   undo.push(await lock(dataDir));
   closeToOthers(dataDir, log);
@@ -99,6 +104,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   for (const found of catalog.damage.found) {
     log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
   }
+  const settings = new LiveSettings(config);
   const shards = await fixedShards(catalog, config, log);
   checkShardDatabases(dataDir, catalog);
   await ensureDefaultTenant(catalog);
@@ -164,7 +170,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const unsent = new UnsentBytes(limits.unsentBytesMax);
   const documentQuotas = new DocumentQuotas(
     (tenant) => lifecycle.recordsOf(tenant),
-    (tenant) => planNamed(config.plans, catalog.state.tenants.get(tenant)?.plan ?? "").documents,
+    (tenant) => planNamed(settings.now.plans, catalog.state.tenants.get(tenant)?.plan ?? "").documents,
   );
   const ingest = { workbench, intake, room: new Room(dataDir, limits), reads, writes, limits, log, recorder };
   const runs = new Runs({
@@ -217,6 +223,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const services: Services = {
     ...ingest,
     config,
+    settings,
     catalog,
     indexes,
     health,
@@ -276,7 +283,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     unsent,
   };
   const service = new HttpService(services, ROUTES);
-  const listener = await listenOrExplain(services, service);
+  const { handle: handler, malformed } = service;
+  const listener = await orExplain(() => listen(services, { certificate, handler, malformed }));
   undo.push(() => listener.close());
   await lifecycle.begin();
   await runs.begin();
@@ -286,7 +294,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     indexes.lookAtAll(signal),
   );
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  const url = `http://${host}:${listener.port}`;
+  const url = `${certificate === null ? "http" : "https"}://${host}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");
   const stop = async (): Promise<void> => {
     log.info("stopping");
@@ -299,6 +307,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   return {
     url,
     adminKey: adminKey.value,
+    reload: (read) => reload({ config, settings, listener, log }, read),
     stop() {
       stopping ??= stop();
       return stopping;
@@ -379,9 +388,10 @@ async function ensureDefaultTenant(catalog: Catalog): Promise<void> {
   }));
 }
 
-async function listenOrExplain(services: Services, service: HttpService): Promise<HttpListener> {
+/** A failure becomes the line for the person who starts the server. */
+async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return await listen(services, service.handle);
+    return await work();
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

@@ -160,6 +160,8 @@ async function protocolText(url: URL, error: NodeJS.ErrnoException): Promise<str
   return `the server at ${url.host} speaks ${spoken.toUpperCase()}, not ${given.toUpperCase()}; use ${spoken}://${url.host}`;
 }
 
+/** The codes of a certificate that is signed by nobody whom Node knows. */
+const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/;
 /** What OpenSSL says about an answer that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|http request/;
 /** A TLS server closes a connection that begins with HTTP, or answers with bytes of its own protocol. */
@@ -187,5 +189,8 @@ function connectionText(url: URL, error: NodeJS.ErrnoException): string {
   if (error.code === "ECONNREFUSED") {
     return `no server answers at ${url.origin}; start one with "skein serve" or name another with --url`;
   }
-  return `the connection to ${url.origin} failed: ${error.message}`;
+  const advice = UNKNOWN_AUTHORITY.test(error.code ?? "")
+    ? "; for a certificate of your own, name the file of its authority in NODE_EXTRA_CA_CERTS"
+    : "";
+  return `the connection to ${url.origin} failed: ${error.message}${advice}`;
 }

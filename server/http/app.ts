@@ -2,8 +2,9 @@
 // readable inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
 // response must not be touched after it was aborted or ended, and writes belong inside cork.
 
-import type { HttpResponse, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
+import type { HttpResponse, TemplatedApp, HttpRequest as UwsRequest, us_listen_socket } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CertificatePair } from "../edge/certificate.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { BodyQueue, declaredLength, type Flow } from "./body-queue.js";
@@ -28,12 +29,16 @@ const EXCLUSIVE_PORT = 1;
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
 
-type ExclusiveListen = (
-  host: string,
-  port: number,
-  options: number,
-  done: (socket: us_listen_socket | false) => void,
-) => void;
+/** What the typings leave out. */
+interface UntypedApp {
+  listen(host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void): void;
+  /** Stands for the app in the two calls below. */
+  getDescriptor(): unknown;
+  /** From now on the connections that this app accepts are those of the other one. */
+  addChildAppDescriptor(descriptor: unknown): void;
+  removeChildAppDescriptor(descriptor: unknown): void;
+}
+type App = UntypedApp & Pick<TemplatedApp, "any" | "close">;
 
 /** The library, or the reason why it cannot be loaded here (no binary for this Node version or libc). */
 export async function loadUws(headerBytesMax: number): Promise<Uws | Error> {
@@ -47,14 +52,9 @@ export async function loadUws(headerBytesMax: number): Promise<Uws | Error> {
 
 /** Starts listening. Rejects when the address cannot be used. */
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
-  const app = uws.App();
-  app.any("/*", (response, request) => {
-    new UwsExchange(response, request, options).run(options.handler);
-  });
+  const apps = new Apps(uws, options);
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    // The typings leave out the variant with a host and options.
-    const { listen } = app as unknown as { listen: ExclusiveListen };
-    listen.call(app, options.host, options.port, EXCLUSIVE_PORT, resolve);
+    apps.acceptor.listen(options.host, options.port, EXCLUSIVE_PORT, resolve);
   });
   if (socket === false) {
     throw new Error(`cannot listen on ${options.host}:${options.port}: the address is in use or not allowed`);
@@ -68,9 +68,59 @@ export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpL
   const close = async (): Promise<void> => {
     stopAccepting();
     await nextTurn(); // a reply leaves at the end of the turn in which it was given
-    app.close();
+    apps.close();
   };
-  return { port, stopAccepting, close };
+  return { port, stopAccepting, close, useCertificate: (pair) => apps.use(pair) };
+}
+
+/**
+ * An app has one certificate for ever, so a new certificate is a new app. The first app goes on accepting connections and
+ * hands them to the newest one; no connection is refused meanwhile, and open ones stay with the app that they began with.
+ */
+class Apps {
+  readonly acceptor: App;
+  readonly #uws: Uws;
+  readonly #options: ListenOptions;
+  /** All that may have connections, the newest last. */
+  readonly #all: App[];
+  #certificate: CertificatePair | null;
+
+  constructor(uws: Uws, options: ListenOptions) {
+    this.#uws = uws;
+    this.#options = options;
+    this.#certificate = options.certificate;
+    this.acceptor = this.#make(options.certificate);
+    this.#all = [this.acceptor];
+  }
+
+  /** Throws when the library cannot use the certificate. */
+  use(pair: CertificatePair): void {
+    const { certificate, key } = this.#certificate ?? {};
+    if (pair.certificate === certificate && pair.key === key) return;
+    const newest = this.#make(pair);
+    const before = this.#all.at(-1)!;
+    if (before !== this.acceptor) this.acceptor.removeChildAppDescriptor(before.getDescriptor());
+    this.acceptor.addChildAppDescriptor(newest.getDescriptor());
+    this.#all.push(newest);
+    this.#certificate = pair;
+  }
+
+  /** Cuts all connections. */
+  close(): void {
+    for (const app of this.#all) app.close();
+  }
+
+  /** Over TLS the library takes TLS 1.2 and later only. It reads the files by itself. */
+  #make(pair: CertificatePair | null): App {
+    const app =
+      pair === null
+        ? this.#uws.App()
+        : this.#uws.SSLApp({ cert_file_name: pair.files.certificate, key_file_name: pair.files.key });
+    app.any("/*", (response, request) => {
+      new UwsExchange(response, request, this.#options).run(this.#options.handler);
+    });
+    return app as unknown as App;
+  }
 }
 
 /** One request and its reply. */
@@ -113,7 +163,8 @@ class UwsExchange extends Exchange implements Flow {
   }
 
   /**
-   * Copies the headers; when one is given twice, the first counts. Returns the number of Content-Length headers, because
+   * Copies the headers; when one is given twice, the first counts, but X-Forwarded-For is a list, which each proxy may
+   * continue with a line of its own. Returns the number of Content-Length headers, because
    * nobody can tell where the body ends when there are two.
    */
   #readHeaders(request: UwsRequest): number {
@@ -121,7 +172,9 @@ class UwsExchange extends Exchange implements Flow {
     request.forEach((name, value) => {
       if (name === "content-length") lengths++;
       const at = HEADER_PLACES.get(name);
-      if (at !== undefined && this.#headers[at] === "") this.#headers[at] = value;
+      if (at === undefined) return;
+      if (this.#headers[at] === "") this.#headers[at] = value;
+      else if (name === "x-forwarded-for") this.#headers[at] += `, ${value}`;
     });
     return lengths;
   }

@@ -1,7 +1,12 @@
-// The HTTP front-end on node:http. It serves where uWebSockets.js has no binary for the running Node or libc, and in
+// The HTTP front-end on node:http and node:https. It serves where uWebSockets.js has no binary for the running Node or libc, and in
 // tests. It is slower and otherwise behaves alike.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { SecureContextOptions } from "node:tls";
+import { type CertificatePair, TLS_VERSION_MIN } from "../edge/certificate.js";
+import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { BodyQueue, declaredLength } from "./body-queue.js";
 import { closeStream, Exchange } from "./exchange.js";
@@ -12,26 +17,47 @@ import {
   type HttpListener,
   type HttpReply,
   type ListenOptions,
+  REASONS,
   type ReadHeader,
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
 /** Starts listening. Rejects when the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
-  const { limits } = options;
+  const { limits, certificate } = options;
   // Bodies have timers of their own, because a streamed body may take any time as long as it goes on.
-  const server = createServer(
-    {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.bodyIdleMsMax,
-      requestTimeout: 0,
-      // Node enforces `headersTimeout` only at these intervals.
-      connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
-    },
-    (message, response) => {
-      new NodeExchange(message, response, options).run(options.handler);
-    },
-  );
+  const settings = {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.bodyIdleMsMax,
+    requestTimeout: 0,
+    // Node enforces `headersTimeout` only at these intervals.
+    connectionsCheckingInterval: Math.ceil(limits.bodyIdleMsMax / 4),
+  };
+  const answering = new WeakMap<Duplex, ServerResponse>();
+  const take = (message: IncomingMessage, response: ServerResponse): void => {
+    answering.set(message.socket, response);
+    new NodeExchange(message, response, options).run(options.handler);
+  };
+  const tls =
+    certificate === null
+      ? null
+      : createTlsServer(
+          { ...settings, ...secureContext(certificate), handshakeTimeout: limits.bodyIdleMsMax },
+          take,
+        );
+  const server = tls ?? createServer(settings, take);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const begun = answering.get(socket)?.headersSent ?? false;
+    const reply = begun || !socket.writable ? null : malformedReply(error, options);
+    if (reply === null) socket.destroy();
+    else socket.end(reply);
+  });
+  // A connection in its TLS handshake is none of HTTP's yet, but the server waits for it when it closes.
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const why = error.code === "EADDRINUSE" ? "the address is in use" : error.message;
@@ -51,10 +77,42 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     },
     async close() {
       const done = stop();
-      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
       await done;
     },
+    useCertificate: (pair) => tls?.setSecureContext(secureContext(pair)),
   };
+}
+
+function secureContext({ certificate, key }: CertificatePair): SecureContextOptions {
+  return { cert: certificate, key, minVersion: TLS_VERSION_MIN };
+}
+
+/** The bytes of the reply to what is no HTTP request. Null when the connection has failed, so that nobody would read it. */
+function malformedReply(error: NodeJS.ErrnoException, { limits, malformed }: ListenOptions): string | null {
+  const why = malformation(error, limits);
+  if (why === null) return null;
+  const { status, headers, body } = malformed(why);
+  const lines = [
+    `HTTP/1.1 ${status} ${REASONS[status]}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function malformation({ code = "" }: NodeJS.ErrnoException, limits: Limits): SkeinError | null {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new SkeinError(
+      "SK-SYS-431",
+      `the head of the request is larger than ${limits.headerBytesMax} bytes`,
+    );
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new SkeinError("SK-SYS-408", "the head of the request did not arrive in time");
+  }
+  return code.startsWith("HPE_") ? new SkeinError("SK-SYS-400", "the request is not valid HTTP/1.1") : null;
 }
 
 /** One request and its reply. */

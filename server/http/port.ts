@@ -1,6 +1,9 @@
 // The port between the HTTP front-end and the service: what a request offers, what a reply is, what a
 // listener can do. Two implementations: app.ts (uWebSockets.js) and node-app.ts (node:http). Knows neither.
-import type { ErrorCode } from "../errors.js";
+
+import type { CertificatePair } from "../edge/certificate.js";
+import type { HeaderLines } from "../edge/headers.js";
+import type { ErrorCode, SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
@@ -45,15 +48,22 @@ export interface HttpRequest {
 
 export interface HttpReply {
   readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: HeaderLines;
   /** A stream is sent in pieces, no faster than the client reads. If it throws, the connection is cut. */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Called once when the reply has been handed over or the client has gone; `failure` is why a stream was cut. */
   readonly onFinished?: (failure: unknown) => void;
 }
 
+export interface TextReply extends HttpReply {
+  readonly body: string;
+}
+
 /** Must not throw and must not reject. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
+
+/** The reply to bytes that are no request, so that the handler never sees them. Must not throw. */
+export type MalformedHandler = (why: SkeinError) => TextReply;
 
 /** What all exchanges of a listener share. */
 export interface ExchangeContext {
@@ -65,11 +75,19 @@ export interface ExchangeContext {
 export interface ListenOptions extends ExchangeContext {
   readonly host: string;
   readonly port: number;
+  /** null: plain HTTP. */
+  readonly certificate: CertificatePair | null;
   readonly handler: HttpHandler;
+  readonly malformed: MalformedHandler;
 }
 
 export interface HttpListener {
   readonly port: number;
+  /**
+   * New connections get this certificate; open ones go on with theirs. Throws when the library cannot use it, and then the
+   * one before stays in use. Requires a listener that was started with a certificate.
+   */
+  useCertificate(pair: CertificatePair): void;
   /** No new connections; requests on open ones still arrive. */
   stopAccepting(): void;
   /** Cuts all connections. */
@@ -100,6 +118,7 @@ export const REASONS: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
   500: "Internal Server Error",
   503: "Service Unavailable",
 };

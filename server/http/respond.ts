@@ -1,8 +1,8 @@
 // Replies: JSON in the {data} envelope, and the one way in which an error becomes bytes.
-import { ERRORS, errorBody, SkeinError } from "../errors.js";
-import type { HttpReply } from "./port.js";
 
-type Headers = readonly (readonly [name: string, value: string])[];
+import type { HeaderLines } from "../edge/headers.js";
+import { ERRORS, errorBody, SkeinError } from "../errors.js";
+import type { HttpReply, TextReply } from "./port.js";
 
 const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
 export const NDJSON_TYPE = ["content-type", "application/x-ndjson; charset=utf-8"] as const;
@@ -10,7 +10,7 @@ export const NDJSON_TYPE = ["content-type", "application/x-ndjson; charset=utf-8
 const DATA_START = Buffer.from('{"data":');
 const DATA_END = Buffer.from("}");
 
-export function jsonReply(status: number, value: unknown, headers: Headers = []): HttpReply {
+export function jsonReply(status: number, value: unknown, headers: HeaderLines = []): TextReply {
   return { status, headers: [JSON_TYPE, ...headers], body: JSON.stringify(value) };
 }
 
@@ -28,7 +28,7 @@ export function rawDataReply(json: Uint8Array): HttpReply {
   return rawReply(Buffer.concat([DATA_START, json, DATA_END]));
 }
 
-export function errorReply(error: SkeinError, headers: Headers = []): HttpReply {
+export function errorReply(error: SkeinError, headers: HeaderLines = []): TextReply {
   const extra: [string, string][] = [];
   if (error.retryAfter !== undefined)
     extra.push(["retry-after", String(Math.max(1, Math.ceil(error.retryAfter)))]);

@@ -12,6 +12,8 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export interface OpenContext {
   readonly services: Services;
   readonly request: HttpRequest;
+  /** Of the request, for lines of the log. */
+  readonly id: string;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /** The URL's parameters; most routes have none. Throws SK-SYS-400 for a repeated one. */

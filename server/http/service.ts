@@ -3,14 +3,16 @@
 import { randomBytes } from "node:crypto";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
+import { clientNetwork } from "../edge/client-address.js";
+import { corsHeaders } from "../edge/cors.js";
+import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from "../edge/headers.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
 import type { Limits } from "../limits.js";
 import { planNamed } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
-import { corsHeaders } from "./cors.js";
 import { closeStream } from "./exchange.js";
-import { ClientGone, type HttpReply, type HttpRequest } from "./port.js";
+import { ClientGone, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
 import { errorReply, unexpected } from "./respond.js";
 import { type Route, Router } from "./router.js";
 import type { Services } from "./services.js";
@@ -23,6 +25,8 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** What the service learns about a request while it handles it. */
 interface Visit {
+  /** Of the request. */
+  readonly id: string;
   route: string;
   /** Ends the use of the index. */
   end: (() => void) | null;
@@ -32,6 +36,7 @@ export class HttpService {
   readonly #services: Services;
   readonly #limits: Limits;
   readonly #router: Router;
+  readonly #securityHeaders: HeaderLines;
   readonly #idPrefix = randomBytes(4).toString("hex");
   #requests = 0;
   #inFlight = 0;
@@ -42,6 +47,7 @@ export class HttpService {
     this.#services = services;
     this.#limits = services.config.limits;
     this.#router = new Router(routes);
+    this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
   }
 
   /** Begins to answer requests. Until then only the health routes are answered. */
@@ -66,7 +72,7 @@ export class HttpService {
   readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
     const started = performance.now();
     const id = this.#requestId(request);
-    const visit: Visit = { route: UNMATCHED, end: null };
+    const visit: Visit = { id, route: UNMATCHED, end: null };
     this.#inFlight++;
     this.#services.recorder.requestStarted();
     let reply: HttpReply;
@@ -79,7 +85,12 @@ export class HttpService {
     const { status, body } = reply;
     return {
       status,
-      headers: [...reply.headers, ["x-request-id", id], ...corsHeaders(request, this.#services.config.cors)],
+      headers: [
+        ...reply.headers,
+        ["x-request-id", id],
+        ...this.#securityHeaders,
+        ...corsHeaders(request.header("origin"), request.method, this.#services.settings.now.cors),
+      ],
       body,
       onFinished: (failure) => {
         reply.onFinished?.(failure);
@@ -91,20 +102,30 @@ export class HttpService {
     };
   };
 
+  /** The reply to bytes that are no request. */
+  readonly malformed = (why: SkeinError): TextReply => {
+    const id = this.#newId();
+    this.#services.log.debug({ id, status: why.status, reason: why.message }, "malformed request");
+    const reply = errorReply(why);
+    return { ...reply, headers: [...reply.headers, ["x-request-id", id], ...this.#securityHeaders] };
+  };
+
   async #dispatch(request: HttpRequest, visit: Visit): Promise<HttpReply> {
     if (this.#inFlight > this.#limits.requestsInFlightMax) {
       throw new SkeinError("SK-SYS-503", "too many requests are running; retry in a moment", {
         retryAfter: 1,
       });
     }
+    const services = this.#services;
+    if (services.settings.now.closedRoutes.includes(request.path)) return noRoute(request, []);
     const match = this.#router.match(request.method, request.path);
     if (match.route === null) return noRoute(request, match.allow);
     const { route, params } = match;
+    const { id } = visit;
     visit.route = route.path;
-    const services = this.#services;
     const query = () => parametersOf(request.query);
     if (route.operation === "ready") this.#checkPhase(); // a ready server gets requests, which would be refused now
-    if (route.access === "open") return route.handle({ services, request, params, query });
+    if (route.access === "open") return route.handle({ services, request, id, params, query });
     this.#checkPhase();
     if (services.unsent.full) {
       throw new SkeinError(
@@ -124,7 +145,7 @@ export class HttpService {
     this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
-      return route.handle({ services, request, params, query, principal, state });
+      return route.handle({ services, request, id, params, query, principal, state });
     }
     const name = params.name!;
     checkRights(principal, route.scope, name);
@@ -132,7 +153,7 @@ export class HttpService {
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
     if (USES_DOCUMENTS.includes(route.scope)) visit.end = lifecycle.uses.begin(record.uid);
     try {
-      return await route.handle({ services, request, params, query, principal, state, record });
+      return await route.handle({ services, request, id, params, query, principal, state, record });
     } catch (error) {
       // The index was deleted while the request was running, so what the shards say about it is of no interest.
       const foreseen = error instanceof SkeinError && error.status !== 503;
@@ -154,7 +175,7 @@ export class HttpService {
   #identify(authorization: string, request: HttpRequest, state: CatalogState): Principal {
     const { doorkeeper, keyUse, throttle } = this.#services;
     const perSecond = this.#limits.failedKeysPerSecondMax;
-    const [failed, now] = [`failed ${this.#address(request)}`, performance.now()];
+    const failed = (): string => `failed ${clientNetwork(this.#address(request))}`;
     try {
       const principal = doorkeeper.identify(
         authorization,
@@ -163,26 +184,29 @@ export class HttpService {
         Date.now(),
       );
       if (principal.keyId !== null) keyUse.used(principal.keyId, Date.now());
-      else if (throttle.wait(failed, perSecond, now) > 0)
+      else if (throttle.wait(failed(), perSecond, performance.now()) > 0)
         throw new SkeinError("SK-SYS-401", "the API key is not valid");
       return principal;
     } catch (error) {
       if (error instanceof SkeinError && error.code === "SK-SYS-401" && authorization !== "")
-        this.#take(failed, perSecond, "wrong keys from one address", now);
+        this.#take(failed(), perSecond, "wrong keys from one address", performance.now());
       throw error;
     }
   }
 
   #checkThrottle(principal: Principal, request: HttpRequest, state: CatalogState): void {
     const now = performance.now();
-    const plan = planNamed(this.#services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
+    const plan = planNamed(
+      this.#services.settings.now.plans,
+      state.tenants.get(principal.tenant)?.plan ?? "",
+    );
     if (principal.rateLimit !== null)
       this.#take(`key ${principal.keyId}`, principal.rateLimit, "the API key", now);
     const { token } = principal;
     if (token !== null && token.rateLimit !== null)
       this.#take(`token ${token.signature}`, token.rateLimit, "the search token", now);
     if (plan.requests_per_second_per_ip !== null) {
-      const name = `${principal.tenant} ${this.#address(request)}`;
+      const name = `${principal.tenant} ${clientNetwork(this.#address(request))}`;
       this.#take(name, plan.requests_per_second_per_ip, "one address", now);
     }
   }
@@ -195,10 +219,12 @@ export class HttpService {
     });
   }
 
-  /** The client's address. Behind a trusted proxy it is the last one in X-Forwarded-For, which the proxy has added. */
+  /** The client's address, in its one spelling. */
   #address(request: HttpRequest): string {
-    if (!this.#services.config.trustProxy) return request.ip;
-    return request.header("x-forwarded-for").split(",").at(-1)!.trim() || request.ip;
+    return this.#services.settings.now.trustProxy.clientAddress(
+      request.ip,
+      request.header("x-forwarded-for"),
+    );
   }
 
   #failed(error: unknown, id: string, request: HttpRequest): HttpReply {
@@ -221,7 +247,8 @@ export class HttpService {
     if (failure !== undefined && !request.aborted) log.error({ err: failure, id }, "reply cut short");
     if (log.isLevelEnabled("debug")) {
       const ms = Math.round((performance.now() - started) * 1000) / 1000;
-      const { method, path, ip, aborted } = request;
+      const { method, path, aborted } = request;
+      const ip = this.#address(request);
       log.debug({ id, method, path, ip, status, ms, ...(aborted ? { aborted } : {}) }, "request");
     }
     this.#inFlight--;
@@ -230,7 +257,11 @@ export class HttpService {
 
   #requestId(request: HttpRequest): string {
     const given = request.header("x-request-id");
-    return REQUEST_ID.test(given) ? given : `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
+    return REQUEST_ID.test(given) ? given : this.#newId();
+  }
+
+  #newId(): string {
+    return `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
 }
 

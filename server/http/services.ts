@@ -9,13 +9,13 @@ import type { Backups } from "../backups/backups.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Cluster } from "../cluster/cluster.js";
 import type { Coach } from "../coach/coach.js";
-import type { Config } from "../config.js";
 import type { Curation } from "../curation.js";
 import type { Embedders } from "../embedders/embedders.js";
 import type { FilterTexts } from "../ingest/document-filter.js";
 import type { Ingest } from "../ingest/write.js";
 import type { Lifecycle } from "../lifecycle.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
+import type { FixedConfig, LiveSettings } from "../reload/live-settings.js";
 import type { Scrape } from "../scrape.js";
 import type { Understanding } from "../search/search.js";
 import type { SlowQueryLog } from "../search/slow-query-log.js";
@@ -31,7 +31,8 @@ import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
 export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" | "health"> {
-  readonly config: Config;
+  readonly config: FixedConfig;
+  readonly settings: LiveSettings;
   readonly catalog: Catalog;
   readonly curation: Curation;
   readonly lifecycle: Lifecycle;

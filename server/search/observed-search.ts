@@ -29,12 +29,13 @@ interface ObservedSearching extends QuerySearching {
   readonly logWriter: LogWriter;
 }
 
-/** The JSON answer to a query, as `search` gives it. */
+/** The JSON answer to a query, as `search` gives it. `requestId`: for the log. */
 export async function observedSearch(
   searching: ObservedSearching,
   contents: IndexContents,
   body: QueryBody,
   bounds: Pick<Question, "bytesMax" | "understood" | "within">,
+  requestId: string,
 ): Promise<Uint8Array> {
   const { record } = contents;
   const { reads, recorder, slowQueries, logWriter } = searching;
@@ -58,11 +59,11 @@ export async function observedSearch(
   const value = body.value();
   try {
     const answer = ended(await search(searching, index, value, question, queryIdText(id), trace));
-    slowQueries.ended(record, value, trace, reads.shards);
+    slowQueries.ended(requestId, record, value, trace, reads.shards);
     return answer;
   } catch (error) {
     trace.stop();
-    slowQueries.ended(record, value, trace, reads.shards, error);
+    slowQueries.ended(requestId, record, value, trace, reads.shards, error);
     throw error;
   }
 }

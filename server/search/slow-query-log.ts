@@ -27,7 +27,14 @@ export class SlowQueryLog {
   }
 
   /** To be called when a query has ended and its trace is stopped. `error` is why it was not answered. */
-  ended(record: IndexRecord, body: unknown, trace: QueryTrace, shards: number, error?: unknown): void {
+  ended(
+    requestId: string,
+    record: IndexRecord,
+    body: unknown,
+    trace: QueryTrace,
+    shards: number,
+    error?: unknown,
+  ): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
     this.#recorder.slowQueries++;
     const now = performance.now();
@@ -42,6 +49,7 @@ export class SlowQueryLog {
     this.#lines++;
     this.#log.warn(
       {
+        id: requestId,
         index: record.name,
         tenant: record.tenant,
         ...requestOf(body),

@@ -1,12 +1,14 @@
 // `skein serve`: the flags of the server and its life from start to signal. server/config.ts decides what the flags
 // and the environment variables mean.
 
+import { isatty } from "node:tty";
 import { Command } from "commander";
 import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
 import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../config.js";
 import { makePrivateFiles } from "../../data-dir/private-files.js";
 import { CliError } from "../failure.js";
 
+const STANDARD_INPUT = 0;
 const EXAMPLES = `
 Every flag has an environment variable, named in brackets; the rest (plans, limits, CORS) is in skein.config.json.
 
@@ -14,7 +16,8 @@ Examples:
   skein serve
   skein serve --host 0.0.0.0 --port 8800 --data-dir /var/lib/skein --log-level warn
 
-SIGTERM and Ctrl-C stop it gracefully: running requests are answered, then the storage is closed.`;
+SIGTERM and Ctrl-C stop it gracefully: running requests are answered, then the storage is closed. SIGHUP has it read
+the configuration file and the certificate again.`;
 
 export function serveCommand(): Command {
   const command = new Command("serve").description("run the server");
@@ -37,7 +40,15 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
   const { startServer } = await import("../../main.js");
   makePrivateFiles();
   try {
-    const server = await startServer(loadConfig(flags));
+    const starting = startServer(loadConfig(flags));
+    onReloadSignal(() => {
+      // While the server starts, the files are read again right after that. A start that fails is told of below.
+      void starting.then(
+        (server) => server.reload(() => loadConfig(flags)),
+        () => undefined,
+      );
+    });
+    const server = await starting;
     collectWhenIdle();
     await stopSignal();
     await server.stop();
@@ -45,6 +56,16 @@ async function serve(flags: Readonly<Record<string, string | undefined>>): Promi
     if (error instanceof ConfigError) throw new CliError(error.message);
     throw error;
   }
+}
+
+/** Calls `reload` at each SIGHUP. Where the signal says that the server's terminal is gone, it ends the process as it does by default. */
+function onReloadSignal(reload: () => void): void {
+  const inTerminal = isatty(STANDARD_INPUT);
+  process.on("SIGHUP", function onSignal() {
+    if (!inTerminal || isatty(STANDARD_INPUT)) return reload();
+    process.off("SIGHUP", onSignal);
+    process.kill(process.pid, "SIGHUP");
+  });
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process without waiting. */

@@ -212,7 +212,7 @@ const serverPaths: Readonly<Record<string, PathItem>> = {
     get: {
       ...openOperation("metrics", "Measurements of the server in Prometheus text form.", {
         200: { description: "Prometheus text, version 0.0.4.", content: TEXT },
-        ...errors([401, 500]),
+        ...errors([401, 404, 500]),
       }),
       security: [{}, { metrics: [] }],
     },
@@ -220,7 +220,7 @@ const serverPaths: Readonly<Record<string, PathItem>> = {
   "/openapi.json": {
     get: openOperation("openapi", "This document.", {
       200: { description: "OpenAPI 3.1.", content: json({ type: "object" }) },
-      ...errors([500]),
+      ...errors([404, 500]),
     }),
   },
 };

@@ -28,10 +28,10 @@ export const coachRoutes: readonly Route[] = [
 ];
 
 async function analyze({ services, request, state, record }: IndexContext): Promise<HttpReply> {
-  const { config, coach, lifecycle } = services;
+  const { config, settings, coach, lifecycle } = services;
   const body = await readJson(request, config.limits, "SK-AI-400");
   lifecycle.checkOpen(record);
-  const plan = planNamed(config.plans, state.tenants.get(record.tenant)?.plan ?? "");
+  const plan = planNamed(settings.now.plans, state.tenants.get(record.tenant)?.plan ?? "");
   const { recommendations, ...report } = await coach.analyse(record, body, plan, new Date());
   return dataReply({
     ...report,

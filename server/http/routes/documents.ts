@@ -31,13 +31,14 @@ async function batch(context: IndexContext): Promise<HttpReply> {
 }
 
 async function importAll(context: IndexContext): Promise<HttpReply> {
-  const { services, request, query, principal, record } = context;
+  const { services, request, id, query, principal, record } = context;
   services.lifecycle.checkOpen(record);
+  const log = services.log.child({ id });
   const action = query().get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
   const target = { exists, quota: services.documentQuotas.of(principal.tenant) };
-  const lines = importDocuments(services, record, action, documentStream(request), target);
-  return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, services.log);
+  const lines = importDocuments({ ...services, log }, record, action, documentStream(request), target);
+  return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, log);
 }
 
 function exportAll({ services, query, record }: IndexContext): Promise<HttpReply> {

@@ -9,7 +9,7 @@ export const metricsRoutes: readonly Route[] = [
 ];
 
 async function metrics({ services, request }: OpenContext): Promise<HttpReply> {
-  const { metricsKey } = services.config;
+  const { metricsKey } = services.settings.now;
   if (metricsKey !== null && !carriesKey(request.header("authorization"), metricsKey)) {
     throw new SkeinError(
       "SK-SYS-401",

@@ -71,7 +71,7 @@ async function similar(context: IndexContext): Promise<HttpReply> {
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
-  const { services, request } = context;
+  const { services, request, id } = context;
   const { limits } = services.config;
   const body = parsed(await readJsonBytes(request, limits), limits);
   const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
@@ -82,7 +82,7 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
   });
   const asError = (error: unknown): SkeinError => {
     if (error instanceof SkeinError) return error;
-    services.log.error({ err: error, path: request.path }, "a search of a multi-search failed");
+    services.log.error({ err: error, id, path: request.path }, "a search of a multi-search failed");
     return unexpected();
   };
   return rawDataReply(await multiSearch(slots, limits, asError));
@@ -141,11 +141,11 @@ function plainSearch(
   body: QueryBody,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  const { services, principal } = context;
+  const { services, principal, id } = context;
   services.lifecycle.checkOpen(contents.record);
   const { ai_query_understanding: understood } = planOf(context);
   const bounds = { bytesMax, understood, within: filterOf(principal) };
-  return observedSearch(services, contents, byItsHolder(body, principal), bounds);
+  return observedSearch(services, contents, byItsHolder(body, principal), bounds, id);
 }
 
 /** A token that names its holder decides who asks. */
@@ -160,7 +160,7 @@ function filterOf({ token }: Principal): string {
 }
 
 function planOf({ services, principal, state }: TenantContext): Plan {
-  return planNamed(services.config.plans, state.tenants.get(principal.tenant)?.plan ?? "");
+  return planNamed(services.settings.now.plans, state.tenants.get(principal.tenant)?.plan ?? "");
 }
 
 /** The body is only parsed when that is needed to tell what is asked from who asks. */

@@ -24,7 +24,8 @@ export const tenantRoutes: readonly Route[] = [
 ];
 
 async function create({ services, request }: TenantContext): Promise<HttpReply> {
-  const { limits, plans } = services.config;
+  const { limits } = services.config;
+  const { plans } = services.settings.now;
   const draft = readTenant(await readJson(request, limits, "SK-SYS-400"), null, plans, limits);
   const createdAt = new Date().toISOString();
   let tenant: TenantRecord | undefined;
@@ -65,11 +66,11 @@ function list({ state }: TenantContext): HttpReply {
 
 async function patch(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
-  const { limits, plans } = services.config;
+  const { limits } = services.config;
   const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const tenant = find(context, current);
-    const draft = readTenant(body, tenant, plans, limits);
+    const draft = readTenant(body, tenant, services.settings.now.plans, limits);
     if (tenant.name === DEFAULT_TENANT && draft.name !== DEFAULT_TENANT) {
       throw new SkeinError("SK-SYS-409", "the default tenant keeps its name");
     }
@@ -96,7 +97,7 @@ async function remove(context: TenantContext): Promise<HttpReply> {
 
 /** Of the tenant that asks; of all for the bootstrap key, when it names none. */
 function usage({ services, request, state, principal }: TenantContext): HttpReply {
-  const { config, lifecycle } = services;
+  const { config, lifecycle, settings } = services;
   const now = new Date();
   const all = principal.keyId === null && request.header("x-skein-tenant") === "";
   const shown = all ? [...state.tenants.values()] : [state.tenants.get(principal.tenant)!];
@@ -109,7 +110,7 @@ function usage({ services, request, state, principal }: TenantContext): HttpRepl
     indexes.set(tenant, indexes.get(tenant)! + 1);
   }
   const usageOf = ({ id, name, plan: planName }: TenantRecord) => {
-    const plan = planNamed(config.plans, planName);
+    const plan = planNamed(settings.now.plans, planName);
     const { searches, coach } = services.usage.used(id, now);
     return {
       id,

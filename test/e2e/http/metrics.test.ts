@@ -118,11 +118,13 @@ describe("metrics of slow and many", () => {
       await sleep(2 * SLOW_MS);
       return { query };
     });
-    expectStatus(await answered.query, 200);
+    const reply = await answered.query;
+    expectStatus(reply, 200);
     await eventually(async () => lines().length > 0, "the log line");
     expect(lines()).toEqual([
       expect.objectContaining({
         level: "warn",
+        id: reply.headers["x-request-id"],
         index: "shop",
         tenant: 1,
         q: "red shoe",

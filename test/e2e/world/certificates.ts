@@ -1,5 +1,7 @@
 // Certificates of HTTPS servers in tests. They are signed by themselves, so nobody trusts them who is not told to, and
-// the key is no secret.
+// their keys are no secrets.
+
+/** Of the two certificates of shop.example. */
 export const TLS_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgELwb4rvNu8h1UIQH
 SreTzSKUcpmmLRIrPwhDcGZT2KehRANCAASeJjGUhsOhAg4p39uKLIZckfPnado1
@@ -32,3 +34,53 @@ SQAwRgIhAPX6/XXJeDjdBDSjmXsw4bx+NiRA/g7PC6jtVh5djtRiAiEAiNzrJT1c
 Mx/sAI1J7uSlcWx2QovgJ9unmMP5NmsqPMA=
 -----END CERTIFICATE-----
 `;
+
+export interface TestPair {
+  readonly name: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Of 127.0.0.1 and localhost, from 2000 to 2100, with the name `first`. */
+export const FIRST_PAIR: TestPair = {
+  name: "first",
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBcTCCARigAwIBAgIUDCcC6jmlzER5JnvOfbQw0Yoy9o0wCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFZmlyc3QwIBcNMDAwMTAxMDAwMDAwWhgPMjEwMDAxMDEwMDAw
+MDBaMBAxDjAMBgNVBAMMBWZpcnN0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+fe6zGnqdXnjznsHSjGbm9DVWpAGwcs+lfmza3cSRopeAKXOIiyBbmBwZuwBCOMVD
+DCNzEF1csZ07ONRgY3TSG6NOMEwwGgYDVR0RBBMwEYIJbG9jYWxob3N0hwR/AAAB
+MA8GA1UdEwEB/wQFMAMBAf8wHQYDVR0OBBYEFABSbjGqxpAuktqBU12ylNlCQL+v
+MAoGCCqGSM49BAMCA0cAMEQCIFg7Cf/8icwJVKS8mqK2XB/GFo3axi28xUwgj1MA
+sJ4yAiAHQcVGpSVAlyzzrYks+3ONvO9NdeYXVtnHs6a6avqfyg==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQRYfwnp+dwu5Ke/O
+tsmRWSYaZIVldFOjNwzL8xoeTIOhRANCAAR97rMaep1eePOewdKMZub0NVakAbBy
+z6V+bNrdxJGil4Apc4iLIFuYHBm7AEI4xUMMI3MQXVyxnTs41GBjdNIb
+-----END PRIVATE KEY-----
+`,
+};
+
+/** The same with another key and the name `second`. */
+export const SECOND_PAIR: TestPair = {
+  name: "second",
+  certificate: `-----BEGIN CERTIFICATE-----
+MIIBdDCCARqgAwIBAgIUDxQza1z+oFtM7LjSK89cwfZt3BEwCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGc2Vjb25kMCAXDTAwMDEwMTAwMDAwMFoYDzIxMDAwMTAxMDAw
+MDAwWjARMQ8wDQYDVQQDDAZzZWNvbmQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AAQ2k3cpJOKyyZCjUea68c5kauiqXDaF2IumwdDlsiO3lg/s8MBOG9SOkS2IChos
+AWnT9s3fDUPKPMsLmND4iAwko04wTDAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8A
+AAEwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHQ4EFgQU+zKmle1rgz11zI74qGpKE8xX
+aRIwCgYIKoZIzj0EAwIDSAAwRQIhANqY/HdLmL/26lIhJgg8O6H++0RrDjLVOjpS
+0pTtKWzHAiAsXX9PV++MvsA741yI5su70ZYCc/m+UUyMIpXCJ+c3Fg==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrhw9SOsshKBJAxoJ
+eRyoU9RKsOR8M4ePPrK+UM4wsVGhRANCAAQ2k3cpJOKyyZCjUea68c5kauiqXDaF
+2IumwdDlsiO3lg/s8MBOG9SOkS2IChosAWnT9s3fDUPKPMsLmND4iAwk
+-----END PRIVATE KEY-----
+`,
+};

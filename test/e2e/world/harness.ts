@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +27,8 @@ export interface StartOptions {
   /** What the configuration file says; without it there is none. */
   config?: object;
   flags?: string[];
+  /** Certificates that calls trust, for a server that speaks https. */
+  ca?: string[];
   env?: Record<string, string>;
 }
 
@@ -53,7 +56,7 @@ export class TestServer {
   url = "";
   private process: ChildProcess | undefined;
   private contract: OpenApiContract | undefined;
-  private agent = newAgent();
+  private agent: Agent = new Agent();
   private usedMs = 0;
   private configDir = "";
 
@@ -95,6 +98,7 @@ export class TestServer {
     running.add(child);
     child.once("exit", () => running.delete(child));
     this.url = await this.listeningUrl(child);
+    this.agent = this.newAgent();
     await eventually(
       async () => (await this.raw("GET", "/health/ready")).status === 200,
       "the server is ready",
@@ -104,11 +108,27 @@ export class TestServer {
 
   private configFlags(): string[] {
     const { config } = this.options;
-    if (config === undefined) return [];
+    return config === undefined ? [] : ["--config", this.writeConfig(config)];
+  }
+
+  private writeConfig(config: unknown): string {
     this.configDir ||= mkdtempSync(join(tmpdir(), "skein-test-config-"));
     const file = join(this.configDir, "skein.config.json");
-    writeFileSync(file, JSON.stringify(config));
-    return ["--config", file];
+    writeFileSync(file, typeof config === "string" ? config : JSON.stringify(config));
+    return file;
+  }
+
+  /**
+   * Has the server read its files again, with another configuration file when one is given; text is written as it is. Returns
+   * the messages that the server has logged about it, as far as `last`.
+   */
+  async reload(config?: unknown, last = /^the configuration/): Promise<string[]> {
+    if (config !== undefined) this.writeConfig(config);
+    const before = this.log.length;
+    process.kill(this.pid, "SIGHUP");
+    const told = () => this.log.slice(before).map(({ msg }) => String(msg));
+    await eventually(async () => told().some((message) => last.test(message)), `the log says ${last}`);
+    return told().filter((message) => !/^request/.test(message));
   }
 
   private listeningUrl(child: ChildProcess): Promise<string> {
@@ -162,7 +182,8 @@ export class TestServer {
     const { body, headers = {}, key = ADMIN_KEY } = options;
     const bytes = bodyBytes(body);
     const [response, text] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
-      const request = httpRequest(`${this.url}${path}`, {
+      const send = this.url.startsWith("https:") ? httpsRequest : httpRequest;
+      const request = send(`${this.url}${path}`, {
         method,
         agent: this.connections(),
         headers: {
@@ -191,9 +212,15 @@ export class TestServer {
 
   private connections(): Agent {
     const now = performance.now();
-    if (now - this.usedMs > IDLE_MS_MAX) this.agent = newAgent();
+    if (now - this.usedMs > IDLE_MS_MAX) this.agent = this.newAgent();
     this.usedMs = now;
     return this.agent;
+  }
+
+  private newAgent(): Agent {
+    const options = { keepAlive: true, maxSockets: 64 };
+    if (!this.url.startsWith("https:")) return new Agent(options);
+    return new SecureAgent({ ...options, ca: this.options.ca });
   }
 
   /** A plain TCP connection to the server, for requests that no HTTP client would send. */
@@ -301,10 +328,6 @@ export async function meanwhile(
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function newAgent(): Agent {
-  return new Agent({ keepAlive: true, maxSockets: 64 });
 }
 
 /** The environment without settings of the machine at hand. "uws" takes what the platform offers. */

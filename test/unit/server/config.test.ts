@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIG_OPTIONS, type Config, ConfigError, dataDirFrom, loadConfig } from "../../../server/config.js";
+import { ProxyTrust } from "../../../server/edge/client-address.js";
 import { DEFAULT_LIMITS } from "../../../server/limits.js";
 
 let directory = "";
@@ -39,7 +40,9 @@ describe("values", () => {
       http: "auto",
       engine: "release",
       cors: null,
-      trustProxy: false,
+      trustProxy: ProxyTrust.none,
+      closedRoutes: [],
+      tls: null,
       plans: [expect.objectContaining({ name: "default", searches_per_month: null })],
       feeds: {
         allowPrivate: false,

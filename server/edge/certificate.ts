@@ -1,0 +1,62 @@
+// The certificate of the server and its private key: read from their files and checked as a pair before anybody uses them.
+// Knows no HTTP library.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+
+/** PEM files. The first certificate is the server's; those that lead to its authority may follow. */
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface CertificatePair {
+  readonly files: CertificateFiles;
+  readonly certificate: string;
+  readonly key: string;
+  /** When the certificate ends, as OpenSSL writes it. */
+  readonly validTo: string;
+}
+
+export const TLS_VERSION_MIN = "TLSv1.2";
+
+/** Throws an Error with one sentence when a file cannot be read or the two are no pair that TLS can use. */
+export function readCertificate(files: CertificateFiles): CertificatePair {
+  const certificate = contentOf(files.certificate, "the certificate");
+  const key = contentOf(files.key, "the private key");
+  const parsed = parsedAs(
+    () => new X509Certificate(certificate),
+    `the file ${files.certificate} holds no PEM certificate`,
+  );
+  const parsedKey = parsedAs(
+    () => createPrivateKey(key),
+    `the file ${files.key} holds no PEM private key without a passphrase`,
+  );
+  if (!parsed.checkPrivateKey(parsedKey)) {
+    throw new Error(
+      `the private key in ${files.key} does not belong to the certificate in ${files.certificate}`,
+    );
+  }
+  // OpenSSL refuses more than a pair that does not fit, a key that is too short for instance.
+  parsedAs(
+    () => createSecureContext({ cert: certificate, key, minVersion: TLS_VERSION_MIN }),
+    `the certificate in ${files.certificate} cannot be used`,
+  );
+  return { files, certificate, key, validTo: parsed.validTo };
+}
+
+function contentOf(file: string, what: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(`cannot read ${what} ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function parsedAs<T>(parse: () => T, otherwise: string): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new Error(`${otherwise}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,28 @@
+// Cross-origin headers for browsers, only for the origins that the configuration names.
+import type { HeaderLines } from "./headers.js";
+
+const EXPOSED = ["access-control-expose-headers", "x-request-id, retry-after"] as const;
+const PREFLIGHT: HeaderLines = [
+  ["access-control-allow-methods", "GET, POST, PATCH, DELETE"],
+  [
+    "access-control-allow-headers",
+    "authorization, content-type, content-encoding, x-request-id, x-skein-tenant",
+  ],
+  ["access-control-max-age", "86400"],
+];
+const ANY_ORIGIN: HeaderLines = [["access-control-allow-origin", "*"], EXPOSED];
+/** What was answered to one origin, or to none, is no answer for another. */
+const VARY: HeaderLines = [["vary", "origin"]];
+const NO_HEADERS: HeaderLines = [];
+
+/**
+ * The headers for a request of this origin, "" for one without. Null allows no origin and sends no headers. A list without
+ * "*" makes every reply vary by the origin, also where there is none or a refused one.
+ */
+export function corsHeaders(origin: string, method: string, allowed: readonly string[] | null): HeaderLines {
+  if (allowed === null) return NO_HEADERS;
+  const any = allowed.includes("*");
+  if (origin === "" || !(any || allowed.includes(origin))) return any ? NO_HEADERS : VARY;
+  const headers = any ? ANY_ORIGIN : [["access-control-allow-origin", origin] as const, EXPOSED, ...VARY];
+  return method === "OPTIONS" ? [...headers, ...PREFLIGHT] : headers;
+}
