@@ -12,6 +12,7 @@ import { Analytics } from "./analytics/analytics.js";
 import { AnalyticsPool } from "./analytics/analytics-pool.js";
 import { LogWriter } from "./analytics/log-writer.js";
 import { People } from "./analytics/people.js";
+import { AuditLog } from "./audit/audit-log.js";
 import { Backups } from "./backups/backups.js";
 import { finishRestore } from "./backups/restore.js";
 import { Catalog } from "./catalog/catalog.js";
@@ -98,6 +99,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   for (const found of catalog.damage.found) {
     log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
   }
+  const audit = new AuditLog({ directory: dataDir, durability, limits, meter: recorder.audit, log });
+  undo.push(() => audit.close());
   const shards = await fixedShards(catalog, config, log);
   checkShardDatabases(dataDir, catalog);
   await ensureDefaultTenant(catalog);
@@ -255,6 +258,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     runs,
     previews: new Previews(pool, config.feeds, limits, jobs),
     backups,
+    audit,
     documentQuotas,
     embedders,
     givenVectors,

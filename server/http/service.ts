@@ -1,6 +1,7 @@
 // From request to reply: route, key, throttle, scope, index, handler, in this order; every failure leaves
 // through one place. Knows no HTTP library and no single route.
 import { randomBytes } from "node:crypto";
+import { type AskedOperation, entryOf } from "../audit/operations.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
@@ -24,6 +25,8 @@ const REQUEST_ID = /^[\w.:-]{1,100}$/;
 /** What the service learns about a request while it handles it. */
 interface Visit {
   route: string;
+  /** What the key may do and asked for. */
+  asked: AskedOperation | null;
   /** Ends the use of the index. */
   end: (() => void) | null;
 }
@@ -66,7 +69,7 @@ export class HttpService {
   readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
     const started = performance.now();
     const id = this.#requestId(request);
-    const visit: Visit = { route: UNMATCHED, end: null };
+    const visit: Visit = { route: UNMATCHED, asked: null, end: null };
     this.#inFlight++;
     this.#services.recorder.requestStarted();
     let reply: HttpReply;
@@ -77,6 +80,7 @@ export class HttpService {
       reply = this.#failed(error, id, request);
     }
     const { status, body } = reply;
+    if (visit.asked !== null) await this.#audit(visit.asked, request, id, reply);
     return {
       status,
       headers: [...reply.headers, ["x-request-id", id], ...corsHeaders(request, this.#services.config.cors)],
@@ -126,14 +130,21 @@ export class HttpService {
     );
     if (inUrl !== null) checkPublic(principal);
     this.#checkThrottle(principal, request, state);
+    const asked = (): AskedOperation => {
+      const { tenant, keyId } = principal;
+      const name = state.tenants.get(tenant)?.name ?? null;
+      return { operation: route.operation, params, tenant: name, tenantId: tenant, keyId };
+    };
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
+      visit.asked = asked();
       return route.handle({ services, request, params, query, principal, state });
     }
     const name = params.name!;
     checkRights(principal, route.scope, name);
     const record = lifecycle.find(principal.tenant, name);
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
+    visit.asked = asked();
     if (USES_DOCUMENTS.includes(route.scope)) visit.end = lifecycle.uses.begin(record.uid);
     try {
       return await route.handle({ services, request, params, query, principal, state, record });
@@ -143,6 +154,17 @@ export class HttpService {
       if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
       throw new SkeinError(route.missing, "the index does not exist", { cause: error });
     }
+  }
+
+  /** The line of a change is written before the change is answered. */
+  async #audit(
+    asked: AskedOperation,
+    request: HttpRequest,
+    requestId: string,
+    { status, body }: HttpReply,
+  ): Promise<void> {
+    const entry = entryOf(asked, { requestId, address: this.#address(request), status, body });
+    if (entry !== null) await this.#services.audit.append(entry);
   }
 
   #checkPhase(): void {

@@ -1,6 +1,7 @@
 // The OpenAPI paths of all routes. A test compares them with the route table.
 
 import { analyticsPaths } from "./analytics-paths.js";
+import { auditPaths } from "./audit-paths.js";
 import { coachPaths } from "./coach-paths.js";
 import { curationPaths } from "./curation-paths.js";
 import {
@@ -295,5 +296,6 @@ export const PATHS: Readonly<Record<string, PathItem>> = {
   ...coachPaths,
   ...adminPaths,
   ...snapshotPaths,
+  ...auditPaths,
   ...serverPaths,
 };

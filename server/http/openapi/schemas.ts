@@ -13,6 +13,7 @@ import { SUGGEST } from "../../suggest/suggest-request.js";
 import { KEY } from "../../tenants/keys.js";
 import { TENANT } from "../../tenants/tenants.js";
 import { ANALYTICS_SCHEMAS } from "./analytics-schemas.js";
+import { AUDIT_SCHEMAS } from "./audit-schemas.js";
 import { COACH_SCHEMAS } from "./coach-schemas.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
@@ -344,6 +345,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...SOURCE_SCHEMAS,
   ...ANALYTICS_SCHEMAS,
   ...COACH_SCHEMAS,
+  ...AUDIT_SCHEMAS,
   Key: object(key, Object.keys(key)),
   NewKey: object({ ...key, key: { type: "string", description: "The value, shown this once." } }, [
     ...Object.keys(key),
