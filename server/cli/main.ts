@@ -4,6 +4,7 @@
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../formats/input-error.js";
 import { analyticsCommand } from "./commands/analytics.js";
+import { auditCommand } from "./commands/audit.js";
 import { backupCommand } from "./commands/backup.js";
 import { coachCommand } from "./commands/coach.js";
 import { importCommand } from "./commands/import.js";
@@ -57,6 +58,7 @@ async function run(args: readonly string[]): Promise<number> {
     analyticsCommand(),
     coachCommand(),
     keysCommand(),
+    auditCommand(),
     backupCommand(),
     restoreCommand(),
     checkCommand(setExit),
