@@ -43,6 +43,7 @@ import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
 import { QueriedIndexes } from "./matching/queried-index.js";
 import { Recorder } from "./metrics/recorder.js";
+import { finishRotation } from "./offline/rotate-secrets.js";
 import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
 import { viewOf } from "./schema/index-view.js";
@@ -96,6 +97,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   closeToOthers(dataDir, log);
   const catalog = await openCatalog(dataDir);
   undo.push(() => catalog.close());
+  await finishRotation(dataDir, catalog.state);
   for (const found of catalog.damage.found) {
     log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
   }
@@ -142,7 +144,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   });
   const analyticsPool = new AnalyticsPool(join(dataDir, "analytics"), log);
   undo.push(() => analyticsPool.stop());
-  const people = new People(secrets.keyFor("users of the query log"));
+  const people = new People(secrets.pseudonymKey);
   const logWriter = new LogWriter({
     send: (chunk) => analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() }),
     people,

@@ -4,7 +4,7 @@ import { describe } from "../input/json-value.js";
 import { isoTime } from "../input/time-reader.js";
 import type { Limits } from "../limits.js";
 import type { AuditFilter } from "./audit-reader.js";
-import { ACTIONS } from "./operations.js";
+import { AUDIT_ACTIONS } from "./operations.js";
 
 const CODE = "SK-SYS-400";
 const LIMIT = 100;
@@ -16,8 +16,8 @@ export function readAuditFilter(query: URLSearchParams, limits: Limits): AuditFi
   const isNumber = before !== null && NUMBER.test(before);
   const rules = { limits, code: CODE } as const;
   const action = query.get("action");
-  if (action !== null && !ACTIONS.includes(action))
-    throw new SkeinError(CODE, `action must be one of ${ACTIONS.join(", ")}, not ${describe(action)}`);
+  if (action !== null && !AUDIT_ACTIONS.includes(action))
+    throw new SkeinError(CODE, `action must be one of ${AUDIT_ACTIONS.join(", ")}, not ${describe(action)}`);
   return {
     beforeSeq: isNumber ? Number(before) : null,
     beforeMs: before === null || isNumber ? null : Date.parse(isoTime().read(before, "before", rules)),

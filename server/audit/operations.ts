@@ -54,7 +54,7 @@ export const OPERATIONS: Readonly<Record<string, AuditedOperation | null>> = {
   analyze: null,
 };
 
-export const ACTIONS: readonly string[] = Object.values(OPERATIONS).flatMap((one) => one?.action ?? []);
+export const AUDIT_ACTIONS: readonly string[] = Object.values(OPERATIONS).flatMap((one) => one?.action ?? []);
 
 /** A client may send a path of any length, and a proxy any address. */
 const SHOWN_CHARACTERS_MAX = 200;

@@ -20,6 +20,7 @@ import { withGlobalOptions } from "./connection.js";
 import { EXIT_FAILED, EXIT_FINE, speaksToUser } from "./failure.js";
 import { checkCommand, repairCommand } from "./offline/check.js";
 import { restoreCommand } from "./offline/restore.js";
+import { rotateSecretsCommand } from "./offline/rotate-secrets.js";
 import { VERSION } from "./version.js";
 
 const EXAMPLES = `
@@ -63,6 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
     restoreCommand(),
     checkCommand(setExit),
     repairCommand(setExit),
+    rotateSecretsCommand(),
   ]) {
     program.addCommand(command);
   }

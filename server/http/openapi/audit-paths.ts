@@ -1,5 +1,5 @@
 // The OpenAPI path of the audit log. Plain data.
-import { ACTIONS } from "../../audit/operations.js";
+import { AUDIT_ACTIONS } from "../../audit/operations.js";
 import { REQUEST_LIMITS } from "../../limits.js";
 import { data, operation, type PathItem, queryParameter } from "./operations.js";
 import { ref } from "./schemas.js";
@@ -15,7 +15,7 @@ export const auditPaths: Readonly<Record<string, PathItem>> = {
         queryParameter("limit", "At most so many; clamped.", LIMIT),
         queryParameter("before", "Only before this time, or before the entry of this number.", BEFORE),
         queryParameter("tenant", "Only those of the tenant that had this name.", { type: "string" }),
-        queryParameter("action", "Only this action.", { enum: [...ACTIONS] }),
+        queryParameter("action", "Only this action.", { enum: [...AUDIT_ACTIONS] }),
         queryParameter("key_id", "Only those of this key.", KEY_ID),
       ],
       replies: { 200: data("Newest first.", ref("AuditPage")) },

@@ -1,5 +1,5 @@
 // The OpenAPI components of the audit log. Plain data.
-import { ACTIONS } from "../../audit/operations.js";
+import { AUDIT_ACTIONS } from "../../audit/operations.js";
 import type { JsonSchema } from "../../input/readers.js";
 
 const COUNT: JsonSchema = { type: "integer", minimum: 0 };
@@ -14,7 +14,7 @@ const entry: Readonly<Record<string, JsonSchema>> = {
   tenant_id: COUNT,
   key_id: { type: ["integer", "null"], description: "Null for the bootstrap admin key." },
   address: TEXT,
-  action: { enum: [...ACTIONS] },
+  action: { enum: [...AUDIT_ACTIONS] },
   index: TEXT_OR_NULL,
   target: { ...TEXT_OR_NULL, description: "The id or the name of what was changed." },
   status: COUNT,
