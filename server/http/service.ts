@@ -1,4 +1,4 @@
-// From request to reply: route, key, throttle, scope, index, handler, in this order; every failure leaves
+// From request to reply: route, key, throttle, scope, index, handler, audit, in this order; every failure leaves
 // through one place. Knows no HTTP library and no single route.
 import { randomBytes } from "node:crypto";
 import { type AskedOperation, entryOf } from "../audit/operations.js";
