@@ -7,7 +7,7 @@ import { type AiSettings, readAiSettings } from "./ai/ai-settings.js";
 import type { CertificateFiles } from "./edge/certificate.js";
 import { ProxyTrust, proxyTrust } from "./edge/client-address.js";
 import { SkeinError } from "./errors.js";
-import { isObject, type JsonObject } from "./input/json-value.js";
+import { isObject, type JsonObject, syntaxText } from "./input/json-value.js";
 import { defaultsTo, object, optional } from "./input/object-reader.js";
 import { anything, type InputRules, integer, list, oneOf, texts } from "./input/readers.js";
 import { DEFAULT_LIMITS, type Limits } from "./limits.js";
@@ -242,10 +242,13 @@ function text(given: Given, fallback: string): string {
   return given.value;
 }
 
+/** What is no key may be one that was mistyped, so it is not shown. */
 function key(given: Given): string {
-  const value = text(given, "");
-  if (ADMIN_KEY_TEXT.test(value)) return value;
-  throw new ConfigError(`${given.label} must be 8 to 512 visible ASCII characters without spaces`);
+  const { label, value } = given;
+  const expected = "8 to 512 visible ASCII characters without spaces";
+  if (typeof value === "string" && ADMIN_KEY_TEXT.test(value)) return value;
+  if (value === "") wrong(given, expected);
+  throw new ConfigError(`${label} must be ${expected}`);
 }
 
 function certificateFiles(cert: Given, key: Given, directory: string): CertificateFiles | null {
@@ -303,7 +306,8 @@ function readFile(path: string, name: string, required: boolean): JsonObject {
   try {
     parsed = JSON.parse(content);
   } catch (error) {
-    throw new ConfigError(`${path} is not valid JSON: ${(error as Error).message}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ConfigError(`${path} is not valid JSON: ${syntaxText(error, content)}`);
   }
   if (!isObject(parsed)) throw new ConfigError(`${path} must hold a JSON object`);
   const known = [...CONFIG_OPTIONS.map((option) => option.name), ...FILE_ONLY];

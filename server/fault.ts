@@ -43,6 +43,12 @@ export const SERVER_FAULT_POINTS = [
   "reshard.after-catalog",
   "reshard.after-aside",
   "reshard.after-switch",
+  "audit.before-line",
+  "audit.during-rotation",
+  "audit.after-line",
+  "secrets.after-key",
+  "secrets.after-catalog",
+  "secrets.after-rename",
 ] as const;
 export type ServerFaultPoint = (typeof SERVER_FAULT_POINTS)[number];
 

@@ -86,6 +86,9 @@ export const REQUEST_LIMITS = {
   eventsPerRequestMax: 1_000,
   eventDocumentBytesMax: 512,
   reportRowsMax: 1_000,
+
+  // audit
+  auditRowsMax: 1_000,
 } as const satisfies Record<string, number>;
 
 /** What the server allows itself. docs/OPERATIONS.md names those that an operator may want to change. */
@@ -103,6 +106,10 @@ const SERVER_LIMITS = {
 
   // the log of slow queries
   slowQueryLinesPerSecondMax: 10,
+
+  // the audit log: bytes of one file, and files that are kept, the one that is written among them
+  auditFileBytesMax: 16 * 1024 * 1024,
+  auditFilesMax: 8,
 
   // backups: how long writes under way when one begins may take, while later ones wait
   backupWaitMsMax: 10_000,

@@ -3,8 +3,6 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadEngine } from "../engine-wasm/host/instance/engine-files.js";
-import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
-import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
 import { modelServers } from "./ai/api-keys.js";
 import { ChatEndpoint } from "./ai/chat-endpoint.js";
 import { EmbeddingEndpoints } from "./ai/embedding-endpoints.js";
@@ -12,10 +10,10 @@ import { Analytics } from "./analytics/analytics.js";
 import { AnalyticsPool } from "./analytics/analytics-pool.js";
 import { LogWriter } from "./analytics/log-writer.js";
 import { People } from "./analytics/people.js";
+import { AuditLog } from "./audit/audit-log.js";
 import { Backups } from "./backups/backups.js";
-import { finishRestore } from "./backups/restore.js";
-import { Catalog } from "./catalog/catalog.js";
 import type { ModelServers } from "./catalog/model-servers.js";
+import { ensureDefaultTenant, openCatalog } from "./catalog-at-start.js";
 import { AnswerCache } from "./cluster/answer-cache.js";
 import { Coach } from "./coach/coach.js";
 import { CoachPool } from "./coach/coach-pool.js";
@@ -42,6 +40,7 @@ import { Lifecycle } from "./lifecycle.js";
 import { createLogger, type Logger } from "./log.js";
 import { QueriedIndexes } from "./matching/queried-index.js";
 import { Recorder } from "./metrics/recorder.js";
+import { finishRotation } from "./offline/rotate-secrets.js";
 import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
 import { LiveSettings } from "./reload/live-settings.js";
@@ -60,7 +59,7 @@ import { findAdminKey } from "./tenants/admin-key.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
 import { KeyUse } from "./tenants/key-use.js";
 import { planNamed } from "./tenants/plans.js";
-import { DEFAULT_TENANT, Doorkeeper } from "./tenants/principal.js";
+import { Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
 import { QueryUnderstanding } from "./understanding/understanding.js";
@@ -101,10 +100,13 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   closeToOthers(dataDir, log);
   const catalog = await openCatalog(dataDir);
   undo.push(() => catalog.close());
+  await finishRotation(dataDir, catalog.state);
   for (const found of catalog.damage.found) {
     log.error({ found }, "a record of the catalog is damaged; restore the catalog from a backup");
   }
   const settings = new LiveSettings(config);
+  const audit = new AuditLog({ directory: dataDir, durability, limits, meter: recorder.audit, log });
+  undo.push(() => audit.close());
   const shards = await fixedShards(catalog, config, log);
   checkShardDatabases(dataDir, catalog);
   await ensureDefaultTenant(catalog);
@@ -146,7 +148,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   });
   const analyticsPool = new AnalyticsPool(join(dataDir, "analytics"), log);
   undo.push(() => analyticsPool.stop());
-  const people = new People(secrets.keyFor("users of the query log"));
+  const people = new People(secrets.pseudonymKey);
   const logWriter = new LogWriter({
     send: (chunk) => analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() }),
     people,
@@ -266,6 +268,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     runs,
     previews: new Previews(pool, config.feeds, limits, jobs),
     backups,
+    audit,
     documentQuotas,
     embedders,
     givenVectors,
@@ -356,36 +359,6 @@ function makeDirectory(path: string): void {
       mkdirSync(path);
     } else if (code !== "EEXIST" || !statSync(path).isDirectory()) throw error;
   }
-}
-
-async function openCatalog(dataDir: string): Promise<Catalog> {
-  try {
-    await finishRestore(dataDir);
-    return await Catalog.open(dataDir);
-  } catch (error) {
-    if (error instanceof StoreLockedError)
-      throw new ConfigError(`another server is running on the data directory ${dataDir}`);
-    if (error instanceof OtherVersionError) {
-      throw new ConfigError(
-        `the data directory ${dataDir} was written by another version of Skein: ${error.message}`,
-      );
-    }
-    if (error instanceof EnvelopeError || error instanceof StoreDamagedError) {
-      throw new ConfigError(
-        `the catalog of ${dataDir} cannot be read: ${error.message}; restore ${join(dataDir, "catalog")} from a backup`,
-      );
-    }
-    throw error;
-  }
-}
-
-async function ensureDefaultTenant(catalog: Catalog): Promise<void> {
-  if ([...catalog.state.tenants.values()].some((tenant) => tenant.name === DEFAULT_TENANT)) return;
-  const createdAt = new Date().toISOString();
-  await catalog.change((state) => ({
-    type: "tenant.put",
-    tenant: { id: state.nextTenantId, name: DEFAULT_TENANT, plan: "default", createdAt },
-  }));
 }
 
 /** A failure becomes the line for the person who starts the server. */

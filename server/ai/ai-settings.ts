@@ -8,6 +8,7 @@ import {
   integer,
   oneOf,
   refuse,
+  secret,
   text,
   texts,
 } from "../input/readers.js";
@@ -49,7 +50,9 @@ const ENDPOINT = object(
       checked(text(2_000), (url) => (isHttp(url) ? null : "must begin with http:// or https://")),
     ),
     model: optional(text(200)),
-    api_key: optional(checked(text(1_000), (key) => (/^[!-~]+$/.test(key) ? null : "must be visible ASCII"))),
+    api_key: optional(
+      checked(secret(text(1_000)), (key) => (/^[!-~]+$/.test(key) ? null : "must be visible ASCII")),
+    ),
     timeout_ms: defaultsTo(30_000, integer(100, 600_000)),
   },
   { unknown: "refused" },

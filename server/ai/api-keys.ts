@@ -17,6 +17,20 @@ export function openApiKey(secrets: Secrets, record: IndexRecord, setting: Keyed
   return sealed === undefined || url === null ? null : secrets.open(sealed, subject(record.tenant, url));
 }
 
+/** The record with the setting's key sealed anew. Throws UnreadableSecretError. */
+export function withResealedKey(
+  record: IndexRecord,
+  setting: KeyedSetting,
+  from: Secrets,
+  to: Secrets,
+): IndexRecord {
+  const key = openApiKey(from, record, setting);
+  const { url } = record.settings[setting];
+  if (key === null || url === null) return record;
+  const sealed = to.seal(key, subject(record.tenant, url));
+  return { ...record, sealedKeys: { ...record.sealedKeys, [setting]: sealed } };
+}
+
 function subject(tenant: number, url: string): string {
   return `API key of tenant ${tenant} for ${serverOf(url)}`;
 }

@@ -4,6 +4,7 @@
 import { Command, CommanderError } from "commander";
 import { messageOf } from "../formats/input-error.js";
 import { analyticsCommand } from "./commands/analytics.js";
+import { auditCommand } from "./commands/audit.js";
 import { backupCommand } from "./commands/backup.js";
 import { coachCommand } from "./commands/coach.js";
 import { importCommand } from "./commands/import.js";
@@ -19,6 +20,7 @@ import { withGlobalOptions } from "./connection.js";
 import { EXIT_FAILED, EXIT_FINE, speaksToUser } from "./failure.js";
 import { checkCommand, repairCommand } from "./offline/check.js";
 import { restoreCommand } from "./offline/restore.js";
+import { rotateSecretsCommand } from "./offline/rotate-secrets.js";
 import { tokenCommand } from "./offline/token.js";
 import { VERSION } from "./version.js";
 
@@ -59,11 +61,13 @@ async function run(args: readonly string[]): Promise<number> {
     analyticsCommand(),
     coachCommand(),
     keysCommand(),
+    auditCommand(),
     backupCommand(),
     restoreCommand(),
     tokenCommand(),
     checkCommand(setExit),
     repairCommand(setExit),
+    rotateSecretsCommand(),
   ]) {
     program.addCommand(command);
   }

@@ -2,6 +2,7 @@
 // it. If the caller asks for it, integers beyond 2^53 become bigints, so that an int64 stays exact.
 import { isUtf8 } from "node:buffer";
 import { type ErrorCode, SkeinError } from "../errors.js";
+import { syntaxText } from "../input/json-value.js";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -91,12 +92,4 @@ function refuseLoneSurrogates(value: unknown, code: ErrorCode): void {
       refuseLoneSurrogates(member, code);
     }
   }
-}
-
-/** V8's message without the quoted body, which may be long or secret. */
-function syntaxText(error: SyntaxError, text: string): string {
-  const position = /at position (\d+)/.exec(error.message)?.[1];
-  const early = /end of JSON/.test(error.message) || Number(position) >= text.length;
-  if (early) return `it ends too early, at position ${text.length}`;
-  return position === undefined ? "unexpected character" : `unexpected character at position ${position}`;
 }

@@ -1,6 +1,7 @@
-// From request to reply: route, key, throttle, scope, index, handler, in this order; every failure leaves
+// From request to reply: route, key, throttle, scope, index, handler, audit, in this order; every failure leaves
 // through one place. Knows no HTTP library and no single route.
 import { randomBytes } from "node:crypto";
+import { type AskedOperation, entryOf, isAudited } from "../audit/operations.js";
 import type { CatalogState } from "../catalog/state.js";
 import type { Scope } from "../catalog/types.js";
 import { clientNetwork } from "../edge/client-address.js";
@@ -28,6 +29,8 @@ interface Visit {
   /** Of the request. */
   readonly id: string;
   route: string;
+  /** What the key may do and asked for, when that is audited. */
+  asked: AskedOperation | null;
   /** Ends the use of the index. */
   end: (() => void) | null;
 }
@@ -72,7 +75,7 @@ export class HttpService {
   readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
     const started = performance.now();
     const id = this.#requestId(request);
-    const visit: Visit = { id, route: UNMATCHED, end: null };
+    const visit: Visit = { id, route: UNMATCHED, asked: null, end: null };
     this.#inFlight++;
     this.#services.recorder.requestStarted();
     let reply: HttpReply;
@@ -83,6 +86,7 @@ export class HttpService {
       reply = this.#failed(error, id, request);
     }
     const { status, body } = reply;
+    if (visit.asked !== null) await this.#audit(visit.asked, request, id, reply);
     return {
       status,
       headers: [
@@ -145,12 +149,14 @@ export class HttpService {
     this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
+      visit.asked = askedBy(principal, route, params, state);
       return route.handle({ services, request, id, params, query, principal, state });
     }
     const name = params.name!;
     checkRights(principal, route.scope, name);
     const record = lifecycle.find(principal.tenant, name);
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
+    visit.asked = askedBy(principal, route, params, state);
     if (USES_DOCUMENTS.includes(route.scope)) visit.end = lifecycle.uses.begin(record.uid);
     try {
       return await route.handle({ services, request, id, params, query, principal, state, record });
@@ -160,6 +166,17 @@ export class HttpService {
       if (foreseen || catalog.state.indexes.has(record.uid)) throw error;
       throw new SkeinError(route.missing, "the index does not exist", { cause: error });
     }
+  }
+
+  /** The line of a change is written before the change is answered. */
+  async #audit(
+    asked: AskedOperation,
+    request: HttpRequest,
+    requestId: string,
+    { status, body }: HttpReply,
+  ): Promise<void> {
+    const entry = entryOf(asked, { requestId, address: this.#address(request), status, body });
+    if (entry !== null) await this.#services.audit.append(entry);
   }
 
   #checkPhase(): void {
@@ -263,6 +280,17 @@ export class HttpService {
   #newId(): string {
     return `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
+}
+
+/** Null for what is not audited. */
+function askedBy(
+  { tenant: tenantId, keyId }: Principal,
+  { operation }: Route,
+  params: Readonly<Record<string, string>>,
+  state: CatalogState,
+): AskedOperation | null {
+  if (!isAudited(operation)) return null;
+  return { operation, params, tenant: state.tenants.get(tenantId)?.name ?? null, tenantId, keyId };
 }
 
 /** What the log says about a refusal: a sentence if the server refused by itself, the error and its stack if there was a cause. */

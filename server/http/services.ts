@@ -5,6 +5,7 @@
 import type { EmbeddingEndpoints } from "../ai/embedding-endpoints.js";
 import type { Analytics } from "../analytics/analytics.js";
 import type { LogWriter } from "../analytics/log-writer.js";
+import type { AuditLog } from "../audit/audit-log.js";
 import type { Backups } from "../backups/backups.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { Cluster } from "../cluster/cluster.js";
@@ -48,6 +49,7 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly runs: Runs;
   readonly previews: Previews;
   readonly backups: Backups;
+  readonly audit: AuditLog;
   readonly documentQuotas: DocumentQuotas;
   readonly embedders: Embedders;
   readonly givenVectors: GivenVectors;

@@ -2,7 +2,7 @@
 // does not fit is refused with one sentence: "per_page must be an integer, not "10"". Knows no member by name.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { DEFAULT_LIMITS, type Limits } from "../limits.js";
-import { describe, isObject, type JsonObject } from "./json-value.js";
+import { describe, isObject, type JsonObject, kindOf } from "./json-value.js";
 
 /** A JSON schema of the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -11,6 +11,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface InputRules {
   readonly limits: Limits;
   readonly code: ErrorCode;
+  /** The value is a secret, and so is what is in it: a refusal does not show it. */
+  readonly secret?: true;
 }
 
 /** A number, or the name of the limit that has it. */
@@ -32,7 +34,8 @@ export function refuse(path: string, why: string, rules: Pick<InputRules, "code"
 }
 
 export function wrongType(path: string, expected: string, value: unknown, rules: InputRules): never {
-  throw new SkeinError(rules.code, `${path} must be ${expected}, not ${describe(value)}`, {
+  const came = rules.secret === true ? kindOf(value) : describe(value);
+  throw new SkeinError(rules.code, `${path} must be ${expected}, not ${came}`, {
     details: { parameter: path, expected },
   });
 }
@@ -182,6 +185,14 @@ export function anyObject(): ValueReader<JsonObject> {
     takes,
     schema: { type: "object" },
     read: (value, path, rules) => (isObject(value) ? value : wrongType(path, takes, value, rules)),
+  };
+}
+
+/** The reader of a secret, or of an object with one. */
+export function secret<T>(reader: ValueReader<T>): ValueReader<T> {
+  return {
+    ...reader,
+    read: (value, path, rules, present) => reader.read(value, path, { ...rules, secret: true }, present),
   };
 }
 

@@ -135,6 +135,20 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "audit_lines_total",
+    help: "Lines of the audit log that were written.",
+    labels: [],
+    samples: ({ audit }) => [[{}, audit.lines]],
+  },
+  {
+    type: "counter",
+    name: "audit_lines_dropped_total",
+    help: "Lines of the audit log that could not be written; the server's log has them.",
+    labels: [],
+    samples: ({ audit }) => [[{}, audit.dropped]],
+  },
+  {
+    type: "counter",
     name: "cache_requests_total",
     help: "What caches were asked for and whether they had it.",
     labels: ["cache", "result"],

@@ -75,8 +75,16 @@ export class LogMeter {
   dropped = 0;
 }
 
+/** What the audit log has taken. */
+export class AuditMeter {
+  lines = 0;
+  /** Lines that could not be written. */
+  dropped = 0;
+}
+
 export class Recorder {
   readonly queryLog = new LogMeter();
+  readonly audit = new AuditMeter();
   readonly answerCache = new CacheMeter();
   readonly expansionCache = new CacheMeter();
   readonly embeddingCache = new CacheMeter();

@@ -14,6 +14,7 @@ import { type IndexRecord, isMade } from "../catalog/types.js";
 import { lockDataDir } from "../data-dir/data-lock.js";
 import { unfinishedMove } from "../reshard/folders.js";
 import { viewOf } from "../schema/index-view.js";
+import { unfinishedRotation } from "./rotate-secrets.js";
 
 export interface Examination {
   readonly task: "check" | "repair";
@@ -24,7 +25,7 @@ export interface Examination {
 }
 
 export interface Findings {
-  /** What an unfinished restore, change of the number of shards or creation of an index has left. It is not damage. */
+  /** What an unfinished restore, change of the number of shards or of the key of secrets, or creation of an index has left. It is not damage. */
   readonly unfinished: readonly string[];
   /** What is wrong with the catalog. When it cannot be read at all, nothing else was looked at. */
   readonly catalog: readonly string[];
@@ -58,7 +59,7 @@ export async function examine({ task, dataDir, index, dryRun }: Examination): Pr
         names: new Map(),
       };
     const move = await unfinishedMove(dataDir, state.shards ?? 0);
-    const unfinished = [...restore, ...move, ...unfinishedCreations(state)];
+    const unfinished = [...restore, ...move, ...unfinishedRotation(dataDir), ...unfinishedCreations(state)];
     const records = [...state.indexes.values()];
     const wanted = index === null ? null : uidsNamed(records, index);
     const names = new Map(records.map((record) => [record.uid, record.name]));

@@ -13,6 +13,7 @@ import {
   oneOf,
   ratio,
   refuse,
+  secret,
   text,
   type ValueReader,
 } from "../input/readers.js";
@@ -80,7 +81,7 @@ export const DATA_SOURCE = object(
     ),
     sync_mode: defaultsTo("upsert", oneOf(SYNC_MODES)),
     field_map: defaultsTo({}, FIELD_MAP),
-    basic_auth: optional(BASIC_AUTH),
+    basic_auth: optional(secret(BASIC_AUTH)),
     enabled: defaultsTo(true, flag(), "false: the schedule rests."),
     items_path: defaultsTo(null, path("a JSON pointer or the path of an XML element")),
     id_field: defaultsTo(null, path("a path of the feed")),

@@ -19,6 +19,14 @@ export function openCredentials(secrets: Secrets, { id, credentials }: DataSourc
   }
 }
 
+/** The source with its password sealed anew. Throws UnreadableSecretError. */
+export function withResealedPassword(source: DataSource, from: Secrets, to: Secrets): DataSource {
+  const { id, credentials } = source;
+  if (credentials === null) return source;
+  const password = from.open(credentials.sealedPassword, subject(id));
+  return { ...source, credentials: { ...credentials, sealedPassword: sealPassword(to, id, password) } };
+}
+
 function subject(source: number): string {
   return `data source ${source}`;
 }

@@ -23,6 +23,7 @@ export const OPENAPI = {
     "keys",
     "tenants",
     "snapshots",
+    "audit",
     "server",
   ].map((name) => ({
     name,

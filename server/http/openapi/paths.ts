@@ -2,6 +2,7 @@
 
 import { accessPaths } from "./access-paths.js";
 import { analyticsPaths } from "./analytics-paths.js";
+import { auditPaths } from "./audit-paths.js";
 import { coachPaths } from "./coach-paths.js";
 import { curationPaths } from "./curation-paths.js";
 import {
@@ -235,5 +236,6 @@ export const PATHS: Readonly<Record<string, PathItem>> = {
   ...coachPaths,
   ...accessPaths,
   ...snapshotPaths,
+  ...auditPaths,
   ...serverPaths,
 };

@@ -11,6 +11,7 @@ import { SIMILAR } from "../../similar/similar-request.js";
 import { SUGGEST } from "../../suggest/suggest-request.js";
 import { ACCESS_SCHEMAS } from "./access-schemas.js";
 import { ANALYTICS_SCHEMAS } from "./analytics-schemas.js";
+import { AUDIT_SCHEMAS } from "./audit-schemas.js";
 import { COACH_SCHEMAS } from "./coach-schemas.js";
 import { CURATION_SCHEMAS } from "./curation-schemas.js";
 import { SOURCE_SCHEMAS } from "./source-schemas.js";
@@ -332,6 +333,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ...ANALYTICS_SCHEMAS,
   ...COACH_SCHEMAS,
   ...ACCESS_SCHEMAS,
+  ...AUDIT_SCHEMAS,
   Snapshot: object(snapshot, Object.keys(snapshot)),
   Health: object({ status: TEXT, failed: COUNT, unseen: COUNT }, ["status"]),
 };

@@ -9,6 +9,7 @@ import { indexRoutes } from "./indexes.js";
 import { keyRoutes } from "./keys.js";
 import { metricsRoutes } from "./metrics.js";
 import { openapiRoutes } from "./openapi.js";
+import { auditRoutes } from "./operator/audit.js";
 import { queryRoutes } from "./query.js";
 import { ruleRoutes } from "./rules.js";
 import { snapshotRoutes } from "./snapshots.js";
@@ -32,4 +33,5 @@ export const ROUTES: readonly Route[] = [
   ...keyRoutes,
   ...tenantRoutes,
   ...snapshotRoutes,
+  ...auditRoutes,
 ];

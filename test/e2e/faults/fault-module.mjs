@@ -29,7 +29,7 @@ async function failures() {
   const { SkeinError } = await import("../../../dist/server/errors.js");
   return (point) => {
     if (!isMainThread || point.startsWith("catalog.")) return new StoreWriteError(`fault at ${point}`);
-    if (/^(backup|restore|reshard)\./.test(point) && point !== "backup.after-take")
+    if (/^(backup|restore|reshard|audit|secrets)\./.test(point) && point !== "backup.after-take")
       return Object.assign(new Error(`ENOSPC: fault at ${point}`), { code: "ENOSPC" });
     return new SkeinError("SK-SYS-503", `fault at ${point}`, { retryAfter: 1 });
   };

@@ -11,7 +11,12 @@ import type { View, World } from "./fault-world.js";
 export type OfflinePoint = Extract<ServerFaultPoint, `restore.${string}` | `reshard.${string}`>;
 /** Those of feeds have a test of their own. */
 export type RunPoint = Extract<ServerFaultPoint, `run.${string}`>;
-export type ServingPoint = ShardFaultPoint | Exclude<ServerFaultPoint, OfflinePoint | RunPoint>;
+/** Those of the audit log and of a change of the key of secrets have, too. */
+export type AuditPoint = Extract<ServerFaultPoint, `audit.${string}`>;
+export type SecretsPoint = Extract<ServerFaultPoint, `secrets.${string}`>;
+export type ServingPoint =
+  | ShardFaultPoint
+  | Exclude<ServerFaultPoint, OfflinePoint | RunPoint | AuditPoint | SecretsPoint>;
 
 export interface Scenario {
   /** Runs before the point is armed. */

@@ -149,7 +149,9 @@ describe("a wrong value names its option and what was expected", () => {
       /ai.coach.url must begin/,
     ],
     [{}, {}, { ai: { coach: { provider: "miner", url: "http://a" } } }, /ai.coach.url is unknown/],
-    [{}, {}, "{", /is not valid JSON/],
+    [{}, {}, "{", /is not valid JSON: it ends too early/],
+    [{}, {}, '{"admin_key": geheim-geheim}', /^(?!.*geheim).*is not valid JSON: unexpected character/],
+    [{}, {}, '{"admin_key": 123456789}', /^(?!.*1234)"admin_key" in .* must be 8 to 512 visible ASCII/],
     [{}, {}, "[]", /must hold a JSON object/],
     [{ config: "absent.json" }, {}, undefined, /cannot read the configuration file .*absent.json \(ENOENT\)/],
   ];

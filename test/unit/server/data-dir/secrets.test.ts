@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeKeys, writeKeys } from "../../../../server/data-dir/secret-keys.js";
 import { Secrets, UnreadableSecretError } from "../../../../server/data-dir/secrets.js";
 
 let directory = "";
@@ -48,4 +49,21 @@ test("a file that holds no key is not written over", () => {
   writeFileSync(join(directory, "secrets.key"), "something else");
   expect(() => new Secrets(directory).seal("x", "y")).toThrow("holds no key");
   expect(readFileSync(join(directory, "secrets.key"), "utf8")).toBe("something else");
+});
+
+test("the key of pseudonyms follows from the key of secrets, or stands in a line of its own", () => {
+  const file = join(directory, "secrets.key");
+  writeFileSync(file, `${"ab".repeat(32)}\n`);
+  const before = new Secrets(directory).pseudonymKey;
+  // frozen: the query logs of all installations depend on it
+  expect(Buffer.from(before).toString("hex")).toBe(
+    "914181c4d8cc7b73b84499cfe3af891c2baac745d47a8f4d3001f4f722f3781f",
+  );
+  writeKeys(file, { ...makeKeys(), pseudonyms: Buffer.from(before) });
+  expect(new Secrets(directory).pseudonymKey).toEqual(before);
+  expect(readFileSync(file, "utf8").split("\n")).toHaveLength(3);
+  for (const damaged of ["ab".repeat(31), `${"ab".repeat(32)}\nab`, `${"ab".repeat(32)} `.repeat(2)]) {
+    writeFileSync(file, damaged);
+    expect(() => new Secrets(directory).pseudonymKey, damaged).toThrow("holds no key");
+  }
 });

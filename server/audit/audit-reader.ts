@@ -1,0 +1,87 @@
+// Reads the audit log backwards, a block at a time, so that its size costs neither memory nor a long stretch of the event loop.
+import type { FileHandle } from "node:fs/promises";
+import { type AuditEntry, parseEntry } from "./entry.js";
+
+const BLOCK_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
+
+/** The bytes of a file up to a place; what is appended meanwhile is not read. */
+export interface AuditFile {
+  readonly file: FileHandle;
+  readonly bytes: number;
+}
+
+/** Which entries are wanted. A member that is null does not choose. */
+export interface AuditFilter {
+  /** Only those before the entry of this number, or before this time (milliseconds). */
+  readonly beforeSeq: number | null;
+  readonly beforeMs: number | null;
+  readonly tenant: string | null;
+  readonly action: string | null;
+  /** "bootstrap": those of the bootstrap admin key. */
+  readonly keyId: number | "bootstrap" | null;
+}
+
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  /** The number before which the next page begins. Absent on the last one. */
+  readonly next?: number;
+}
+
+/** The newest `limit` entries that the filter lets through, newest first. `files` are given in this order, too. */
+export async function readPage(
+  files: readonly AuditFile[],
+  filter: AuditFilter,
+  limit: number,
+  signal: AbortSignal,
+): Promise<AuditPage> {
+  const entries: AuditEntry[] = [];
+  for (const file of files) {
+    for await (const block of entriesBackwards(file)) {
+      signal.throwIfAborted();
+      for (const entry of block) {
+        if (!lets(filter, entry)) continue;
+        if (entries.length === limit) return { entries, next: entries.at(-1)!.seq };
+        entries.push(entry);
+      }
+    }
+  }
+  return { entries };
+}
+
+function lets({ beforeSeq, beforeMs, tenant, action, keyId }: AuditFilter, entry: AuditEntry): boolean {
+  return (
+    (beforeSeq === null || entry.seq < beforeSeq) &&
+    (beforeMs === null || Date.parse(entry.time) < beforeMs) &&
+    (tenant === null || entry.tenant === tenant) &&
+    (action === null || entry.action === action) &&
+    (keyId === null || entry.key_id === (keyId === "bootstrap" ? null : keyId))
+  );
+}
+
+/** The entries of the file in groups, newest first. A line that is none is left out. */
+export async function* entriesBackwards({ file, bytes }: AuditFile): AsyncGenerator<AuditEntry[]> {
+  /** The end of a line that begins before what was read. */
+  let rest: Uint8Array = NOTHING;
+  for (let end = bytes; end > 0; ) {
+    const from = Math.max(0, end - BLOCK_BYTES);
+    const block = Buffer.alloc(end - from);
+    await readFully(file, block, from);
+    const text = Buffer.concat([block, rest]);
+    const start = from === 0 ? 0 : text.indexOf(NEWLINE) + 1;
+    // No line is so long. What has no beginning here is no entry, and its end is forgotten.
+    rest = start === 0 ? NOTHING : text.subarray(0, start);
+    const lines = start === 0 && from > 0 ? [] : text.toString("utf8", start).split("\n");
+    yield lines.reverse().flatMap((line) => parseEntry(line) ?? []);
+    end = from;
+  }
+}
+
+async function readFully(file: FileHandle, into: Buffer, at: number): Promise<void> {
+  for (let read = 0; read < into.length; ) {
+    const { bytesRead } = await file.read(into, read, into.length - read, at + read);
+    if (bytesRead === 0) throw new Error("a file of the audit log has become shorter");
+    read += bytesRead;
+  }
+}

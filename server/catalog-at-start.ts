@@ -1,0 +1,39 @@
+// The catalog at a start: opened, or why it cannot be in one line, and with the tenant that every server has.
+import { join } from "node:path";
+import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
+import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
+import { finishRestore } from "./backups/restore.js";
+import { Catalog } from "./catalog/catalog.js";
+import { ConfigError } from "./config.js";
+import { DEFAULT_TENANT } from "./tenants/principal.js";
+
+/** Finishes a restore first that was cut short. Throws ConfigError. */
+export async function openCatalog(dataDir: string): Promise<Catalog> {
+  try {
+    await finishRestore(dataDir);
+    return await Catalog.open(dataDir);
+  } catch (error) {
+    if (error instanceof StoreLockedError)
+      throw new ConfigError(`another server is running on the data directory ${dataDir}`);
+    if (error instanceof OtherVersionError) {
+      throw new ConfigError(
+        `the data directory ${dataDir} was written by another version of Skein: ${error.message}`,
+      );
+    }
+    if (error instanceof EnvelopeError || error instanceof StoreDamagedError) {
+      throw new ConfigError(
+        `the catalog of ${dataDir} cannot be read: ${error.message}; restore ${join(dataDir, "catalog")} from a backup`,
+      );
+    }
+    throw error;
+  }
+}
+
+export async function ensureDefaultTenant(catalog: Catalog): Promise<void> {
+  if ([...catalog.state.tenants.values()].some((tenant) => tenant.name === DEFAULT_TENANT)) return;
+  const createdAt = new Date().toISOString();
+  await catalog.change((state) => ({
+    type: "tenant.put",
+    tenant: { id: state.nextTenantId, name: DEFAULT_TENANT, plan: "default", createdAt },
+  }));
+}

@@ -1,0 +1,24 @@
+// The OpenAPI path of the audit log. Plain data.
+import { AUDIT_ACTIONS } from "../../audit/operations.js";
+import { REQUEST_LIMITS } from "../../limits.js";
+import { data, operation, type PathItem, queryParameter } from "./operations.js";
+import { ref } from "./schemas.js";
+
+const LIMIT = { type: "integer", minimum: 1, maximum: REQUEST_LIMITS.auditRowsMax, default: 100 };
+const BEFORE = { oneOf: [{ type: "integer" }, { type: "string", format: "date-time" }] };
+const KEY_ID = { oneOf: [{ type: "integer" }, { const: "bootstrap" }] };
+
+export const auditPaths: Readonly<Record<string, PathItem>> = {
+  "/v1/audit": {
+    get: operation("audit", "listAudit", "Who has changed what. Bootstrap admin key only.", {
+      parameters: [
+        queryParameter("limit", "At most so many; clamped.", LIMIT),
+        queryParameter("before", "Only before this time, or before the entry of this number.", BEFORE),
+        queryParameter("tenant", "Only those of the tenant that had this name.", { type: "string" }),
+        queryParameter("action", "Only this action.", { enum: [...AUDIT_ACTIONS] }),
+        queryParameter("key_id", "Only those of this key.", KEY_ID),
+      ],
+      replies: { 200: data("Newest first.", ref("AuditPage")) },
+    }),
+  },
+};

@@ -1,0 +1,24 @@
+// GET /v1/audit, for the bootstrap admin key only: the lines tell of all tenants.
+import { readAuditFilter, readAuditLimit } from "../../../audit/audit-request.js";
+import type { HttpReply } from "../../port.js";
+import { dataReply } from "../../respond.js";
+import type { Route, TenantContext } from "../../router.js";
+
+export const auditRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/v1/audit",
+    operation: "listAudit",
+    access: "tenant",
+    scope: "bootstrap",
+    handle: list,
+  },
+];
+
+async function list({ services, request, query }: TenantContext): Promise<HttpReply> {
+  const { limits } = services.config;
+  const parameters = query();
+  const filter = readAuditFilter(parameters, limits);
+  const limit = readAuditLimit(parameters, limits);
+  return dataReply(await services.audit.read(filter, limit, request.signal));
+}

@@ -1,0 +1,159 @@
+// `skein rotate-secrets`, killed or failing at each of its steps: afterwards one key opens every stored secret, whether the
+// next thing is a start or another change of the key, and people in the query log stay the same ones.
+import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
+import { type FeedServer, startFeedServer } from "../world/feed-server.js";
+import { ended, makeSource, type Source, sync, syncNow } from "../world/feeds.js";
+import { eventually, expectStatus, type TestServer } from "../world/harness.js";
+import type { SecretsPoint } from "./fault-scenarios.js";
+import { World } from "./fault-world.js";
+
+const API_KEY = "key-of-the-model";
+const basicAuth = { username: "shop", password: "password-of-the-feed" };
+const SCHEMA = { fields: [{ name: "title", type: "string" }] };
+
+type Point = SecretsPoint | "catalog.before-batch" | "catalog.after-batch";
+/** In the order in which they are passed: which key is in force afterwards. */
+const POINTS: Readonly<Record<Point, "old" | "new">> = {
+  "secrets.after-key": "old",
+  "catalog.before-batch": "old",
+  "catalog.after-batch": "new",
+  "secrets.after-catalog": "new",
+  "secrets.after-rename": "new",
+};
+
+const world = new World({ feeds: { allow_hosts: ["127.0.0.1"] }, ai: { allow_hosts: ["127.0.0.1"] } });
+const whole = join(world.place, "whole");
+const keyFile = join(world.dataDir, "secrets.key");
+const nextFile = `${keyFile}.next`;
+let feeds: FeedServer;
+let models: EmbeddingServer;
+let source: Source;
+let oldKey = "";
+
+beforeAll(async () => {
+  feeds = await startFeedServer();
+  feeds.route("/feed.json", { body: '[{"id":"1","title":"shoe"}]', basicAuth });
+  models = await startEmbeddingServer({ apiKey: API_KEY });
+  const server = await world.start();
+  await server.createIndex("shop", SCHEMA);
+  const embedder = { source: "endpoint", url: models.url(), model: "small", api_key: API_KEY };
+  expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder }), 200);
+  source = await makeSource(server, "shop", {
+    url: feeds.url("/feed.json"),
+    format: "json",
+    schedule: "manual",
+    basic_auth: basicAuth,
+  });
+  await expectOpened(server);
+  expect(await server.stop()).toBe(0);
+  cpSync(world.dataDir, whole, { recursive: true });
+  oldKey = readFileSync(keyFile, "utf8");
+});
+
+afterAll(async () => {
+  await world.close();
+  await feeds.close();
+  await models.close();
+});
+
+/** The feed's server and the model's get what they ask for, and the log knows the person who searches. */
+async function expectOpened(server: TestServer): Promise<void> {
+  expect(await sync(server, source)).toMatchObject({ status: "completed", error: null });
+  await eventually(async () => {
+    const asked = { q: `shoe ${Math.random()}`, search_mode: "semantic", user_id: "ann" };
+    return (await server.query("shop", asked)).json.search_mode === "semantic";
+  }, "the model answers");
+  await eventually(async () => {
+    const { data } = (await server.get("/v1/indexes/shop/analytics/summary")).json;
+    return data.searches !== 0 && data.users === 1;
+  }, "the log has one user");
+}
+
+async function expectAllWell(): Promise<void> {
+  const server = await world.start();
+  expect(existsSync(nextFile)).toBe(false);
+  await expectOpened(server);
+  expect(await server.stop()).toBe(0);
+}
+
+function asBefore(): void {
+  rmSync(world.dataDir, { recursive: true });
+  cpSync(whole, world.dataDir, { recursive: true });
+}
+
+const rotate = () => world.skein("rotate-secrets", "--data-dir", world.dataDir);
+
+describe.each(["kill", "throw"] as const)("%s", (what) => {
+  const points = Object.keys(POINTS) as Point[];
+  test.each(points)("at %s", async (point) => {
+    asBefore();
+    world.arm(point, what);
+    const { code, text } = await rotate();
+    expect(world.spent(point)).toBe(true);
+    expect(code === null || code === 2, text).toBe(true);
+    const unfinished = existsSync(nextFile);
+    expect(unfinished).toBe(point !== "secrets.after-rename");
+    const check = await world.skein("check", "--data-dir", world.dataDir);
+    expect(check.code, check.text).toBe(0);
+    expect(check.text.includes("a change of the key of secrets was cut short")).toBe(unfinished);
+    const left = join(world.place, "left");
+    cpSync(world.dataDir, left, { recursive: true });
+
+    await expectAllWell();
+    // what fails after the batch was stored is told as a failure, but stays stored: as after a kill
+    expect(readFileSync(keyFile, "utf8") === oldKey).toBe(POINTS[point] === "old");
+
+    rmSync(world.dataDir, { recursive: true });
+    cpSync(left, world.dataDir, { recursive: true });
+    rmSync(left, { recursive: true });
+    const again = await rotate();
+    expect([again.code, again.text]).toEqual([0, expect.stringContaining("2 secrets are sealed with it")]);
+    await expectAllWell();
+  });
+});
+
+test("changes the key, again and again; the old one opens nothing any more", async () => {
+  asBefore();
+  for (let i = 0; i < 2; i++) {
+    const { code, text } = await rotate();
+    expect([code, text]).toEqual([0, expect.stringContaining("2 secrets are sealed with it")]);
+    await expectAllWell();
+  }
+  const lines = readFileSync(keyFile, "utf8");
+  expect(lines).toMatch(/^([0-9a-f]{64}\n){2}$/);
+  expect(lines).not.toContain(oldKey.trim());
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+  cpSync(join(whole, "secrets.key"), keyFile);
+  const server = await world.start();
+  const run = await ended(server, source, await syncNow(server, source));
+  expect(run).toMatchObject({ status: "auth_failed", error: expect.stringContaining("cannot be read") });
+  expect(await server.stop()).toBe(0);
+});
+
+test("names what the old key does not open, and leaves it", async () => {
+  asBefore();
+  rmSync(keyFile);
+  const none = await rotate();
+  expect(none).toEqual({ code: 2, text: expect.stringContaining("nothing is sealed") });
+  const server = await world.start(); // makes another key
+  expect(await server.stop()).toBe(0);
+  const { code, text } = await rotate();
+  expect([code, text]).toEqual([0, expect.stringContaining("0 secrets are sealed with it")]);
+  expect(text).toContain("The old key does not open the basic_auth of the data source 1; give it again.");
+  expect(text).toContain('The old key does not open the embedder.api_key of the index "shop" of tenant 1;');
+});
+
+test("is refused while a server runs, and for a directory that is none of Skein", async () => {
+  asBefore();
+  const server = await world.start();
+  expect(await rotate()).toEqual({
+    code: 2,
+    text: expect.stringMatching(/another server \(pid \d+\) is running/),
+  });
+  expect(await server.stop()).toBe(0);
+  const elsewhere = await world.skein("rotate-secrets", "--data-dir", world.place);
+  expect(elsewhere).toEqual({ code: 2, text: expect.stringContaining("is not a data directory of Skein") });
+});
