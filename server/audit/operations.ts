@@ -61,7 +61,7 @@ export function isAudited(operation: string): boolean {
   return (OPERATIONS[operation] ?? null) !== null;
 }
 
-/** A client may send a path of any length, and a proxy any address. */
+/** A client may send a path of any length. */
 const SHOWN_CHARACTERS_MAX = 200;
 
 /** A request that a key had the right to make. */
@@ -101,7 +101,7 @@ export function entryOf(
     tenant: asked.tenant,
     tenant_id: asked.tenantId,
     key_id: asked.keyId,
-    address: address.slice(0, SHOWN_CHARACTERS_MAX),
+    address,
     action: audited.action,
     index: shown(ofIndex),
     target: shown(params[audited.target] ?? data[audited.target]),

@@ -128,6 +128,7 @@ describe.each(servers)("each change over %s", (_http, server) => {
     await change("key.create", [null, id], ["POST", "/v1/keys", { name: "web", scopes: ["search"] }]);
     const ofKey = `/v1/keys/${made.id}`;
     await change("key.update", [null, id], ["PATCH", ofKey, { name: "www" }]);
+    await change("key.rotate", [null, id], ["POST", `${ofKey}/rotate`, {}]);
     await change("key.delete", [null, id], ["DELETE", ofKey]);
 
     await change("tenant.create", [null, id], ["POST", "/v1/tenants", { name: "brief" }]);
@@ -236,14 +237,14 @@ describe("small files", () => {
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, i) => 21 - i));
   });
 
-  test("the address is the client's behind a trusted proxy, cut to a bound", async () => {
+  test("the address is the client's behind a trusted proxy", async () => {
     const change = async (forwarded: string): Promise<string> => {
       const headers = { "x-forwarded-for": `10.9.9.9, ${forwarded}` };
       expectStatus(await server.patch(`${SHOP}/settings`, { num_typos: 2 }, { headers }), 200);
       return (await newest(server)).address;
     };
     expect(await change("192.0.2.7")).toBe("192.0.2.7");
-    expect(await change("x".repeat(9_000))).toHaveLength(200);
+    expect(await change("x".repeat(9_000))).toBe("127.0.0.1");
   });
 
   test("are counted in the metrics", async () => {
