@@ -39,7 +39,8 @@ export class Generator {
     const tenant = TENANTS.find((word) => as.startsWith(word)) ?? random.pick(TENANTS);
     // The bootstrap key acts for the default tenant where no header names another.
     const isDefault = as === "bootstrap" && chance(random, 10);
-    const named = operation.template.includes("{name}") ? this.#index(random, tenant) : null;
+    const isLast = operation.method === "DELETE" && operation.template.endsWith("{name}");
+    const named = operation.template.includes("{name}") ? this.#index(random, tenant, isLast) : null;
     const voice: Voice = {
       word: isDefault ? "qzdefault" : named?.startsWith(tenant) === true ? contentWord(named) : tenant,
       indexes: this.#ownIndexes(random, tenant),
@@ -60,7 +61,7 @@ export class Generator {
     };
   }
 
-  /** Those with a body have most to refuse. And an index is seldom deleted, as most requests need one. */
+  /** Those with a body have most to refuse. */
   #operation(random: Random): Operation {
     const operation = random.pick(this.operations);
     const isPlain = Object.keys(operation.bodies).length === 0;
@@ -75,8 +76,9 @@ export class Generator {
     return random.pick(this.world.principals).name;
   }
 
-  #index(random: Random, tenant: string): string {
-    const kind = random.below(12);
+  /** `isLast`: the index is to be deleted, which would leave little for others. */
+  #index(random: Random, tenant: string, isLast: boolean): string {
+    const kind = isLast && !chance(random, 4) ? 11 : random.below(12);
     if (kind < 9) return indexName(tenant, random.pick(INDEXES));
     if (kind < 11) return random.pick(ALL_INDEXES);
     return `${tenant}-missing`;

@@ -10,7 +10,8 @@ import { decodeRequest, encodeRequest, type FuzzRequest, shownRequest } from "./
 import { World } from "./world.js";
 
 /** Requests of one chapter. After it everything begins anew, on the same server. */
-const CHAPTER_REQUESTS = 400;
+const CHAPTER_REQUESTS = 300;
+const SAMPLED_REQUESTS = 20_000;
 
 export async function interfaceTarget(http: "uws" | "node", casesInTests: number): Promise<Target> {
   const world = await World.start(http);
@@ -93,7 +94,8 @@ async function learn(world: World, { request, operation }: Case, { status, json 
 /** How often what was asked and answered, and how large the server was. */
 class Tally {
   readonly #statuses = new Map<string, Map<number, number>>();
-  #mibMax = 0;
+  /** Resident memory every so many requests, and now. */
+  readonly #mib: number[] = [];
   #requests = 0;
 
   constructor(private readonly world: World) {}
@@ -103,8 +105,11 @@ class Tally {
     const statuses = this.#statuses.get(name) ?? new Map<number, number>();
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     this.#statuses.set(name, statuses);
-    if (this.#requests++ % 100 === 0)
-      this.#mibMax = Math.max(this.#mibMax, this.world.server.residentMiB() ?? 0);
+    if (this.#requests++ % SAMPLED_REQUESTS === 0) this.#sample();
+  }
+
+  #sample(): void {
+    this.#mib.push(Math.round(this.world.server.residentMiB() ?? 0));
   }
 
   /** Throws when the server does not answer any more. */
@@ -117,7 +122,7 @@ class Tally {
         const counts = [...statuses].sort(([a], [b]) => a - b).map(([code, count]) => `${code}: ${count}`);
         return `  ${name.padEnd(24)} ${counts.join(", ")}`;
       });
-    const mib = (this.world.server.residentMiB() ?? 0).toFixed(0);
-    return `${rows.join("\n")}\n${this.#requests} requests; the server has ${mib} MiB, at most ${this.#mibMax.toFixed(0)} MiB`;
+    this.#sample();
+    return `${rows.join("\n")}\n${this.#requests} requests; MiB every ${SAMPLED_REQUESTS}: ${this.#mib.join(" ")}`;
   }
 }

@@ -80,7 +80,8 @@ export function mutateValue(random: Random, value: unknown): unknown {
   } else {
     const extra = random.pick(EXTRA_NAMES);
     const target = typeof at[name] === "object" && at[name] !== null ? (at[name] as Holder) : at;
-    Object.defineProperty(target, extra, { value: anyValue(random), enumerable: true, configurable: true });
+    const descriptor = { value: anyValue(random), enumerable: true, configurable: true };
+    if (!Array.isArray(target)) Object.defineProperty(target, extra, descriptor);
   }
   return holder.root;
 }
@@ -219,5 +220,5 @@ export function mutatePath(random: Random, path: string): string {
     default:
       segments[at] = segments[at]!.toUpperCase();
   }
-  return segments.join("/");
+  return `/${segments.slice(1).join("/")}`;
 }

@@ -24,9 +24,13 @@ export interface FuzzRequest {
 const TRANSFERS = ["gzip", "cut"] as const;
 type Transfer = (typeof TRANSFERS)[number];
 
-const START = /^(\S+) (\S+) (\S+)$/;
+const START = /^(\S+) ([A-Z]+) (\/\S*)$/;
 const HEADER = /^([\w-]+): ?(.*)$/;
 const CUT_BYTES = 9;
+/** Heads up to here are surely not too long for the HTTP library. */
+const HEAD_BYTES_SAFE = 15_000;
+/** Characters that are shown of one that is repeated. */
+const REPEATED_SHOWN = 20;
 
 export function encodeRequest({ as, method, path, headers, transfer, body }: FuzzRequest): Uint8Array {
   const head = [
@@ -77,6 +81,16 @@ export function saidBy({ path, headers, body }: FuzzRequest): string {
 /** For a person: long bodies are shortened, and other bytes than text are escaped. */
 export function shownRequest(request: FuzzRequest): string {
   const text = Buffer.from(encodeRequest(request)).toString("latin1");
-  const shown = JSON.stringify(text).slice(1, -1).replaceAll("\\n", "\n").replaceAll('\\"', '"');
+  const shown = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll("\\n", "\n")
+    .replaceAll('\\"', '"')
+    .replace(/(.)\1{60,}/g, (run: string) => `${run.slice(0, REPEATED_SHOWN)}...(${run.length} times)`);
   return shown.length > 6000 ? `${shown.slice(0, 6000)}... (${text.length} bytes)` : shown;
+}
+
+/** A long head, or a path with other bytes than ASCII, may be refused by the HTTP library, which knows no envelope. */
+export function isForTheLibrary({ path, headers }: FuzzRequest): boolean {
+  const bytes = path.length + headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  return bytes > HEAD_BYTES_SAFE || /[\x80-\xff]/.test(path);
 }

@@ -56,6 +56,7 @@ const FIELDS = [
 export const FIELD_NAMES = FIELDS.map(({ name }) => name);
 
 const DOCUMENTS = 12;
+const PEOPLE = ["ann", "bob", "cem", "dan", "eve"];
 
 /** How an index begins: the requests below /v1/indexes that make it and everything in it. */
 export function beginningOf(name: string): (readonly [path: string, body: object])[] {
@@ -76,12 +77,24 @@ export function beginningOf(name: string): (readonly [path: string, body: object
   return [
     ["", { name, schema: { fields: FIELDS, default_sorting_field: "price" } }],
     [`/${name}/documents/batch`, { documents }],
-    [`/${name}/ranking-rules`, { name: `${word} rule`, type: "pin", effect: { documents: ["3"] } }],
+    [
+      `/${name}/ranking-rules`,
+      {
+        name: `${word} rule`,
+        type: "pin",
+        conditions: { query_contains: ["shoe"] },
+        effect: { documents: ["3"] },
+      },
+    ],
     [`/${name}/synonyms`, { synonyms: [`${word}syn`, "shoe"] }],
     [
       `/${name}/data-sources`,
       { url: `http://127.0.0.1:{feeds}/${word}.json`, format: "json", field_map: { name: "title" } },
     ],
-    [`/${name}/query`, { q: `${word} shoe` }],
+    // What people search in vain is what the coach has to say of this index.
+    ...PEOPLE.map(
+      (person) => [`/${name}/query`, { q: `umbrella${word}`, user_id: `${word} ${person}` }] as const,
+    ),
+    [`/${name}/coach/analyze`, {}],
   ];
 }

@@ -157,7 +157,10 @@ export class Values {
   /** An object whose members the document does not name: filters, documents, maps of fields. */
   #map(values: unknown, name: string, depth: number): unknown {
     const { random } = this;
-    if (typeof values !== "object" && name !== "filters") return this.#document();
+    if (typeof values !== "object" && name !== "filters") {
+      const { id, ...members } = this.#document();
+      return chance(random, 4) ? { id, ...members } : members;
+    }
     const fields = (wordsFor("fields", this.voice) ?? []) as readonly string[];
     const schema = typeof values === "object" && values !== null ? (values as Schema) : {};
     const entries = Array.from({ length: random.below(3) }, () => [
@@ -175,7 +178,7 @@ export class Values {
     return Array.from({ length }, () => this.of((schema.items ?? {}) as Schema, name, depth + 1));
   }
 
-  #document(): object {
+  #document(): Record<string, unknown> {
     const words = documentWords(this.voice);
     return this.random.pick(this.careful ? words.slice(0, GOOD_WORDS) : words);
   }

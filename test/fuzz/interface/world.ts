@@ -184,6 +184,8 @@ export class World {
       const reply = await this.#expect("POST", `/v1/indexes${path}`, { ...as(tenant), body: text });
       this.remember(`/v1/indexes${path}`, reply.json.data?.id);
     }
+    for (const { id } of await this.#listed(`/v1/indexes/${name}/coach/recommendations`, as(tenant)))
+      this.remember("/v1/coach/recommendations", id);
   }
 
   async #clear(): Promise<void> {
