@@ -61,6 +61,8 @@ const IDS = ["0", "3", "11", "feed1", "missing", "export", "a/b", ".", "..", "é
 /** None leads off loopback: what is not loopback is reserved for documentation or cannot exist. */
 const URLS = [
   "http://127.0.0.1:{feeds}/WORD.json",
+  "http://127.0.0.1:{feeds}/WORD.csv",
+  "http://127.0.0.1:{feeds}/WORD.xml",
   "http://127.0.0.1:{feeds}/missing",
   "http://127.0.0.1:{feeds}/locked",
   "http://user:pass%40@127.0.0.1:{feeds}/WORD.csv",

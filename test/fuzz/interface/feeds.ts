@@ -10,6 +10,9 @@ export async function startFeeds(): Promise<Server> {
     else if (url.startsWith("/missing")) response.writeHead(404).end();
     else if (url.startsWith("/locked")) response.writeHead(401).end();
     else if (url.startsWith("/away")) response.writeHead(302, { location: "http://192.0.2.1/feed" }).end();
+    else if (url.includes(".csv")) response.end(`id,name,price\n1,${name} row,2\n2,"${name}",x\n3\n`);
+    else if (url.includes(".xml"))
+      response.end(`<rss><item><g:id>1</g:id><title>${name}</title></item></rss>`);
     else {
       const items = [1, 2, 3].map((n) => ({ id: `feed${n}`, name: `${name} item ${n}`, price: n }));
       response.end(JSON.stringify(items));

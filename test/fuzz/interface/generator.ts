@@ -68,11 +68,12 @@ export class Generator {
     return isPlain && chance(random, 2) ? random.pick(this.operations) : operation;
   }
 
-  /** Mostly a key that may do it: those with all rights of a tenant are picked more often. */
+  /** Mostly a key that may do it, or all of it but for one index only. */
   #asker(random: Random): string {
     const kind = random.below(10);
-    if (kind < 5) return `${random.pick(TENANTS)}-admin`;
-    if (kind < 6) return "bootstrap";
+    if (kind < 3) return `${random.pick(TENANTS)}-admin`;
+    if (kind < 6) return `${random.pick(TENANTS)}-shoes`;
+    if (kind < 7) return "bootstrap";
     return random.pick(this.world.principals).name;
   }
 

@@ -38,7 +38,7 @@ export class Judge {
   /** Tenants whose indexes have been exchanged or copied: what is whose within them is no longer known. */
   readonly #mixed = new Set<string>();
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly world: Pick<World, "contract" | "wordOf">) {}
 
   /** Everything is as it was at the beginning. */
   forget(): void {
@@ -98,8 +98,8 @@ export class Judge {
     const other = TENANTS.find((word) => word !== tenant && text.includes(word) && !said.includes(word));
     if (other !== undefined) finding(`${principal.name} is told of ${other}: ${around(text, other)}`);
     if (rights === null || this.#mixed.has(tenant)) return;
-    const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).map(
-      contentWord,
+    const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).flatMap(
+      (name) => [name, contentWord(name)],
     );
     const told = hidden.find((word) => text.includes(word) && !said.includes(word));
     if (told !== undefined) finding(`${principal.name} is told of ${told}: ${around(text, told)}`);

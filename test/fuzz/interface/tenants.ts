@@ -75,7 +75,14 @@ export function beginningOf(name: string): (readonly [path: string, body: object
     ...(i % 2 === 0 ? { embedding: Array.from({ length: 512 }, (_, n) => (n % (i + 2) === 0 ? 1 : 0)) } : {}),
   }));
   return [
-    ["", { name, schema: { fields: FIELDS, default_sorting_field: "price" } }],
+    [
+      "",
+      {
+        name,
+        schema: { fields: FIELDS, default_sorting_field: "price" },
+        settings: { embedder: { source: name.endsWith("shoes") ? "pushed" : "auto" } },
+      },
+    ],
     [`/${name}/documents/batch`, { documents }],
     [
       `/${name}/ranking-rules`,

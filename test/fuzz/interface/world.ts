@@ -40,12 +40,13 @@ const NOBODY: readonly Principal[] = [
 ];
 const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
 /** Of the key that expires. Until then it is a key like any other. */
-const EXPIRY_MS = 1_000;
+const EXPIRY_MS = 150;
 /** Of a kind of records that are remembered. */
 const IDS_MAX = 40;
 
 /** Limits that requests reach without being large, and feeds that nobody waits for. */
 const CONFIG = {
+  cors: "*",
   plans: [{ name: "small", searches_per_month: 20, documents: 15, coach_per_month: 1 }],
   feeds: { allow_hosts: ["127.0.0.1"], timeout_s: 5 },
   ai: { allow_hosts: ["127.0.0.1"] },
