@@ -3,7 +3,7 @@
 import type { Random } from "../../../bench/random.js";
 import type { Voice } from "./dictionary.js";
 import { mutateJson, mutatePath, mutateValue, oddSegment } from "./mutations.js";
-import type { Operation, Parameter } from "./operations.js";
+import { type Operation, type Parameter, resolved } from "./operations.js";
 import type { FuzzRequest } from "./request.js";
 import { ALL_INDEXES, contentWord, INDEXES, indexName, TENANTS } from "./tenants.js";
 import { chance, oddText, percentEncoded, Values } from "./values.js";
@@ -25,16 +25,28 @@ const MEDIA = [
   "application/json, text/plain",
 ];
 const ENCODINGS = ["gzip", "br", "identity", "GZIP", "gzip, gzip", "deflate", "x"];
+/** An operation whose body has so many members more is asked once more. */
+const MEMBERS_PER_SHARE = 5;
 const NDJSON_LINES = [0, 1, 3, 20];
 
 export class Generator {
+  /** Those with more to get wrong stand there more often. */
+  readonly #operations: readonly Operation[];
+
   constructor(
     private readonly world: World,
-    private readonly operations: readonly Operation[],
-  ) {}
+    operations: readonly Operation[],
+  ) {
+    this.#operations = operations.flatMap((operation) => {
+      const members = Object.values(operation.bodies).map(
+        (schema) => Object.keys(resolved(schema, world.document).properties ?? {}).length,
+      );
+      return Array<Operation>(1 + Math.ceil(Math.max(0, ...members) / MEMBERS_PER_SHARE)).fill(operation);
+    });
+  }
 
   request(random: Random): FuzzRequest {
-    const operation = this.#operation(random);
+    const operation = random.pick(this.#operations);
     const as = this.#asker(random);
     const tenant = TENANTS.find((word) => as.startsWith(word)) ?? random.pick(TENANTS);
     // The bootstrap key acts for the default tenant where no header names another.
@@ -59,13 +71,6 @@ export class Generator {
       transfer,
       body,
     };
-  }
-
-  /** Those with a body have most to refuse. */
-  #operation(random: Random): Operation {
-    const operation = random.pick(this.operations);
-    const isPlain = Object.keys(operation.bodies).length === 0;
-    return isPlain && chance(random, 2) ? random.pick(this.operations) : operation;
   }
 
   /** Mostly a key that may do it, or all of it but for one index only. */

@@ -98,6 +98,8 @@ export function beginningOf(name: string): (readonly [path: string, body: object
       `/${name}/data-sources`,
       { url: `http://127.0.0.1:{feeds}/${word}.json`, format: "json", field_map: { name: "title" } },
     ],
+    // A feed that asks for a password becomes an incident.
+    [`/${name}/data-sources`, { url: `http://127.0.0.1:{feeds}/locked/${word}`, format: "json" }],
     // What people search in vain is what the coach has to say of this index.
     ...PEOPLE.map(
       (person) => [`/${name}/query`, { q: `umbrella${word}`, user_id: `${word} ${person}` }] as const,

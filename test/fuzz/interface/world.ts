@@ -183,7 +183,11 @@ export class World {
     for (const [path, body] of beginningOf(name)) {
       const text = JSON.stringify(body).replaceAll("{feeds}", String(portOf(this.feeds)));
       const reply = await this.#expect("POST", `/v1/indexes${path}`, { ...as(tenant), body: text });
-      this.remember(`/v1/indexes${path}`, reply.json.data?.id);
+      const id = reply.json.data?.id;
+      this.remember(`/v1/indexes${path}`, id);
+      if (!path.endsWith("/data-sources")) continue;
+      const { data } = (await this.#expect("POST", `/v1/indexes${path}/${id}/sync-now`, as(tenant))).json;
+      this.remember(`/v1/indexes${path}/${id}/runs`, (data as { run_id?: unknown }).run_id);
     }
     for (const { id } of await this.#listed(`/v1/indexes/${name}/coach/recommendations`, as(tenant)))
       this.remember("/v1/coach/recommendations", id);
