@@ -40,7 +40,10 @@ function verdict(given: Given, status: number, body: object, headers: Reply["hea
   }
 }
 
-const SUGGEST = { operation: "suggest", text: "POST /v1/indexes/qzacme-shoes/suggest\n\n{}" };
+const SUGGEST = {
+  operation: "suggest",
+  text: 'POST /v1/indexes/qzacme-shoes/suggest\n\n{"q": "b", "suggest_by": "title"}',
+};
 const GET_KEY = { operation: "getKey", text: "GET /v1/keys/1" };
 
 function suggestions(value: string): object {
@@ -71,7 +74,7 @@ test("it lets a reply repeat what the request said", () => {
 
 test("it notices an index that the key does not cover", () => {
   expect(verdict(SUGGEST, 200, suggestions("qzacmeprivate boot"))).toContain("is told of qzacmeprivate");
-  const text = "POST /v1/indexes/qzacme-private/suggest\n\n{}";
+  const text = SUGGEST.text.replace("shoes", "private");
   expect(verdict({ ...SUGGEST, text }, 200, suggestions("boot"))).toContain("does not cover qzacme-private");
   const swap = 'POST /v1/indexes/qzacme-shoes/swap-with\n\n{"target_index": "qzacme-private"}';
   const swapped = { data: { index: "qzacme-shoes", target: "qzacme-private", dropped: false } };
@@ -88,6 +91,17 @@ test("it notices a success without the right to it", () => {
   expect(verdict({ operation: "listTenants", text: "GET /v1/tenants" }, 200, { data: [] })).toContain(
     "bootstrap",
   );
+});
+
+test("it notices accepted requests that the document does not describe", () => {
+  const request = (body: string): Given => ({
+    ...SUGGEST,
+    text: `POST /v1/indexes/qzacme-shoes/suggest\n\n${body}`,
+  });
+  expect(verdict(request('{"q": 1, "suggest_by": "title"}'), 200, suggestions("boot"))).toContain(
+    "request does not fit",
+  );
+  expect(verdict(request("{q}"), 200, suggestions("boot"))).toContain("no JSON");
 });
 
 test("it notices replies that the document does not promise", () => {

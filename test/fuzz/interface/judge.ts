@@ -54,11 +54,21 @@ export class Judge {
     }
     if (reply.status >= 500) finding(`answered ${reply.status}: ${reply.text.slice(0, 500)}`);
     this.world.contract.checkReply(request.method, request.path, reply);
+    this.#checkRequest(one, reply);
     checkHeaders(request, reply);
     if (reply.status >= 400) checkError(one, reply);
     else checkLines(reply);
     if (reply.status < 300) this.#checkRights(one);
     this.#checkIsolation(one, reply);
+  }
+
+  /** JSON that the server accepts fits the document, which tells clients what they can send. */
+  #checkRequest({ request, operation }: Case, reply: Reply): void {
+    const { body, path, method } = request;
+    const isJson = operation?.bodies["application/json"] !== undefined;
+    if (reply.status >= 300 || !isJson || body === null || body.length === 0) return;
+    if (operation.id === "sendEvents") return; // each event is rejected by itself
+    this.world.contract.checkRequest(method, path, parsed(body), reply);
   }
 
   /** A request that lacks the scope or the index never succeeds. */
@@ -110,6 +120,14 @@ export class Judge {
     if (reply.status >= 300 || request.body === null) return;
     const named = ALL_INDEXES.filter((name) => saidBy(request).includes(name));
     if (named.length > 1) for (const name of named) this.#mixed.add(name.split("-")[0]!);
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8"));
+  } catch {
+    return finding("a body that is no JSON is accepted");
   }
 }
 
