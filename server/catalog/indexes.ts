@@ -1,7 +1,7 @@
 // Makes index records: a new one from a create body, a changed one from a PATCH body. Slots are permanent. A field whose
 // type or flags change gets a new slot, so that an old segment never answers for the new definition. Pure functions; the
 // catalog stores what they return.
-import { describe } from "../input/json-value.js";
+import { describe, isObject } from "../input/json-value.js";
 import { object, optional, required } from "../input/object-reader.js";
 import { type InputRules, refuse, text } from "../input/readers.js";
 import type { Limits } from "../limits.js";
@@ -64,6 +64,7 @@ export function readNewIndex(body: unknown, limits: Limits, servers: ModelServer
 /**
  * The record after a PATCH body {schema: {fields?, default_sorting_field?}}: listed fields are added, changed
  * or (drop: true) removed, others stay. `hasRecords`: documents exist, so no field may become required.
+ * Throws SK-IX-400.
  */
 export function readChangedIndex(
   record: IndexRecord,
@@ -75,6 +76,9 @@ export function readChangedIndex(
   const { name, schema } = INDEX_CHANGE.read(body, "", rules, {
     schema: { default_sorting_field: record.defaultSortingField },
   });
+  // A change of nothing would rather be one whose schema stands in the wrong place.
+  if (isObject(body) && !Object.hasOwn(body, "schema"))
+    refuse("schema", "is missing; expected an object", rules);
   if (name !== undefined && name !== record.name)
     refuse("name", "cannot be changed; use swap-with to exchange two indexes", rules);
   const { fields, default_sorting_field: sorting, ...others } = schema;

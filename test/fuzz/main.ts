@@ -1,28 +1,32 @@
 // `npm run fuzz -- TARGET --seed S --minutes M`: one target in a thread of its own, so that a kernel that never ends is
-// noticed too. Each finding becomes a file under regressions/, which `npm test` replays from then on.
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+// noticed too. Each finding becomes a file under regressions/, which `npm test` replays from then on. `--cases N` ends after
+// so many cases, `--replay FILE` tries one such file.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { Random } from "../../bench/random.js";
-import { type Failure, fuzz } from "./run.js";
+import { type Failure, fuzz, problemOf } from "./run.js";
 import { TARGETS } from "./targets.js";
 
 /** A case that takes longer has hung. */
 const CASE_MS_MAX = 60_000;
 const WATCH_MS = 1_000;
 const FAILURES_MAX = 5;
-const USAGE = `usage: npm run fuzz -- TARGET [--seed S] [--minutes M]; targets: ${Object.keys(TARGETS).join(", ")}`;
+const USAGE = `usage: npm run fuzz -- TARGET [--seed S] [--minutes M] [--cases N] [--replay FILE]; targets: ${Object.keys(TARGETS).join(", ")}`;
 
 interface Job {
   readonly target: string;
   readonly seed: number;
   readonly minutes: number;
+  readonly casesMax: number;
+  /** The input of a finding that is tried alone; null: inputs are made up. */
+  readonly replayed: Uint8Array | null;
   /** The case that is running, and how many there were. */
   readonly progress: SharedArrayBuffer;
 }
 
-type Message = { readonly cases: number; readonly failures: readonly Failure[] };
+type Message = { readonly cases: number; readonly failures: readonly Failure[]; readonly report: string };
 
 function readJob(): Job {
   const { values, positionals } = parseArgs({
@@ -30,15 +34,24 @@ function readJob(): Job {
     options: {
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       minutes: { type: "string", default: "1" },
+      cases: { type: "string", default: "Infinity" },
+      replay: { type: "string" },
     },
   });
   const [target] = positionals;
   const [seed, minutes] = [Number(values.seed), Number(values.minutes)];
-  if (target === undefined || !Object.hasOwn(TARGETS, target) || !Number.isInteger(seed) || !(minutes > 0)) {
+  const casesMax = Number(values.cases);
+  const isKnown = target !== undefined && Object.hasOwn(TARGETS, target);
+  if (!isKnown || !Number.isInteger(seed) || !(minutes > 0) || !(casesMax > 0)) {
     console.error(USAGE);
     process.exit(2);
   }
-  return { target, seed, minutes, progress: new SharedArrayBuffer(8) };
+  const replayed = values.replay === undefined ? null : inputOf(values.replay);
+  return { target, seed, minutes, casesMax, replayed, progress: new SharedArrayBuffer(8) };
+}
+
+function inputOf(file: string): Uint8Array {
+  return Buffer.from((JSON.parse(readFileSync(file, "utf8")) as { input: string }).input, "base64");
 }
 
 /** Writes a finding beside the others, under the next number. Returns its path. */
@@ -58,8 +71,16 @@ function keep(target: string, { input, why, caseSeed }: Failure): string {
   return path;
 }
 
-function report(target: string, failures: readonly Failure[]): void {
-  for (const failure of failures) console.log(`FOUND: ${failure.why}\n  kept as ${keep(target, failure)}`);
+function report({ target, seed }: Job, failures: readonly Failure[]): void {
+  for (const failure of failures) {
+    const file = keep(target, failure);
+    console.log(
+      `FOUND: ${failure.why}\n  kept as ${file}; to repeat: npm run fuzz -- ${target} --replay ${file}`,
+    );
+    console.log(
+      `  with all before it: npm run fuzz -- ${target} --seed ${seed} --cases ${failure.caseNumber}`,
+    );
+  }
 }
 
 async function watch(job: Job): Promise<void> {
@@ -77,15 +98,22 @@ async function watch(job: Job): Promise<void> {
     clearInterval(timer);
     await worker.terminate();
     const input = (await TARGETS[target]!()).generate(new Random(caseSeed));
-    report(target, [{ caseSeed, why: `no end within ${CASE_MS_MAX} ms`, input }]);
+    report(job, [
+      { caseSeed, caseNumber: Atomics.load(counters, 1), why: `no end within ${CASE_MS_MAX} ms`, input },
+    ]);
     process.exit(1);
   };
-  const { cases, failures } = await new Promise<Message>((resolve, reject) => {
+  const {
+    cases,
+    failures,
+    report: told,
+  } = await new Promise<Message>((resolve, reject) => {
     worker.once("message", resolve);
     worker.once("error", reject);
   });
   clearInterval(timer);
-  report(target, failures);
+  if (told !== "") console.log(told);
+  report(job, failures);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   console.log(
     `fuzz ${target} --seed ${seed} --minutes ${minutes}: ${cases} cases in ${seconds} s, ${failures.length} findings`,
@@ -93,12 +121,17 @@ async function watch(job: Job): Promise<void> {
   process.exit(failures.length === 0 ? 0 : 1);
 }
 
-async function work({ target: name, seed, minutes, progress }: Job): Promise<void> {
+async function work({ target: name, seed, minutes, casesMax, replayed, progress }: Job): Promise<void> {
   const counters = new Int32Array(progress);
   const target = await TARGETS[name]!();
+  if (replayed !== null) {
+    console.log((await problemOf(target, replayed)) ?? "it finds nothing");
+    await target.close();
+    process.exit(0);
+  }
   const outcome = await fuzz(target, {
     seed,
-    casesMax: Number.POSITIVE_INFINITY,
+    casesMax,
     msMax: minutes * 60_000,
     failuresMax: FAILURES_MAX,
     onCase: (caseSeed) => {
@@ -106,8 +139,9 @@ async function work({ target: name, seed, minutes, progress }: Job): Promise<voi
       Atomics.add(counters, 1, 1);
     },
   });
+  const report = (await target.report?.()) ?? "";
   await target.close();
-  parentPort!.postMessage(outcome satisfies Message);
+  parentPort!.postMessage({ ...outcome, report } satisfies Message);
 }
 
 await (isMainThread ? watch(readJob()) : work(workerData as Job));

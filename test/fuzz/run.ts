@@ -4,6 +4,8 @@ import type { Target } from "./target.js";
 
 export interface Failure {
   readonly caseSeed: number;
+  /** In its run, from 1. */
+  readonly caseNumber: number;
   readonly why: string;
   readonly input: Uint8Array;
 }
@@ -45,7 +47,7 @@ export async function fuzz(target: Target, budget: Budget): Promise<Outcome> {
     const why = await problemOf(target, input);
     if (why === null || kinds.has(kindOf(why))) continue;
     kinds.add(kindOf(why));
-    failures.push({ caseSeed, ...(await shrink(target, input, why)) });
+    failures.push({ caseSeed, caseNumber: cases + 1, ...(await shrink(target, input, why)) });
   }
   return { cases, failures };
 }

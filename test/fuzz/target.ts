@@ -7,6 +7,10 @@ export interface Target {
   generate(random: Random): Uint8Array;
   /** Throws when the product does with this input what it must not do. */
   check(input: Uint8Array): void | Promise<void>;
+  /** Cases of the short run in `npm test`, where it is not the usual number. */
+  readonly casesInTests?: number;
+  /** What a long run tells in the end. Throws when something is wrong then. */
+  report?(): Promise<string>;
   close(): Promise<void>;
 }
 

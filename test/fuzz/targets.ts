@@ -2,6 +2,7 @@
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import { feedTarget } from "./feed-target.js";
 import { batchTarget, importTarget } from "./intake-target.js";
+import { interfaceTarget } from "./interface/interface-target.js";
 import { eventsTarget, queryLogTarget } from "./log-target.js";
 import { programTarget } from "./program-target.js";
 import { filterTarget } from "./queries/filter-target.js";
@@ -29,5 +30,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),
   understanding: async () => understandingTarget(),
+  interface: () => interfaceTarget("uws", 3_000),
+  "interface-node": () => interfaceTarget("node", 600),
   tokens: async () => tokenTarget(await loadEngine("checked")),
 };

@@ -139,6 +139,15 @@ describe("a change of the schema", () => {
   const change = (schema: object, hasRecords = true, record = make(BASE)): IndexRecord =>
     readChangedIndex(record, { schema }, hasRecords, DEFAULT_LIMITS);
 
+  test.each([{}, { fields: [{ name: "color", type: "string" }] }])(
+    "%j has no schema and is refused",
+    (body) => {
+      const refused = (): IndexRecord => readChangedIndex(make(BASE), body, true, DEFAULT_LIMITS);
+      expect(refused).toThrow("schema is missing; expected an object");
+      expect(refused).toThrow(expect.objectContaining({ code: "SK-IX-400" }));
+    },
+  );
+
   test("adds a field with the next slot and makes segments stale", () => {
     const record = change({ fields: [{ name: "color", type: "string", facet: true }] });
     expect(field(record, "color").slot).toBe(4);

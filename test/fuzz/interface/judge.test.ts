@@ -1,0 +1,121 @@
+// The judge of the interface fuzzer must notice what it is there for: replies as a faulty server would give them.
+import { expect, test } from "vitest";
+import { OPENAPI } from "../../../server/http/openapi/document.js";
+import { OpenApiContract } from "../../e2e/world/openapi-contract.js";
+import type { Reply, ReplyBody } from "../../e2e/world/reply.js";
+import { type Case, Judge } from "./judge.js";
+import { type OpenApi, operationsOf } from "./operations.js";
+import { decodeRequest } from "./request.js";
+import type { Rights } from "./world.js";
+
+const OPERATIONS = operationsOf(OPENAPI as unknown as OpenApi);
+const JSON_TYPE = { "content-type": "application/json; charset=utf-8", "x-request-id": "1" };
+const SEARCHER: Rights = { scopes: ["search"], indexes: ["qzacme-shoes*"] };
+const NAMES = { error: "there is no such key", code: "SK-SYS-404" };
+
+interface Given {
+  operation: string;
+  text: string;
+  rights?: Rights | null;
+  key?: string;
+}
+
+/** What the judge says of a reply; empty when it is well. */
+function verdict(given: Given, status: number, body: object, headers: Reply["headers"] = JSON_TYPE): string {
+  const { operation, text, rights = SEARCHER, key = "qzacme-search" } = given;
+  const tenant = key.startsWith("qz") ? key.split("-")[0]! : null;
+  const one: Case = {
+    request: decodeRequest(Buffer.from(`${key} ${text}`))!,
+    principal: { name: key, key: "k", tenant, keyId: 1 },
+    rights,
+    operation: OPERATIONS.find(({ id }) => id === operation),
+  };
+  const reply = { status, headers, text: JSON.stringify(body), json: body as ReplyBody };
+  const judge = new Judge({ contract: OpenApiContract.of(JSON.stringify(OPENAPI)), wordOf: () => "" });
+  try {
+    judge.check(one, reply);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const SUGGEST = {
+  operation: "suggest",
+  text: 'POST /v1/indexes/qzacme-shoes/suggest\n\n{"q": "b", "suggest_by": "title"}',
+};
+const GET_KEY = { operation: "getKey", text: "GET /v1/keys/1" };
+
+function suggestions(value: string): object {
+  return { data: { suggestions: [{ value, field: "title", document_id: "1" }], took_ms: 1 } };
+}
+
+test("it says nothing of a good reply", () => {
+  expect(verdict(SUGGEST, 200, suggestions("qzacmeshoes boot"))).toBe("");
+  expect(verdict(GET_KEY, 404, NAMES)).toBe("");
+});
+
+test("it notices somebody else's data", () => {
+  expect(verdict(SUGGEST, 200, suggestions("a qzboltshoes boot"))).toContain("is told of qzbolt");
+  expect(verdict(GET_KEY, 404, { ...NAMES, error: "not of QZBOLT" })).toContain("is told of qzbolt");
+  const anyone = { ...SUGGEST, key: "garbage", rights: null };
+  const unknown = { error: "the key is not qzacme-shoes", code: "SK-SYS-401" };
+  const headers = { ...JSON_TYPE, "www-authenticate": "Bearer" };
+  expect(verdict({ ...anyone, text: "POST /v1/indexes/x/suggest" }, 401, unknown, headers)).toContain(
+    "qzacme",
+  );
+});
+
+test("it lets a reply repeat what the request said", () => {
+  const text = "GET /v1/indexes/qz%62olt-shoes/suggest";
+  const missing = { error: "the path takes POST, not for qzbolt-shoes", code: "SK-SYS-405" };
+  expect(verdict({ operation: "", text }, 405, missing, { ...JSON_TYPE, allow: "POST" })).toBe("");
+});
+
+test("it notices an index that the key does not cover", () => {
+  expect(verdict(SUGGEST, 200, suggestions("qzacmeprivate boot"))).toContain("is told of qzacmeprivate");
+  const text = SUGGEST.text.replace("shoes", "private");
+  expect(verdict({ ...SUGGEST, text }, 200, suggestions("boot"))).toContain("does not cover qzacme-private");
+  const swap = 'POST /v1/indexes/qzacme-shoes/swap-with\n\n{"target_index": "qzacme-private"}';
+  const swapped = { data: { index: "qzacme-shoes", target: "qzacme-private", dropped: false } };
+  const rights = { scopes: ["indexes"], indexes: ["qzacme-shoes"] };
+  expect(verdict({ operation: "swapIndexes", text: swap, rights }, 200, swapped)).toContain("of the body");
+});
+
+test("it notices a success without the right to it", () => {
+  const good = suggestions("boot");
+  expect(verdict({ ...SUGGEST, rights: null }, 200, good)).toContain("has no valid key");
+  expect(verdict({ ...SUGGEST, rights: { ...SEARCHER, scopes: ["keys"] } }, 200, good)).toContain(
+    "lacks the scope",
+  );
+  expect(verdict({ operation: "listTenants", text: "GET /v1/tenants" }, 200, { data: [] })).toContain(
+    "bootstrap",
+  );
+});
+
+test("it notices accepted requests that the document does not describe", () => {
+  const request = (body: string): Given => ({
+    ...SUGGEST,
+    text: `POST /v1/indexes/qzacme-shoes/suggest\n\n${body}`,
+  });
+  expect(verdict(request('{"q": 1, "suggest_by": "title"}'), 200, suggestions("boot"))).toContain(
+    "request does not fit",
+  );
+  expect(verdict(request("{q}"), 200, suggestions("boot"))).toContain("no JSON");
+});
+
+test("it notices replies that the document does not promise", () => {
+  expect(verdict(SUGGEST, 503, NAMES)).toContain("answered 503");
+  expect(verdict(SUGGEST, 418, NAMES)).toContain("the status is not in");
+  expect(verdict(SUGGEST, 200, { data: {} })).toContain("does not fit");
+  expect(verdict(SUGGEST, 200, { ...suggestions("boot"), more: 1 })).toContain("does not fit");
+  expect(verdict(SUGGEST, 404, { ...NAMES, code: "SK-SYS-400" })).toContain("404 with the code SK-SYS-400");
+  expect(verdict(SUGGEST, 404, { ...NAMES, code: "SK-DS-404" })).toContain("SK-DS-404 of suggest");
+  expect(verdict(GET_KEY, 404, NAMES, { "content-type": JSON_TYPE["content-type"] })).toContain(
+    "x-request-id",
+  );
+  expect(verdict(GET_KEY, 429, { ...NAMES, code: "SK-SYS-429" })).toContain("without Retry-After");
+  expect(verdict(GET_KEY, 404, NAMES, { ...JSON_TYPE, "content-type": "text/html" })).toContain(
+    "content type",
+  );
+});

@@ -1,0 +1,190 @@
+// What must hold for every reply, whatever was asked.
+
+import type { Route } from "../../../server/http/router.js";
+import { ROUTES } from "../../../server/http/routes/table.js";
+import type { Reply } from "../../e2e/world/reply.js";
+import { finding } from "../target.js";
+import type { Operation } from "./operations.js";
+import { type FuzzRequest, isForTheLibrary, saidBy } from "./request.js";
+import { ALL_INDEXES, contentWord, TENANTS } from "./tenants.js";
+import type { Principal, Rights, World } from "./world.js";
+
+/** The families of error codes beside SK-SYS that an operation of this tag may answer with. */
+const FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  indexes: ["IX"],
+  documents: ["IX", "DOC"],
+  search: ["SE", "DOC"],
+  rules: ["IX", "RR", "SY"],
+  sources: ["IX", "DS"],
+  analytics: ["IX", "AN"],
+  coach: ["IX", "AI", "RR", "SY"],
+  keys: [],
+  tenants: [],
+  snapshots: [],
+  server: [],
+};
+const REQUEST_ID = /^[\w.:-]{1,100}$/;
+
+/** A request, who asked it with which rights when it was sent, and the operation that its path leads to, if any. */
+export interface Case {
+  readonly request: FuzzRequest;
+  readonly principal: Principal;
+  readonly rights: Rights | null;
+  readonly operation: Operation | undefined;
+}
+
+export class Judge {
+  readonly #routes = new Map(ROUTES.map((route) => [route.operation, route]));
+  /** Tenants whose indexes have been exchanged or copied: what is whose within them is no longer known. */
+  readonly #mixed = new Set<string>();
+
+  constructor(private readonly world: Pick<World, "contract" | "wordOf">) {}
+
+  /** Everything is as it was at the beginning. */
+  forget(): void {
+    this.#mixed.clear();
+  }
+
+  /** Throws what is wrong. */
+  check(one: Case, reply: Reply): void {
+    const { request } = one;
+    if (reply.headers["x-request-id"] === undefined && isForTheLibrary(request)) {
+      if (reply.status !== 400 && reply.status !== 431) finding(`a strange head is answered ${reply.status}`);
+      return;
+    }
+    if (reply.status >= 500) finding(`answered ${reply.status}: ${reply.text.slice(0, 500)}`);
+    this.world.contract.checkReply(request.method, request.path, reply);
+    this.#checkRequest(one, reply);
+    checkHeaders(request, reply);
+    if (reply.status >= 400) checkError(one, reply);
+    else checkLines(reply);
+    if (reply.status < 300) this.#checkRights(one);
+    this.#checkIsolation(one, reply);
+  }
+
+  /** JSON that the server accepts fits the document, which tells clients what they can send. */
+  #checkRequest({ request, operation }: Case, reply: Reply): void {
+    const { body, path, method } = request;
+    const isJson = operation?.bodies["application/json"] !== undefined;
+    if (reply.status >= 300 || !isJson || body === null || body.length === 0) return;
+    if (operation.id === "sendEvents") return; // each event is rejected by itself
+    this.world.contract.checkRequest(method, path, parsed(body), reply);
+  }
+
+  /** A request that lacks the scope or the index never succeeds. */
+  #checkRights({ request, principal, rights, operation }: Case): void {
+    if (operation === undefined || request.method === "OPTIONS") return;
+    const route = this.#routes.get(operation.id);
+    if (route === undefined) finding(`the server's routes know no operation ${operation.id}`);
+    if (route.access === "open" || principal.name === "bootstrap") return;
+    if (rights === null) finding(`${principal.name} has no valid key and succeeds`);
+    const { scope } = route;
+    if (scope === "bootstrap") finding(`${principal.name} is not the bootstrap key and succeeds`);
+    if (!rights.scopes.includes(scope) && !rights.scopes.includes("admin"))
+      finding(`${principal.name} lacks the scope ${scope} and succeeds`);
+    if (route.access === "index") this.#checkIndexes(request, principal, rights, route);
+  }
+
+  #checkIndexes(request: FuzzRequest, principal: Principal, rights: Rights, route: Route): void {
+    const name = pathIndex(request, route.path);
+    if (!covers(rights, name)) finding(`${principal.name} does not cover ${name} and succeeds`);
+    if (request.method === "GET" || request.body === null) return;
+    const named = namedIndexes(request);
+    const foreign = named.find((index) => index !== name && !covers(rights, index));
+    if (foreign !== undefined)
+      finding(`${principal.name} does not cover ${foreign} of the body and succeeds`);
+  }
+
+  /** No reply tells what belongs to somebody else, or to an index that the key does not cover. */
+  #checkIsolation({ request, principal, rights, operation }: Case, reply: Reply): void {
+    const route = operation === undefined ? undefined : this.#routes.get(operation.id);
+    if (route?.access === "open" || (route?.access === "tenant" && route.scope === "bootstrap")) return;
+    const text = `${reply.text}\n${Object.values(reply.headers).join("\n")}`.toLowerCase();
+    if (!text.includes("qz")) return;
+    const said = saidBy(request);
+    const tenant =
+      principal.tenant ??
+      this.world.wordOf(request.headers.find(([name]) => name === "x-skein-tenant")?.[1] ?? "");
+    const other = TENANTS.find((word) => word !== tenant && text.includes(word) && !said.includes(word));
+    if (other !== undefined) finding(`${principal.name} is told of ${other}: ${around(text, other)}`);
+    if (rights === null || this.#mixed.has(tenant)) return;
+    const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).flatMap(
+      (name) => [name, contentWord(name)],
+    );
+    const told = hidden.find((word) => text.includes(word) && !said.includes(word));
+    if (told !== undefined) finding(`${principal.name} is told of ${told}: ${around(text, told)}`);
+  }
+
+  /** To be called for every reply: notices when contents of indexes have moved. */
+  note({ request }: Case, reply: Reply): void {
+    if (reply.status >= 300 || request.body === null) return;
+    const named = ALL_INDEXES.filter((name) => saidBy(request).includes(name));
+    if (named.length > 1) for (const name of named) this.#mixed.add(name.split("-")[0]!);
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8"));
+  } catch {
+    return finding("a body that is no JSON is accepted");
+  }
+}
+
+function checkHeaders(request: FuzzRequest, { status, headers }: Reply): void {
+  const id = headers["x-request-id"];
+  if (typeof id !== "string" || id === "") finding("the reply has no x-request-id");
+  const given = request.headers.find(([name]) => name === "x-request-id")?.[1] ?? "";
+  if (REQUEST_ID.test(given) && id !== given) finding(`x-request-id ${given} became ${id}`);
+  if ((status === 429 || status === 503) && !(Number(headers["retry-after"]) >= 1))
+    finding(`${status} without Retry-After`);
+  if (status === 401 && headers["www-authenticate"] === undefined) finding("401 without WWW-Authenticate");
+  if (status === 405 && headers.allow === undefined) finding("405 without Allow");
+}
+
+function checkError({ request, operation }: Case, { status, json, headers }: Reply): void {
+  if (headers["content-type"] !== "application/json; charset=utf-8")
+    finding(`an error of the content type ${headers["content-type"]}`);
+  if (request.method === "HEAD") return;
+  const [, family, suffix] = /^SK-([A-Z]+)-(\d{3})$/.exec(json.code) ?? [];
+  if (Number(suffix) !== status) finding(`${status} with the code ${json.code}`);
+  if (typeof json.error !== "string" || json.error.trim() === "") finding("an error without a sentence");
+  const families = operation === undefined ? [] : FAMILIES[operation.tag];
+  if (families === undefined) finding(`judge.ts knows no families of error codes for ${operation!.tag}`);
+  if (family !== "SYS" && !families.includes(family!)) finding(`${json.code} of ${operation?.id}`);
+}
+
+/** Every line of NDJSON is a JSON value. */
+function checkLines({ text, headers }: Reply): void {
+  if (headers["content-type"]?.startsWith("application/x-ndjson") !== true) return;
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    try {
+      JSON.parse(line);
+    } catch {
+      finding(`a line that is no JSON: ${line.slice(0, 300)}`);
+    }
+  }
+}
+
+function covers({ indexes }: Rights, name: string): boolean {
+  return indexes.some((pattern) => new RegExp(`^${pattern.replace(/\*+/g, ".*")}$`).test(name));
+}
+
+/** What stands in the path where the route has {name}. */
+function pathIndex({ path }: FuzzRequest, template: string): string {
+  const at = template.split("/").indexOf("{name}");
+  return decodeURIComponent(path.split("?")[0]!.split("/")[at]!);
+}
+
+/** The indexes that stand in the body as the value of source_index, target_index or the like. */
+function namedIndexes({ body }: FuzzRequest): string[] {
+  const text = Buffer.from(body!).toString("utf8");
+  const named = [...text.matchAll(/"\w+_index"\s*:\s*"([^"]+)"/g)].map(([, name]) => name!);
+  return named.slice(-1); // of a member that is there twice the last one counts
+}
+
+function around(text: string, word: string): string {
+  const at = text.indexOf(word);
+  return text.slice(Math.max(0, at - 200), at + 200);
+}

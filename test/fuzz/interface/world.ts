@@ -1,0 +1,235 @@
+// The server of the interface fuzzer and who lives on it. Every chapter begins anew with the same tenants, keys and indexes,
+// because requests delete and change them. The server is the same all the time.
+import { Agent, type Server } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { PACKAGE_FOLDER } from "../../../engine-wasm/host/instance/built-files.js";
+import { ADMIN_KEY, type CallOptions, eventually, TestServer } from "../../e2e/world/harness.js";
+import { OpenApiContract } from "../../e2e/world/openapi-contract.js";
+import type { Reply } from "../../e2e/world/reply.js";
+import type { Way } from "./exchange.js";
+import { portOf, startFeeds } from "./feeds.js";
+import type { OpenApi } from "./operations.js";
+import { beginningOf, INDEXES, indexName, ROLES, TENANTS } from "./tenants.js";
+
+export interface Principal {
+  readonly name: string;
+  /** Null: none is sent. */
+  readonly key: string | null;
+  /** The word of the tenant; null for nobody's key and for the bootstrap key. */
+  readonly tenant: string | null;
+  readonly keyId: number | null;
+}
+
+/** What a key may do at the moment. */
+export interface Rights {
+  readonly scopes: readonly string[];
+  readonly indexes: readonly string[];
+}
+
+interface KeyRow {
+  readonly id: number;
+  readonly scopes: readonly string[];
+  readonly indexes: readonly string[];
+  readonly expires_at: string | null;
+}
+
+const NOBODY: readonly Principal[] = [
+  { name: "none", key: null, tenant: null, keyId: null },
+  { name: "garbage", key: "sk_no-such-key", tenant: null, keyId: null },
+];
+const BOOTSTRAP: Principal = { name: "bootstrap", key: ADMIN_KEY, tenant: null, keyId: null };
+/** Of the key that expires. Until then it is a key like any other. */
+const EXPIRY_MS = 150;
+/** Of a kind of records that are remembered. */
+const IDS_MAX = 40;
+
+/** Limits that requests reach without being large, and feeds that nobody waits for. */
+const CONFIG = {
+  cors: "*",
+  plans: [{ name: "small", searches_per_month: 20, documents: 15, coach_per_month: 1 }],
+  feeds: { allow_hosts: ["127.0.0.1"], timeout_s: 5 },
+  ai: { allow_hosts: ["127.0.0.1"] },
+  limits: {
+    jsonBodyBytesMax: 64 * 1024,
+    batchBodyBytesMax: 256 * 1024,
+    documentBytesMax: 32 * 1024,
+    feedSilenceMsMax: 2_000,
+    feedPreviewMsMax: 3_000,
+  },
+};
+
+export class World {
+  /** Ids of records that were made, by the path of their kind. */
+  readonly made = new Map<string, (number | string)[]>();
+  readonly document: OpenApi;
+  readonly contract: OpenApiContract;
+  readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  #principals = new Map<string, Principal>();
+  #rights = new Map<number, KeyRow>();
+  /** Words of tenants by number: a tenant that is renamed keeps its word. */
+  readonly #words = new Map<number, string>();
+  /** Numbers of tenants by the name that they have now. */
+  #named = new Map<string, number>();
+
+  private constructor(
+    readonly server: TestServer,
+    readonly feeds: Server,
+    openapi: string,
+  ) {
+    this.document = JSON.parse(openapi) as OpenApi;
+    this.contract = OpenApiContract.of(openapi);
+  }
+
+  static async start(http: "uws" | "node"): Promise<World> {
+    const guard = pathToFileURL(join(PACKAGE_FOLDER, "test/fuzz/interface/no-way-out.mjs")).href;
+    const server = await TestServer.start({
+      http,
+      config: CONFIG,
+      flags: ["--durability", "os"],
+      env: { NODE_OPTIONS: `--import=${guard}` },
+    });
+    const { text } = await server.raw("GET", "/openapi.json");
+    const world = new World(server, await startFeeds(), text);
+    await world.begin();
+    return world;
+  }
+
+  get principals(): readonly Principal[] {
+    return [...this.#principals.values()];
+  }
+
+  principal(name: string): Principal | undefined {
+    return this.#principals.get(name);
+  }
+
+  way({ key }: Principal): Way {
+    return { port: this.server.port, agent: this.agent, feedsPort: portOf(this.feeds), key };
+  }
+
+  /** Null when the server must not know the key. The bootstrap key has no rights of this kind. */
+  rightsOf({ keyId }: Principal): Rights | null {
+    const row = keyId === null ? undefined : this.#rights.get(keyId);
+    if (row === undefined || (row.expires_at !== null && Date.parse(row.expires_at) <= Date.now()))
+      return null;
+    return row;
+  }
+
+  /** The word of the tenant that has this name now; empty if it has none. */
+  wordOf(name: string): string {
+    return this.#words.get(this.#named.get(name) ?? -1) ?? "";
+  }
+
+  /** To be called when a request may have changed keys or tenants. */
+  async readRights(): Promise<void> {
+    this.#rights = new Map();
+    this.#named = new Map();
+    for (const { id, name } of await this.#listed("/v1/tenants")) {
+      this.#named.set(name, id as number);
+      const { json } = await this.#expect("GET", "/v1/keys", as(name));
+      for (const row of json.data as unknown as KeyRow[]) this.#rights.set(row.id, row);
+    }
+  }
+
+  /** Remembers the id of a new record. */
+  remember(kind: string, id: unknown): void {
+    if (typeof id === "number" || typeof id === "string")
+      this.made.set(kind, [...(this.made.get(kind) ?? []), id].slice(-IDS_MAX));
+  }
+
+  /** Removes everything and makes the tenants with their keys and indexes. */
+  async begin(): Promise<void> {
+    await this.#clear();
+    this.made.clear();
+    this.#principals = new Map([...NOBODY, BOOTSTRAP].map((one) => [one.name, one]));
+    for (const tenant of TENANTS) {
+      const made = await this.#expect("POST", "/v1/tenants", { body: { name: tenant } });
+      this.#words.set(made.json.data.id as number, tenant);
+      await this.#makeKeys(tenant);
+      for (const index of INDEXES) await this.#makeIndex(tenant, indexName(tenant, index));
+    }
+    await this.readRights();
+  }
+
+  async close(): Promise<void> {
+    this.agent.destroy();
+    this.feeds.closeAllConnections();
+    this.feeds.close();
+    await this.server.close();
+  }
+
+  async #makeKeys(tenant: string): Promise<void> {
+    for (const { name, scopes, indexes, fate } of ROLES) {
+      const patterns = indexes.map((pattern) => (pattern === "*" ? pattern : tenant + pattern));
+      const body = { name: `${tenant} ${name}`, scopes, indexes: patterns };
+      const { data } = (await this.#expect("POST", "/v1/keys", { ...as(tenant), body })).json;
+      const key = { name: `${tenant}-${name}`, key: data.key, tenant, keyId: data.id as number };
+      this.#principals.set(key.name, key);
+      this.remember("/v1/keys", data.id);
+      if (fate === "deleted") await this.#expect("DELETE", `/v1/keys/${data.id}`, as(tenant));
+      if (fate === "expired") await this.#letExpire(tenant, data.id as number);
+    }
+  }
+
+  /** On a busy machine the moment may have passed when the request arrives. */
+  #letExpire(tenant: string, id: number): Promise<void> {
+    return eventually(async () => {
+      const body = { expires_at: new Date(Date.now() + EXPIRY_MS).toISOString() };
+      return (await this.server.raw("PATCH", `/v1/keys/${id}`, { ...as(tenant), body })).status === 200;
+    }, "a key expires soon");
+  }
+
+  async #makeIndex(tenant: string, name: string): Promise<void> {
+    for (const [path, body] of beginningOf(name)) {
+      const text = JSON.stringify(body).replaceAll("{feeds}", String(portOf(this.feeds)));
+      const reply = await this.#expect("POST", `/v1/indexes${path}`, { ...as(tenant), body: text });
+      const id = reply.json.data?.id;
+      this.remember(`/v1/indexes${path}`, id);
+      if (!path.endsWith("/data-sources")) continue;
+      const { data } = (await this.#expect("POST", `/v1/indexes${path}/${id}/sync-now`, as(tenant))).json;
+      this.remember(`/v1/indexes${path}/${id}/runs`, (data as { run_id?: unknown }).run_id);
+    }
+    for (const { id } of await this.#listed(`/v1/indexes/${name}/coach/recommendations`, as(tenant)))
+      this.remember("/v1/coach/recommendations", id);
+  }
+
+  async #clear(): Promise<void> {
+    await this.#removeAll("/v1/snapshots");
+    const { json } = await this.#expect("GET", "/v1/tenants");
+    for (const { id, name } of json.data as unknown as { id: number; name: string }[]) {
+      for (const index of await this.#listed("/v1/indexes", as(name)))
+        await this.#remove(`/v1/indexes/${index.name}`, as(name));
+      await this.#removeAll("/v1/keys", as(name));
+      if (name !== "default") await this.#remove(`/v1/tenants/${id}`);
+    }
+    // What was in use goes on in the background for a moment.
+    await eventually(async () => (await this.#listed("/v1/tenants")).length === 1, "the tenants are gone");
+  }
+
+  async #removeAll(path: string, options?: CallOptions): Promise<void> {
+    for (const { id } of await this.#listed(path, options)) await this.#remove(`${path}/${id}`, options);
+  }
+
+  async #listed(path: string, options?: CallOptions): Promise<{ id: number | string; name: string }[]> {
+    return (await this.#expect("GET", path, options)).json.data as unknown as { id: number; name: string }[];
+  }
+
+  /** Until it is gone: a change of it may just be running. */
+  #remove(path: string, options?: CallOptions): Promise<void> {
+    return eventually(async () => {
+      const { status } = await this.server.raw("DELETE", path, options);
+      return status === 200 || status === 404;
+    }, `${path} is removed`);
+  }
+
+  async #expect(method: string, path: string, options?: CallOptions): Promise<Reply> {
+    const reply = await this.server.raw(method, path, options);
+    if (reply.status >= 300)
+      throw new Error(`${method} ${path}: ${reply.status} ${reply.text.slice(0, 500)}`);
+    return reply;
+  }
+}
+
+function as(tenant: string): CallOptions {
+  return { headers: { "x-skein-tenant": tenant } };
+}
