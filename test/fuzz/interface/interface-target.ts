@@ -84,6 +84,7 @@ function operationOf(operations: readonly Operation[], { method, path }: FuzzReq
 async function learn(world: World, { request, operation }: Case, { status, json }: Reply): Promise<void> {
   if (operation === undefined || request.method === "GET" || request.method === "HEAD" || status >= 300)
     return;
+  if (operation.id === "rotateKey") world.rotated(json.data.id as number, json.data.key as string);
   if (/^\/v1\/(keys|tenants)\b/.test(operation.template)) await world.readRights();
   if (request.method !== "POST") return;
   const kind = request.path.split("?")[0]!.replace(/\/sync-now$/, "/runs");

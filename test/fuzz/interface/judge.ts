@@ -21,6 +21,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   keys: [],
   tenants: [],
   snapshots: [],
+  audit: [],
   server: [],
 };
 const REQUEST_ID = /^[\w.:-]{1,100}$/;

@@ -42,6 +42,9 @@ export const ROLES: readonly Role[] = [
   { name: "deleted", scopes: ["admin"], indexes: ["*"], fate: "deleted" },
 ];
 
+/** A search token is made of the key with this name. */
+export const TOKEN_ROLE = "page";
+
 const FIELDS = [
   { name: "title", type: "string" },
   { name: "brand", type: "string", facet: true, sort: true, infix: true },

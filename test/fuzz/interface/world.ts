@@ -1,16 +1,19 @@
 // The server of the interface fuzzer and who lives on it. Every chapter begins anew with the same tenants, keys and indexes,
 // because requests delete and change them. The server is the same all the time.
+
 import { Agent, type Server } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PACKAGE_FOLDER } from "../../../engine-wasm/host/instance/built-files.js";
+import { shownPrefix } from "../../../server/tenants/keys.js";
+import { makeToken } from "../../../server/tenants/search-token.js";
 import { ADMIN_KEY, type CallOptions, eventually, TestServer } from "../../e2e/world/harness.js";
 import { OpenApiContract } from "../../e2e/world/openapi-contract.js";
 import type { Reply } from "../../e2e/world/reply.js";
 import type { Way } from "./exchange.js";
 import { portOf, startFeeds } from "./feeds.js";
 import type { OpenApi } from "./operations.js";
-import { beginningOf, INDEXES, indexName, ROLES, TENANTS } from "./tenants.js";
+import { beginningOf, INDEXES, indexName, ROLES, TENANTS, TOKEN_ROLE } from "./tenants.js";
 
 export interface Principal {
   readonly name: string;
@@ -19,6 +22,8 @@ export interface Principal {
   /** The word of the tenant; null for nobody's key and for the bootstrap key. */
   readonly tenant: string | null;
   readonly keyId: number | null;
+  /** A search token of the key. */
+  readonly isToken?: true;
 }
 
 /** What a key may do at the moment. */
@@ -44,6 +49,12 @@ const EXPIRY_MS = 150;
 /** Of a kind of records that are remembered. */
 const IDS_MAX = 40;
 
+const TOKEN_SCOPES = ["search", "events"];
+
+function tokenOf(key: string): string {
+  return makeToken(key, shownPrefix(key), { user_id: "holder" });
+}
+
 /** Limits that requests reach without being large, and feeds that nobody waits for. */
 const CONFIG = {
   cors: "*",
@@ -51,6 +62,7 @@ const CONFIG = {
   feeds: { allow_hosts: ["127.0.0.1"], timeout_s: 5 },
   ai: { allow_hosts: ["127.0.0.1"] },
   limits: {
+    failedKeysPerSecondMax: 1_000_000,
     jsonBodyBytesMax: 64 * 1024,
     batchBodyBytesMax: 256 * 1024,
     documentBytesMax: 32 * 1024,
@@ -108,11 +120,20 @@ export class World {
   }
 
   /** Null when the server must not know the key. The bootstrap key has no rights of this kind. */
-  rightsOf({ keyId }: Principal): Rights | null {
+  rightsOf({ keyId, isToken }: Principal): Rights | null {
     const row = keyId === null ? undefined : this.#rights.get(keyId);
     if (row === undefined || (row.expires_at !== null && Date.parse(row.expires_at) <= Date.now()))
       return null;
-    return row;
+    if (isToken === undefined) return row;
+    const allowed = row.scopes.includes("admin") ? TOKEN_SCOPES : row.scopes;
+    return { ...row, scopes: TOKEN_SCOPES.filter((scope) => allowed.includes(scope)) };
+  }
+
+  /** A key has a new value, and its tokens have died with the old one. */
+  rotated(id: number, value: string): void {
+    for (const one of this.#principals.values())
+      if (one.keyId === id)
+        this.#principals.set(one.name, { ...one, key: one.isToken ? tokenOf(value) : value });
   }
 
   /** The word of the tenant that has this name now; empty if it has none. */
@@ -166,6 +187,13 @@ export class World {
       const key = { name: `${tenant}-${name}`, key: data.key, tenant, keyId: data.id as number };
       this.#principals.set(key.name, key);
       this.remember("/v1/keys", data.id);
+      if (name === TOKEN_ROLE)
+        this.#principals.set(`${key.name}-token`, {
+          ...key,
+          name: `${key.name}-token`,
+          key: tokenOf(data.key as string),
+          isToken: true,
+        });
       if (fate === "deleted") await this.#expect("DELETE", `/v1/keys/${data.id}`, as(tenant));
       if (fate === "expired") await this.#letExpire(tenant, data.id as number);
     }
