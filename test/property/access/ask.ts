@@ -1,0 +1,64 @@
+// Requests with the credentials of the model, and the tokens that docs/api.md tells how to make.
+import { createHash, createHmac } from "node:crypto";
+import { type CallOptions, expectStatus, type TestServer } from "../../e2e/world/harness.js";
+import type { Reply } from "../../e2e/world/reply.js";
+import type { Credential, TenantModel } from "../../oracle/access.js";
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  /** Of the reply; another one fails the test. */
+  readonly status: number;
+}
+
+/** Asks with the credential, and names the tenant beside it. */
+export async function askAs(
+  server: TestServer,
+  by: Credential,
+  { name }: TenantModel,
+  { method, path, body, status }: Asked,
+): Promise<Reply> {
+  const reply = await server.call(method, path, { ...keyOf(by), headers: { "x-skein-tenant": name }, body });
+  if (reply.status === status) return reply;
+  const what = JSON.stringify({ method, path, body, by }, null, 1);
+  throw new Error(`expected ${status}, got ${reply.status} ${reply.text.slice(0, 300)}: ${what}`);
+}
+
+/** Asks with the bootstrap key, for a tenant if one is given. */
+export async function askAsBootstrap(
+  server: TestServer,
+  method: string,
+  path: string,
+  status: number,
+  body?: unknown,
+  tenant?: TenantModel,
+): Promise<Reply> {
+  const headers: Record<string, string> = tenant === undefined ? {} : { "x-skein-tenant": tenant.name };
+  const reply = await server.call(method, path, { body, headers });
+  expectStatus(reply, status);
+  return reply;
+}
+
+function keyOf(by: Credential): CallOptions {
+  switch (by.kind) {
+    case "none":
+      return { key: null };
+    case "unknown":
+      return { key: "sk_unknown" };
+    case "bootstrap":
+      return {};
+    case "key":
+      return { key: by.value.text };
+    case "token":
+      return { key: by.token.text };
+  }
+}
+
+/** As docs/api.md tells it. */
+export function signedToken(key: string, members: object, secretOf: string): string {
+  const json = Buffer.from(JSON.stringify(members)).toString("base64url");
+  const text = `skt_${key.slice(0, 10)}.${json}`;
+  const secret = createHash("sha256").update(secretOf).digest();
+  return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
+}

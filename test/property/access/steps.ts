@@ -1,0 +1,74 @@
+// The steps of which a story consists.
+import { documentId, GROUPS, type Group } from "../../oracle/access.js";
+import { INDEXES, PLANS, type Story } from "./story.js";
+
+/** What happens next. A number picks one of what there is at that moment. */
+export interface Step {
+  readonly kind: keyof typeof STEPS;
+  readonly who: number;
+  readonly what: number;
+  readonly index: string;
+  readonly scopes: readonly string[];
+  readonly patterns: readonly string[];
+  readonly groups: readonly Group[];
+  /** From now on; null: never. */
+  readonly hours: number | null;
+  readonly flag: boolean;
+}
+
+const oneOf = <T>(list: readonly T[], pick: number): T => list[pick % list.length]!;
+const PLAN_NAMES = Object.keys(PLANS);
+
+export const STEPS = {
+  makeTenant: (story: Story, { what }: Step) => story.makeTenant(oneOf(PLAN_NAMES, what)),
+  deleteTenant: (story: Story, { what, flag }: Step) => story.deleteTenant(oneOf(story.tenants, what), flag),
+  setPlan: (story: Story, { who, what }: Step) =>
+    story.setPlan(oneOf(story.tenants, who), oneOf(PLAN_NAMES, what)),
+  makeKey: (story: Story, { who, scopes, patterns, hours }: Step) =>
+    story.makeKey(oneOf(story.credentials, who), {
+      scopes,
+      indexes: patterns,
+      expiresAt: story.endAfter(hours),
+    }),
+  patchKey: (story: Story, { who, what, scopes, patterns, hours, flag }: Step) =>
+    story.patchKey(
+      oneOf(story.credentials, who),
+      oneOf(story.keys, what),
+      flag ? { scopes, indexes: patterns } : { expiresAt: story.endAfter(hours) },
+    ),
+  rotateKey: (story: Story, { who, what, hours }: Step) =>
+    story.rotateKey(oneOf(story.credentials, who), oneOf(story.keys, what), hours),
+  deleteKey: (story: Story, { who, what }: Step) =>
+    story.deleteKey(oneOf(story.credentials, who), oneOf(story.keys, what)),
+  makeToken: async (story: Story, { who, what, groups, patterns, hours, flag }: Step) =>
+    story.makeToken(oneOf(story.keys, what), who, {
+      genuine: who % 5 > 0,
+      groups: groups.length === GROUPS.length ? null : groups,
+      indexes: flag ? patterns : null,
+      expiresAt: story.endAfter(hours),
+    }),
+  turnClock: async (story: Story, { what, flag }: Step) => story.turn(flag ? 31 * 24 : 1 + (what % 30)),
+  restart: (story: Story, { flag }: Step) => story.restart(flag),
+  search: (story: Story, { who, index, groups }: Step) =>
+    story.search(oneOf(story.credentials, who), index, groups),
+  multiSearch: (story: Story, { who, index }: Step) =>
+    story.multiSearch(oneOf(story.credentials, who), [...INDEXES, index, "none"]),
+  suggest: (story: Story, { who, index }: Step) => story.suggest(oneOf(story.credentials, who), index),
+  similar: (story: Story, { who, what, index, groups }: Step) =>
+    story.similar(
+      oneOf(story.credentials, who),
+      index,
+      documentId(oneOf(story.tenants, what), index, groups[0]!),
+    ),
+  getDocument: (story: Story, { who, what, index, groups }: Step) =>
+    story.getDocument(
+      oneOf(story.credentials, who),
+      index,
+      documentId(oneOf(story.tenants, what), index, groups[0]!),
+    ),
+  listIndexes: (story: Story, { who }: Step) => story.listIndexes(oneOf(story.credentials, who)),
+  listKeys: (story: Story, { who }: Step) => story.listKeys(oneOf(story.credentials, who)),
+  patchSettings: (story: Story, { who, index }: Step) =>
+    story.patchSettings(oneOf(story.credentials, who), index),
+  dropIndex: (story: Story, { who, index }: Step) => story.dropIndex(oneOf(story.credentials, who), index),
+} as const satisfies Record<string, (story: Story, step: Step) => Promise<void>>;
