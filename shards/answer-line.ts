@@ -1,40 +1,140 @@
-// The shard's end of the line of reads: answers what comes together in a message one after the other and sends the
-// answers together, but keeps none back for long behind a slow one.
-import type { MessagePort } from "node:worker_threads";
+// The shard's end of the line of reads. Reads of several tenants take turns by what they have used of this thread
+// (fair-queue.ts). A read that takes long is interrupted: `meanwhile` answers reads of others in the middle of it, on the same
+// stack (docs/adr/0014-fair-turns.md). Answers are sent together, but none is kept back for long behind a slow one.
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/instance/discards.js";
+import { FairQueue } from "./fair-queue.js";
 import { Frames, readFrames } from "./protocol/line.js";
 
 type Reply = Uint8Array;
 
+interface Read {
+  readonly id: number;
+  readonly request: Uint8Array;
+}
+
+/** A read under way, in the middle of which others may be answered. */
+interface Running {
+  readonly flow: number;
+  readonly index: number;
+  readonly begunMs: number;
+  /** Of the time since its beginning, what others have used. */
+  othersMs: number;
+}
+
 /** How long an answer may wait for others to be sent with. */
 const HELD_BACK_MS = 1;
+/** How long reads are answered without a look at what else the thread has to do. */
+const STRETCH_MS = 8;
+/** Reads inside of one another: each has its stack and its engine's memory. */
+const DEPTH_MAX = 4;
 
-/** `answer` must not throw and must not reject. */
-export function answerLine(port: MessagePort, answer: (request: Uint8Array) => Reply | Promise<Reply>): void {
-  const replies = new Frames();
-  let sentMs = 0;
-  const send = (): void => {
-    sentMs = performance.now();
-    if (replies.empty) return;
-    const message = replies.take();
-    port.postMessage(message, [message.buffer]);
-  };
-  const sendLater = (id: number, reply: Reply): void => {
-    if (replies.empty) setImmediate(send);
-    replies.add(id, reply);
-  };
-  port.on("message", (message: Uint8Array) => {
-    sentMs = performance.now();
-    readFrames(message, (id, request) => {
-      const reply = answer(request);
-      if (reply instanceof Promise) {
-        void reply.then((late) => sendLater(id, late));
-        return;
-      }
-      replies.add(id, reply);
-      if (performance.now() - sentMs > HELD_BACK_MS) send();
+export class AnswerLine {
+  readonly #port: MessagePort;
+  readonly #answer: (request: Uint8Array) => Reply | Promise<Reply>;
+  readonly #queue = new FairQueue<Read>();
+  readonly #running: Running[] = [];
+  readonly #replies = new Frames();
+  #sentMs = 0;
+  #scheduled = false;
+
+  /** `answer` must not throw and must not reject. A request names its index in the four bytes behind the first one. */
+  constructor(port: MessagePort, answer: (request: Uint8Array) => Reply | Promise<Reply>) {
+    this.#port = port;
+    this.#answer = answer;
+    port.on("message", (message: Uint8Array) => {
+      this.#receive(message);
+      if (!this.#scheduled) this.#serve();
     });
-    send();
+  }
+
+  /**
+   * To be called now and then in the middle of a read. Answers what waits of other tenants that have used less, unless it is
+   * about an index whose engine is at work below.
+   */
+  meanwhile(): void {
+    const below = this.#running.at(-1);
+    if (below === undefined || this.#running.length >= DEPTH_MAX) return;
+    this.#receiveAll();
+    for (let next = this.#takeInside(below); next !== undefined; next = this.#takeInside(below)) {
+      const begunMs = performance.now();
+      this.#run(next.flow, next.item);
+      below.othersMs += performance.now() - begunMs;
+      this.#send();
+    }
+  }
+
+  #takeInside(below: Running): { flow: number; item: Read } | undefined {
+    if (this.#queue.size === 0) return undefined;
+    const used = this.#queue.usedBy(below.flow) + (performance.now() - below.begunMs - below.othersMs);
+    return this.#queue.take(
+      ({ request }, flow, usedByOther) =>
+        usedByOther < used &&
+        this.#running.every((running) => running.flow !== flow && running.index !== indexOf(request)),
+    );
+  }
+
+  #receive(message: Uint8Array): void {
+    readFrames(message, (id, request, flow) => this.#queue.add(flow, { id, request }));
     discardBuffer(message.byteLength);
-  });
+  }
+
+  #receiveAll(): void {
+    for (let more = receiveMessageOnPort(this.#port); more !== undefined; ) {
+      this.#receive(more.message as Uint8Array);
+      more = receiveMessageOnPort(this.#port);
+    }
+  }
+
+  /** Answers what waits; after a while other work of the thread has its turn first. */
+  readonly #serve = (): void => {
+    this.#scheduled = false;
+    const begunMs = performance.now();
+    this.#sentMs = begunMs;
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
+      const nowMs = this.#run(next.flow, next.item);
+      if (nowMs - this.#sentMs > HELD_BACK_MS) {
+        this.#send();
+        this.#receiveAll();
+      }
+      if (nowMs - begunMs > STRETCH_MS && this.#queue.size > 0) {
+        this.#scheduled = true;
+        setImmediate(this.#serve);
+        break;
+      }
+    }
+    this.#send();
+    if (this.#queue.size === 0) this.#queue.reset();
+  };
+
+  /** Returns when it was done. */
+  #run(flow: number, { id, request }: Read): number {
+    const running: Running = { flow, index: indexOf(request), begunMs: performance.now(), othersMs: 0 };
+    this.#running.push(running);
+    const reply = this.#answer(request);
+    this.#running.pop();
+    const nowMs = performance.now();
+    this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
+    if (reply instanceof Promise) void reply.then((late) => this.#sendLater(id, late));
+    else this.#replies.add(id, reply);
+    return nowMs;
+  }
+
+  #sendLater(id: number, reply: Reply): void {
+    if (this.#replies.empty) setImmediate(() => this.#send());
+    this.#replies.add(id, reply);
+  }
+
+  #send(): void {
+    this.#sentMs = performance.now();
+    if (this.#replies.empty) return;
+    const message = this.#replies.take();
+    this.#port.postMessage(message, [message.buffer]);
+  }
+}
+
+/** The index that a read is about; 0, which no index has, for a request that is too short to say. */
+function indexOf(request: Uint8Array): number {
+  if (request.length < 5) return 0;
+  return new DataView(request.buffer, request.byteOffset).getUint32(1, true);
 }

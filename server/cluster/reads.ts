@@ -57,10 +57,11 @@ export class Reads {
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
   async view(uid: number, trace?: QueryTrace): Promise<ReadView> {
     const { state, end } = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    const { tenant } = state.record;
     return new ReadView(
       state,
       this.shards,
-      (shard, request, decode, subject) => this.#calls.read(shard, request, decode, subject),
+      (shard, request, decode, subject) => this.#calls.read(shard, tenant, request, decode, subject),
       searchDeadline(this.#limits),
       end,
       trace,
@@ -86,9 +87,9 @@ export class Reads {
 
   /** One read of the newest state from one shard. Throws SkeinError for what the shard or its thread refuses. */
   async one<T>(uid: number, shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
-    const { end } = await this.#indexes.use(uid);
+    const { state, end } = await this.#indexes.use(uid);
     try {
-      return await this.#calls.read(shard, request, decode);
+      return await this.#calls.read(shard, state.record.tenant, request, decode);
     } finally {
       end();
     }

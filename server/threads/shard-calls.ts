@@ -42,9 +42,9 @@ export class ShardCalls {
   }
 
   /** See ShardReads. */
-  read<T>(shard: number, request: Message, decode: Decode<T>, subject?: Subject): Promise<T> {
+  read<T>(shard: number, tenant: number, request: Message, decode: Decode<T>, subject?: Subject): Promise<T> {
     const decoded = (reply: Uint8Array): T =>
       decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
-    return this.#reads.read(shard, request, decoded, subject);
+    return this.#reads.read(shard, tenant, request, decoded, subject);
   }
 }
