@@ -1,9 +1,9 @@
 // The shard's end of the line of reads. Reads of several tenants take turns by what they have used of this thread
-// (fair-queue.ts). A read that takes long is interrupted: `meanwhile` answers reads of others in the middle of it, on the same
+// (protocol/fair-queue.ts). A read that takes long is interrupted: `meanwhile` answers reads of others in the middle of it, on the same
 // stack (docs/adr/0014-fair-turns.md). Answers are sent together, but none is kept back for long behind a slow one.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { discardBuffer } from "../engine-wasm/host/instance/discards.js";
-import { FairQueue } from "./fair-queue.js";
+import { FairQueue } from "./protocol/fair-queue.js";
 import { Frames, readFrames } from "./protocol/line.js";
 
 type Reply = Uint8Array;

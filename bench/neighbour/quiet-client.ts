@@ -1,11 +1,11 @@
-// The quiet tenant: one client, plain queries at a steady pace. Its own waiting is told apart from the server's: the delay of
+// The quiet tenant: one client, plain queries at a modest pace. Its own waiting is told apart from the server's: the delay of
 // its event loop is measured beside the latencies.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Connection } from "../load/connection.js";
 
 export interface QuietRound {
-  /** Milliseconds from when each query was due, or was sent, when its timer came late, to its answer. */
+  /** Milliseconds from sending each query to its answer. */
   readonly times: readonly number[];
   /** Answers that are not 200. */
   readonly failed: number;
@@ -17,7 +17,7 @@ export interface QuietRound {
 
 const RESOLUTION_MS = 1;
 
-/** Sends `perSecond` queries for so many seconds, those from number `from` on; fewer when the server does not keep up. */
+/** Sends queries for so many seconds, those from number `from` on, one after the other and at most `perSecond`. */
 export async function quietRound(
   connection: Connection,
   queries: readonly Buffer[],
@@ -31,14 +31,14 @@ export async function quietRound(
   const cpu = process.cpuUsage();
   const started = performance.now();
   const end = started + seconds * 1000;
-  for (let i = 0; performance.now() < end; i++) {
-    const due = started + (i * 1000) / perSecond;
-    const wait = due - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  for (let i = from; performance.now() < end; i++) {
     const sent = performance.now();
-    const { status } = await connection.ask(queries[(from + i) % queries.length]!);
-    times.push(performance.now() - (wait > 0 ? sent : due));
+    const { status } = await connection.ask(queries[i % queries.length]!);
+    const answered = performance.now();
+    times.push(answered - sent);
     if (status !== 200) failed++;
+    const wait = sent + 1000 / perSecond - answered;
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
   }
   delay.disable();
   const used = process.cpuUsage(cpu);

@@ -7,6 +7,7 @@ import type { QueryLoad } from "../threads/query-load.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
 import { searchDeadline } from "../threads/shard-reads.js";
+import type { Turns } from "../threads/turns.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale } from "./index-state.js";
 import type { IndexUse, OpenIndexes } from "./open-indexes.js";
@@ -17,17 +18,21 @@ export class Reads {
   readonly #calls: ShardCalls;
   /** The shards are told how many queries are being answered. */
   readonly #queries: QueryLoad;
+  /** For long work on this thread. */
+  readonly turns: Turns;
   readonly #limits: Pick<Limits, "searchMsMax">;
 
   constructor(
     indexes: OpenIndexes,
     calls: ShardCalls,
     queries: QueryLoad,
+    turns: Turns,
     limits: Pick<Limits, "searchMsMax">,
   ) {
     this.#indexes = indexes;
     this.#calls = calls;
     this.#queries = queries;
+    this.turns = turns;
     this.#limits = limits;
   }
 
@@ -62,6 +67,7 @@ export class Reads {
       state,
       this.shards,
       (shard, request, decode, subject) => this.#calls.read(shard, tenant, request, decode, subject),
+      () => this.turns.next(tenant),
       searchDeadline(this.#limits),
       end,
       trace,

@@ -2,10 +2,11 @@
 // Wrong types are refused by name, numbers out of range are clamped, unknown parameters are ignored; a
 // legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
 
+import { finished } from "../../engine-wasm/host/steps.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { FilterNode } from "../filter/filter-ast.js";
 import { nativeFilter } from "../filter/filter-native.js";
-import { parseFilter } from "../filter/filter-parser.js";
+import { parsingOfFilter } from "../filter/filter-parser.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
 import { anyObject, clamped, flag, oneOf, text, texts } from "../input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
@@ -99,6 +100,16 @@ export function readQueryRequest(
   view: IndexView,
   limits: Limits,
 ): QueryRequest {
+  return finished(readingOfQueryRequest(body, record, view, limits));
+}
+
+/** `readQueryRequest` in small steps, for a filter may be long. */
+export function* readingOfQueryRequest(
+  body: unknown,
+  record: IndexRecord,
+  view: IndexView,
+  limits: Limits,
+): Generator<void, QueryRequest> {
   const given = QUERY.read(body, "", queryRules(limits));
   const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
   if (vector !== null) checkVectorFits(record.settings);
@@ -111,7 +122,7 @@ export function readQueryRequest(
     vector,
     browse,
     fields: queryFields(given, view, limits, browse),
-    filter: queryFilter(given, limits),
+    filter: yield* queryFilter(given, limits),
     facets: facetFields(given, view, limits),
     maxFacetValues: given.max_facet_values,
     sort: querySort(given, view, limits),
@@ -179,8 +190,11 @@ function positiveWeight(text: string): number {
   return weight;
 }
 
-function queryFilter({ filters: native, filter_by: legacy }: QueryValues, limits: Limits): FilterNode | null {
-  if (legacy !== undefined) return legacy.trim() === "" ? null : parseFilter(legacy, limits);
+function* queryFilter(
+  { filters: native, filter_by: legacy }: QueryValues,
+  limits: Limits,
+): Generator<void, FilterNode | null> {
+  if (legacy !== undefined) return legacy.trim() === "" ? null : yield* parsingOfFilter(legacy, limits);
   return native === undefined ? null : nativeFilter(native, limits);
 }
 

@@ -22,7 +22,7 @@ export class ShardReads {
     shard: number,
     tenant: number,
     request: Message,
-    decode: (reply: Uint8Array) => T,
+    decode: (reply: Uint8Array) => T | Promise<T>,
     subject: Subject | undefined,
   ): Promise<T> {
     const send = (alone: boolean): Promise<T> => {

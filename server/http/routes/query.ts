@@ -45,7 +45,7 @@ const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
 
 async function query(context: IndexContext): Promise<HttpReply> {
   const { limits } = context.services.config;
-  const body = queryBody(await readJsonBytes(context.request, limits), limits);
+  const body = queryBody(await readInTurn(context), limits);
   const contents = contentsOf(context.state, context.record);
   return rawReply(await countedSearch(context, contents, body, limits.replyBytesMax));
 }
@@ -60,9 +60,10 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
 }
 
 /** Like a suggestion it is neither counted nor logged as a search. */
-async function similar({ services, state, record, params, request }: IndexContext): Promise<HttpReply> {
+async function similar(context: IndexContext): Promise<HttpReply> {
+  const { services, state, record, params } = context;
   const { limits } = services.config;
-  const bytes = await readJsonBytes(request, limits);
+  const bytes = await readInTurn(context);
   const body = bytes.length === 0 ? {} : parsed(bytes, limits);
   services.lifecycle.checkOpen(record);
   return rawDataReply(await similarDocuments(services, contentsOf(state, record), params.id!, body));
@@ -71,7 +72,7 @@ async function similar({ services, state, record, params, request }: IndexContex
 async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { services, request } = context;
   const { limits } = services.config;
-  const body = parsed(await readJsonBytes(request, limits), limits);
+  const body = parsed(await readInTurn(context), limits);
   const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
@@ -135,6 +136,13 @@ function plainSearch(
   const { services } = context;
   services.lifecycle.checkOpen(contents.record);
   return observedSearch(services, contents, body, bytesMax, planOf(context).ai_query_understanding);
+}
+
+/** The bytes of the body, a large one when it is the tenant's turn. */
+async function readInTurn({ services, request, principal }: TenantContext): Promise<Uint8Array> {
+  const bytes = await readJsonBytes(request, services.config.limits);
+  await services.reads.turns.forBytes(principal.tenant, bytes.length);
+  return bytes;
 }
 
 function planOf({ services, principal, state }: TenantContext): Plan {
