@@ -32,16 +32,25 @@ const DEPTH_MAX = 4;
 export class AnswerLine {
   readonly #port: MessagePort;
   readonly #answer: (request: Uint8Array) => Reply | Promise<Reply>;
+  readonly #nowMs: () => number;
   readonly #queue = new FairQueue<Read>();
   readonly #running: Running[] = [];
   readonly #replies = new Frames();
   #sentMs = 0;
   #scheduled = false;
 
-  /** `answer` must not throw and must not reject. A request names its index in the four bytes behind the first one. */
-  constructor(port: MessagePort, answer: (request: Uint8Array) => Reply | Promise<Reply>) {
+  /**
+   * `answer` must not throw and must not reject. A request names its index in the four bytes behind the first one. `nowMs`
+   * never goes back.
+   */
+  constructor(
+    port: MessagePort,
+    answer: (request: Uint8Array) => Reply | Promise<Reply>,
+    nowMs: () => number = () => performance.now(),
+  ) {
     this.#port = port;
     this.#answer = answer;
+    this.#nowMs = nowMs;
     port.on("message", (message: Uint8Array) => {
       this.#receive(message);
       if (!this.#scheduled) this.#serve();
@@ -57,16 +66,16 @@ export class AnswerLine {
     if (below === undefined || this.#running.length >= DEPTH_MAX) return;
     this.#receiveAll();
     for (let next = this.#takeInside(below); next !== undefined; next = this.#takeInside(below)) {
-      const begunMs = performance.now();
+      const begunMs = this.#nowMs();
       this.#run(next.flow, next.item);
-      below.othersMs += performance.now() - begunMs;
+      below.othersMs += this.#nowMs() - begunMs;
       this.#send();
     }
   }
 
   #takeInside(below: Running): { flow: number; item: Read } | undefined {
     if (this.#queue.size === 0) return undefined;
-    const used = this.#queue.usedBy(below.flow) + (performance.now() - below.begunMs - below.othersMs);
+    const used = this.#queue.usedBy(below.flow) + (this.#nowMs() - below.begunMs - below.othersMs);
     return this.#queue.take(
       ({ request }, flow, usedByOther) =>
         usedByOther < used &&
@@ -89,7 +98,7 @@ export class AnswerLine {
   /** Answers what waits; after a while other work of the thread has its turn first. */
   readonly #serve = (): void => {
     this.#scheduled = false;
-    const begunMs = performance.now();
+    const begunMs = this.#nowMs();
     this.#sentMs = begunMs;
     for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
       const nowMs = this.#run(next.flow, next.item);
@@ -109,11 +118,11 @@ export class AnswerLine {
 
   /** Returns when it was done. */
   #run(flow: number, { id, request }: Read): number {
-    const running: Running = { flow, index: indexOf(request), begunMs: performance.now(), othersMs: 0 };
+    const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     this.#running.push(running);
     const reply = this.#answer(request);
     this.#running.pop();
-    const nowMs = performance.now();
+    const nowMs = this.#nowMs();
     this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
     if (reply instanceof Promise) void reply.then((late) => this.#sendLater(id, late));
     else this.#replies.add(id, reply);
@@ -126,7 +135,7 @@ export class AnswerLine {
   }
 
   #send(): void {
-    this.#sentMs = performance.now();
+    this.#sentMs = this.#nowMs();
     if (this.#replies.empty) return;
     const message = this.#replies.take();
     this.#port.postMessage(message, [message.buffer]);
