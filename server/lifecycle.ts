@@ -17,6 +17,7 @@ import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import type { AnalyserOf } from "./schema/text-analyser.js";
+import type { Plan } from "./tenants/plans.js";
 import { Uses } from "./uses.js";
 
 export interface LifecycleOptions {
@@ -27,6 +28,7 @@ export interface LifecycleOptions {
   readonly analyserOf: AnalyserOf;
   /** For the settings of a tenant. */
   readonly serversOf: (tenant: number) => ModelServers;
+  readonly planOf: (tenant: number) => Plan;
   readonly limits: Limits;
   readonly log: Logger;
 }
@@ -40,6 +42,7 @@ export class Lifecycle {
   readonly #writes: Writes;
   readonly #analyserOf: AnalyserOf;
   readonly #serversOf: LifecycleOptions["serversOf"];
+  readonly #planOf: LifecycleOptions["planOf"];
   readonly #limits: Limits;
   readonly #log: Logger;
   #begun = false;
@@ -47,13 +50,24 @@ export class Lifecycle {
   /** Requests that read or write documents, by the uid they began with. */
   readonly uses = new Uses();
 
-  constructor({ jobs, catalog, indexes, writes, analyserOf, serversOf, limits, log }: LifecycleOptions) {
+  constructor({
+    jobs,
+    catalog,
+    indexes,
+    writes,
+    analyserOf,
+    serversOf,
+    planOf,
+    limits,
+    log,
+  }: LifecycleOptions) {
     this.#jobs = jobs;
     this.#catalog = catalog;
     this.#indexes = indexes;
     this.#writes = writes;
     this.#analyserOf = analyserOf;
     this.#serversOf = serversOf;
+    this.#planOf = planOf;
     this.#limits = limits;
     this.#log = log;
   }
@@ -141,6 +155,12 @@ export class Lifecycle {
           "SK-IX-400",
           `there are ${count} indexes already; at most ${this.#limits.indexesPerTenantMax} are allowed`,
         );
+      }
+      const { indexes: most } = this.#planOf(tenant);
+      if (most !== null && count >= most) {
+        throw new SkeinError("SK-SYS-429", `the plan allows ${most} indexes; delete one to make another`, {
+          details: { limit: most },
+        });
       }
       made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
       return { type: "index.put", record: { ...made, making: true } };

@@ -23,6 +23,7 @@ import type { GivenVectors } from "../semantic/given-vectors.js";
 import type { Previews } from "../sources/preview.js";
 import type { Runs } from "../sources/runs.js";
 import type { Sources } from "../sources/sources.js";
+import type { AtOnce } from "../tenants/at-once.js";
 import type { DocumentQuotas } from "../tenants/document-quota.js";
 import type { Doorkeeper } from "../tenants/principal.js";
 import type { Throttle } from "../tenants/throttle.js";
@@ -47,6 +48,8 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly previews: Previews;
   readonly backups: Backups;
   readonly documentQuotas: DocumentQuotas;
+  /** Imports that tenants have under way. */
+  readonly imports: AtOnce;
   readonly embedders: Embedders;
   readonly givenVectors: GivenVectors;
   readonly queriedIndexes: QueriedIndexes;
