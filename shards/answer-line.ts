@@ -28,6 +28,8 @@ const HELD_BACK_MS = 1;
 const STRETCH_MS = 8;
 /** Reads inside of one another: each has its stack and its engine's memory. */
 const DEPTH_MAX = 4;
+/** Reads of one tenant that wait for the disk at a time: as many as the process has threads for that. */
+const LATE_MAX = 4;
 
 export class AnswerLine {
   readonly #port: MessagePort;
@@ -36,6 +38,8 @@ export class AnswerLine {
   readonly #queue = new FairQueue<Read>();
   readonly #running: Running[] = [];
   readonly #replies = new Frames();
+  /** Reads that are not answered at once, by flow. */
+  readonly #late = new Map<number, number>();
   #sentMs = 0;
   #scheduled = false;
 
@@ -79,6 +83,7 @@ export class AnswerLine {
     return this.#queue.take(
       ({ request }, flow, usedByOther) =>
         usedByOther < used &&
+        this.#mayBegin(flow) &&
         this.#running.every((running) => running.flow !== flow && running.index !== indexOf(request)),
     );
   }
@@ -95,20 +100,27 @@ export class AnswerLine {
     }
   }
 
+  #take(): { flow: number; item: Read } | undefined {
+    return this.#late.size === 0 ? this.#queue.take() : this.#queue.take((_, flow) => this.#mayBegin(flow));
+  }
+
+  #mayBegin(flow: number): boolean {
+    return (this.#late.get(flow) ?? 0) < LATE_MAX;
+  }
+
   /** Answers what waits; after a while other work of the thread has its turn first. */
   readonly #serve = (): void => {
     this.#scheduled = false;
     const begunMs = this.#nowMs();
     this.#sentMs = begunMs;
-    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
+    for (let next = this.#take(); next !== undefined; next = this.#take()) {
       const nowMs = this.#run(next.flow, next.item);
       if (nowMs - this.#sentMs > HELD_BACK_MS) {
         this.#send();
         this.#receiveAll();
       }
       if (nowMs - begunMs > STRETCH_MS && this.#queue.size > 0) {
-        this.#scheduled = true;
-        setImmediate(this.#serve);
+        this.#serveLater();
         break;
       }
     }
@@ -124,9 +136,24 @@ export class AnswerLine {
     this.#running.pop();
     const nowMs = this.#nowMs();
     this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
-    if (reply instanceof Promise) void reply.then((late) => this.#sendLater(id, late));
+    if (reply instanceof Promise) void this.#answerLate(flow, id, reply);
     else this.#replies.add(id, reply);
     return nowMs;
+  }
+
+  async #answerLate(flow: number, id: number, reply: Promise<Reply>): Promise<void> {
+    this.#late.set(flow, (this.#late.get(flow) ?? 0) + 1);
+    this.#sendLater(id, await reply);
+    const left = this.#late.get(flow)! - 1;
+    if (left === 0) this.#late.delete(flow);
+    else this.#late.set(flow, left);
+    if (this.#queue.size > 0) this.#serveLater();
+  }
+
+  #serveLater(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#serve);
   }
 
   #sendLater(id: number, reply: Reply): void {

@@ -11,7 +11,7 @@ import type { Recorder } from "../metrics/recorder.js";
 import { QueryLoad } from "../threads/query-load.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { ShardPool } from "../threads/shard-pool.js";
-import { Turns } from "../threads/turns.js";
+import { TenantTurns } from "../threads/tenant-turns.js";
 import type { AnswerCache } from "./answer-cache.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { Reads } from "./reads.js";
@@ -50,7 +50,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, shards, durability, engine, jobs, answers, limits, log, recorder } = options;
   const { onOpened = unheard, onWritten = unheard } = options;
   const queries = new QueryLoad();
-  const turns = new Turns();
+  const turns = new TenantTurns();
   const pool: ShardPool = new ShardPool({
     shards,
     workerData: (shard, beats) => ({

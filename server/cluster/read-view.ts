@@ -48,7 +48,7 @@ import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-pool.js";
-import { inTurns } from "../threads/turns.js";
+import { inTurns } from "../threads/tenant-turns.js";
 import type { ExpansionCache } from "../words/expansion-cache.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexState } from "./index-state.js";
@@ -85,7 +85,7 @@ export class ReadView {
   readonly #remembered: IndexState["remembered"];
   readonly #shards: number;
   readonly #call: CallShard;
-  /** See Turns. */
+  /** See TenantTurns. */
   readonly nextTurn: () => Promise<void>;
   readonly #deadline: number;
   readonly #onReleased: () => void;

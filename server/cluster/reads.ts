@@ -7,7 +7,7 @@ import type { QueryLoad } from "../threads/query-load.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
 import { searchDeadline } from "../threads/shard-reads.js";
-import type { Turns } from "../threads/turns.js";
+import type { TenantTurns } from "../threads/tenant-turns.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale } from "./index-state.js";
 import type { IndexUse, OpenIndexes } from "./open-indexes.js";
@@ -19,14 +19,14 @@ export class Reads {
   /** The shards are told how many queries are being answered. */
   readonly #queries: QueryLoad;
   /** For long work on this thread. */
-  readonly turns: Turns;
+  readonly turns: TenantTurns;
   readonly #limits: Pick<Limits, "searchMsMax">;
 
   constructor(
     indexes: OpenIndexes,
     calls: ShardCalls,
     queries: QueryLoad,
-    turns: Turns,
+    turns: TenantTurns,
     limits: Pick<Limits, "searchMsMax">,
   ) {
     this.#indexes = indexes;

@@ -14,7 +14,7 @@ import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journ
 import { type QueryRequest, readingOfQueryRequest } from "../request/query-request.js";
 import type { GivenVectors } from "../semantic/given-vectors.js";
 import { searchByVectors } from "../semantic/semantic-search.js";
-import { inTurns } from "../threads/turns.js";
+import { inTurns } from "../threads/tenant-turns.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";

@@ -7,7 +7,7 @@ import type { Subject } from "./quarantine.js";
 import { decodeReply } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";
 import { ShardReads } from "./shard-reads.js";
-import { LARGE_BYTES, type Turns } from "./turns.js";
+import { LARGE_BYTES, type TenantTurns } from "./tenant-turns.js";
 
 type Decode<T> = (reply: Uint8Array) => T;
 type DecodeRead<T> = (reply: Uint8Array) => T | Promise<T>;
@@ -15,12 +15,12 @@ type DecodeRead<T> = (reply: Uint8Array) => T | Promise<T>;
 export class ShardCalls {
   readonly #pool: ShardPool;
   readonly #reads: ShardReads;
-  readonly #turns: Turns;
+  readonly #turns: TenantTurns;
   readonly #onDamage: (shard: number, error: ShardError) => void;
 
   constructor(
     pool: ShardPool,
-    turns: Turns,
+    turns: TenantTurns,
     limits: Limits,
     log: Logger,
     onDamage: (shard: number, error: ShardError) => void,

@@ -124,6 +124,27 @@ describe("AnswerLine", () => {
     expect(await line.answered(1)).toEqual([1]);
   });
 
+  it("lets a tenant have a few late answers at a time, and others go on meanwhile", async () => {
+    const releases: (() => void)[] = [];
+    const line = startLine((id) =>
+      id < 10 ? new Promise<void>((resolve) => releases.push(resolve)) : undefined,
+    );
+    line.send(...[1, 2, 3, 4, 5, 6].map((id) => ({ id, flow: 1, index: 1 })), { id: 11, flow: 2, index: 2 });
+    expect(await line.answered(1)).toEqual([11]);
+    expect(line.begun.filter((id) => id < 10)).toEqual([1, 2, 3, 4]);
+    releases[0]!();
+    await line.answered(2);
+    line.send({ id: 12, flow: 2, index: 2 });
+    await line.answered(3);
+    expect(line.begun.filter((id) => id < 10)).toEqual([1, 2, 3, 4, 5]);
+    while (line.answers.length < 8) {
+      for (const release of releases) release();
+      await line.answered(line.answers.length);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(line.begun.filter((id) => id < 10)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
   it("goes on while an answer is late", async () => {
     let release = (): void => undefined;
     const line = startLine((id) => (id === 1 ? new Promise((resolve) => (release = resolve)) : undefined));

@@ -1,11 +1,11 @@
-// Turns on the HTTP thread: one in each turn of the event loop, tenants one after the other.
+// TenantTurns on the HTTP thread: one in each turn of the event loop, tenants one after the other.
 import { setImmediate as nextLoop } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { inTurns, LARGE_BYTES, Turns } from "../../../../server/threads/turns.js";
+import { inTurns, LARGE_BYTES, TenantTurns } from "../../../../server/threads/tenant-turns.js";
 
-describe("Turns", () => {
+describe("TenantTurns", () => {
   it("gives one turn in each turn of the event loop, the tenants one after the other", async () => {
-    const turns = new Turns();
+    const turns = new TenantTurns();
     const given: string[] = [];
     const waiting = [
       [1, "a"],
@@ -25,7 +25,7 @@ describe("Turns", () => {
   });
 
   it("lets small bodies pass at once", async () => {
-    const turns = new Turns();
+    const turns = new TenantTurns();
     const waiting = turns.next(1).then(() => "turn");
     expect(await Promise.race([waiting, turns.forBytes(1, LARGE_BYTES).then(() => "small")])).toBe("small");
     await waiting;
