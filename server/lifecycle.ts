@@ -150,17 +150,9 @@ export class Lifecycle {
         throw new SkeinError("SK-IX-409", `an index named "${draft.name}" exists already`);
       }
       const count = [...state.indexes.values()].filter((record) => record.tenant === tenant).length;
-      if (count >= this.#limits.indexesPerTenantMax) {
-        throw new SkeinError(
-          "SK-IX-400",
-          `there are ${count} indexes already; at most ${this.#limits.indexesPerTenantMax} are allowed`,
-        );
-      }
-      const { indexes: most } = this.#planOf(tenant);
-      if (most !== null && count >= most) {
-        throw new SkeinError("SK-SYS-429", `the plan allows ${most} indexes; delete one to make another`, {
-          details: { limit: most },
-        });
+      const most = Math.min(this.#limits.indexesPerTenantMax, this.#planOf(tenant).indexes ?? Infinity);
+      if (count >= most) {
+        throw new SkeinError("SK-IX-400", `there are ${count} indexes already; at most ${most} are allowed`);
       }
       made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
       return { type: "index.put", record: { ...made, making: true } };

@@ -82,7 +82,7 @@ describe("a plan", () => {
     const create = (name: string) => server.post("/v1/indexes", { name, schema: SCHEMA }, { key });
     for (const name of ["one", "two"]) expectStatus(await create(name), 201);
     const third = await create("three");
-    expect([third.status, third.json.code]).toEqual([429, "SK-SYS-429"]);
+    expect([third.status, third.json.code]).toEqual([400, "SK-IX-400"]);
     expectStatus(await server.delete("/v1/indexes/one", { key }), 200);
     expectStatus(await create("three"), 201);
   });
