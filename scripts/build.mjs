@@ -52,6 +52,8 @@ const PROGRAMS = [
   "bench/generate",
   "bench/http",
   "bench/load/baseline-server",
+  "bench/neighbour/main",
+  "bench/neighbour/noisy-client",
   "bench/relevance/main",
   "bench/run",
   "bench/scale",

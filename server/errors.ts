@@ -86,7 +86,8 @@ export const ERRORS = {
   "SK-SYS-415": { status: 415, meaning: "The body's Content-Type or Content-Encoding is not supported." },
   "SK-SYS-429": {
     status: 429,
-    meaning: "The plan's quota, the rate limit of a key or token, or the throttle of an address was hit.",
+    meaning:
+      "The plan's quota, its imports at a time, the rate limit of a key or token, or the throttle of an address was hit.",
   },
   "SK-SYS-431": { status: 431, meaning: "The head of the request is larger than `headerBytesMax`." },
   "SK-SYS-500": {

@@ -18,6 +18,7 @@ import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
 import type { AnalyserOf } from "./schema/text-analyser.js";
+import type { Plan } from "./tenants/plans.js";
 import { Uses } from "./uses.js";
 
 export interface LifecycleOptions {
@@ -28,6 +29,7 @@ export interface LifecycleOptions {
   readonly analyserOf: AnalyserOf;
   /** For the settings of a tenant. */
   readonly serversOf: (tenant: number) => ModelServers;
+  readonly planOf: (tenant: number) => Plan;
   readonly limits: Limits;
   readonly log: Logger;
 }
@@ -41,6 +43,7 @@ export class Lifecycle {
   readonly #writes: Writes;
   readonly #analyserOf: AnalyserOf;
   readonly #serversOf: LifecycleOptions["serversOf"];
+  readonly #planOf: LifecycleOptions["planOf"];
   readonly #limits: Limits;
   readonly #log: Logger;
   #begun = false;
@@ -48,13 +51,24 @@ export class Lifecycle {
   /** Requests that read or write documents, by the uid they began with. */
   readonly uses = new Uses();
 
-  constructor({ jobs, catalog, indexes, writes, analyserOf, serversOf, limits, log }: LifecycleOptions) {
+  constructor({
+    jobs,
+    catalog,
+    indexes,
+    writes,
+    analyserOf,
+    serversOf,
+    planOf,
+    limits,
+    log,
+  }: LifecycleOptions) {
     this.#jobs = jobs;
     this.#catalog = catalog;
     this.#indexes = indexes;
     this.#writes = writes;
     this.#analyserOf = analyserOf;
     this.#serversOf = serversOf;
+    this.#planOf = planOf;
     this.#limits = limits;
     this.#log = log;
   }
@@ -137,11 +151,9 @@ export class Lifecycle {
         throw new SkeinError("SK-IX-409", `an index named "${draft.name}" exists already`);
       }
       const count = [...state.indexes.values()].filter((record) => record.tenant === tenant).length;
-      if (count >= this.#limits.indexesPerTenantMax) {
-        throw new SkeinError(
-          "SK-IX-400",
-          `there are ${count} indexes already; at most ${this.#limits.indexesPerTenantMax} are allowed`,
-        );
+      const most = Math.min(this.#limits.indexesPerTenantMax, this.#planOf(tenant).indexes ?? Infinity);
+      if (count >= most) {
+        throw new SkeinError("SK-IX-400", `there are ${count} indexes already; at most ${most} are allowed`);
       }
       made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
       return { type: "index.put", record: { ...made, making: true } };

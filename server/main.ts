@@ -56,9 +56,10 @@ import { Previews } from "./sources/preview.js";
 import { Runs } from "./sources/runs.js";
 import { Sources } from "./sources/sources.js";
 import { findAdminKey } from "./tenants/admin-key.js";
+import { AtOnce } from "./tenants/at-once.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
 import { KeyUse } from "./tenants/key-use.js";
-import { planNamed } from "./tenants/plans.js";
+import { type Plan, planNamed } from "./tenants/plans.js";
 import { Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
@@ -168,11 +169,23 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => jobs.drain());
   const serversOf = (tenant: number): ModelServers => modelServers(secrets, config.ai, tenant);
   const givenVectors = new GivenVectors(workbench, embeddings);
-  const lifecycle = new Lifecycle({ jobs, catalog, indexes, writes, analyserOf, serversOf, limits, log });
+  const planOf = (tenant: number): Plan =>
+    planNamed(settings.now.plans, catalog.state.tenants.get(tenant)?.plan ?? "");
+  const lifecycle = new Lifecycle({
+    jobs,
+    catalog,
+    indexes,
+    writes,
+    analyserOf,
+    serversOf,
+    planOf,
+    limits,
+    log,
+  });
   const unsent = new UnsentBytes(limits.unsentBytesMax);
   const documentQuotas = new DocumentQuotas(
     (tenant) => lifecycle.recordsOf(tenant),
-    (tenant) => planNamed(settings.now.plans, catalog.state.tenants.get(tenant)?.plan ?? "").documents,
+    (tenant) => planOf(tenant).documents,
   );
   const ingest = { workbench, intake, room: new Room(dataDir, limits), reads, writes, limits, log, recorder };
   const runs = new Runs({
@@ -270,6 +283,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     backups,
     audit,
     documentQuotas,
+    imports: new AtOnce("imports"),
     embedders,
     givenVectors,
     queriedIndexes: new QueriedIndexes(

@@ -6,7 +6,7 @@ import { MessagePort, workerData } from "node:worker_threads";
 import { move } from "piscina";
 import { collectWhenIdle, discardBuffer } from "../engine-wasm/host/instance/discards.js";
 import { EngineModule, type EngineParts } from "../engine-wasm/host/instance/engine-module.js";
-import { answerLine } from "./answer-line.js";
+import { AnswerLine } from "./answer-line.js";
 import { handle } from "./handle.js";
 import { SHARD_DAMAGED, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
 import { encodeEmptyReply, encodeError } from "./protocol/reply.js";
@@ -41,7 +41,7 @@ async function openShard({
   engine,
   queries,
 }: ShardWorkerData): Promise<Shard> {
-  const module = new EngineModule(engine);
+  const module = new EngineModule(engine, () => line?.meanwhile());
   const location = join(shardsDir, String(shard));
   await mkdir(location, { recursive: true });
   return Shard.open({
@@ -77,6 +77,7 @@ collectWhenIdle();
 
 let opening: Promise<Shard> | null = null;
 let shard: Shard | null = null;
+let line: AnswerLine | null = null;
 
 /** Opens the shard unless it is open; after a failure the next message tries again. */
 async function opened(): Promise<Shard> {
@@ -102,7 +103,7 @@ function answerRead(request: Uint8Array): Uint8Array | Promise<Uint8Array> {
 export default async function answer(message: Uint8Array | MessagePort): Promise<unknown> {
   beat();
   if (message instanceof MessagePort) {
-    answerLine(message, answerRead);
+    line = new AnswerLine(message, answerRead);
     return move(encodeEmptyReply());
   }
   let reply: Uint8Array<ArrayBuffer>;

@@ -11,6 +11,7 @@ import type { Recorder } from "../metrics/recorder.js";
 import { QueryLoad } from "../threads/query-load.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { ShardPool } from "../threads/shard-pool.js";
+import { TenantTurns } from "../threads/tenant-turns.js";
 import type { AnswerCache } from "./answer-cache.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { Reads } from "./reads.js";
@@ -49,6 +50,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, shards, durability, engine, jobs, answers, limits, log, recorder } = options;
   const { onOpened = unheard, onWritten = unheard } = options;
   const queries = new QueryLoad();
+  const turns = new TenantTurns();
   const pool: ShardPool = new ShardPool({
     shards,
     workerData: (shard, beats) => ({
@@ -77,7 +79,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     answers,
     onOpened,
   });
-  const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
+  const calls = new ShardCalls(pool, turns, limits, log, (shard, error) => indexes.onDamage(shard, error));
   try {
     await pool.start();
   } catch (error) {
@@ -86,7 +88,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
   return {
     indexes,
-    reads: new Reads(indexes, calls, queries, limits),
+    reads: new Reads(indexes, calls, queries, turns, limits),
     writes: new Writes(indexes, calls, jobs, log, onWritten),
     calls,
     moments: new ShardMoments(calls, log),

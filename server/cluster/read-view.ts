@@ -10,6 +10,7 @@ import { decodeNearestResult, type NearestResult } from "../../engine-wasm/host/
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import {
   decodeSearchResult,
+  decodingOfSearchResult,
   type SearchResult,
   type SearchRow,
 } from "../../engine-wasm/host/programs/search-result.js";
@@ -47,6 +48,7 @@ import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-pool.js";
+import { inTurns } from "../threads/tenant-turns.js";
 import type { ExpansionCache } from "../words/expansion-cache.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexState } from "./index-state.js";
@@ -69,7 +71,7 @@ export interface FoundPage {
 export type CallShard = <T>(
   shard: number,
   request: Message,
-  decode: (reply: Uint8Array) => T,
+  decode: (reply: Uint8Array) => T | Promise<T>,
   /** What is asked, see quarantine.ts. */
   subject?: Subject,
 ) => Promise<T>;
@@ -83,6 +85,8 @@ export class ReadView {
   readonly #remembered: IndexState["remembered"];
   readonly #shards: number;
   readonly #call: CallShard;
+  /** See TenantTurns. */
+  readonly nextTurn: () => Promise<void>;
   readonly #deadline: number;
   readonly #onReleased: () => void;
   #released = false;
@@ -92,6 +96,7 @@ export class ReadView {
     index: IndexState,
     shards: number,
     call: CallShard,
+    nextTurn: () => Promise<void>,
     deadline: number,
     onReleased: () => void,
     trace?: QueryTrace,
@@ -100,6 +105,7 @@ export class ReadView {
     this.#remembered = index.remembered;
     this.#shards = shards;
     this.#call = call;
+    this.nextTurn = nextTurn;
     this.#deadline = deadline;
     this.#onReleased = onReleased;
     this.trace = trace;
@@ -172,9 +178,9 @@ export class ReadView {
     const documents = new Map<number, FetchedDocument>();
     const results = await this.#askAll(
       request,
-      (reply) => {
+      async (reply) => {
         const { result, documents: sent } = decodePageReply(reply);
-        const found = decodeSearchResult(result, program);
+        const found = await inTurns(decodingOfSearchResult(result, program), this.nextTurn);
         sent.forEach((document, i) => {
           documents.set((found.rows[window.offset + i] as SearchRow).seq, document);
         });
@@ -267,8 +273,12 @@ export class ReadView {
   }
 
   /** Late answers are not read: many large ones would keep this thread from the searches that are in time. */
-  #askAll<T>(request: Message, decode: (reply: Uint8Array) => T, subject: Subject): Promise<T[]> {
-    const inTime = (reply: Uint8Array): T => {
+  #askAll<T>(
+    request: Message,
+    decode: (reply: Uint8Array) => T | Promise<T>,
+    subject: Subject,
+  ): Promise<T[]> {
+    const inTime = (reply: Uint8Array): T | Promise<T> => {
       if (Date.now() > this.#deadline) throw lateSearch();
       return decode(reply);
     };

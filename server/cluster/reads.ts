@@ -7,6 +7,7 @@ import type { QueryLoad } from "../threads/query-load.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
 import { searchDeadline } from "../threads/shard-reads.js";
+import type { TenantTurns } from "../threads/tenant-turns.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale } from "./index-state.js";
 import type { IndexUse, OpenIndexes } from "./open-indexes.js";
@@ -17,17 +18,21 @@ export class Reads {
   readonly #calls: ShardCalls;
   /** The shards are told how many queries are being answered. */
   readonly #queries: QueryLoad;
+  /** For long work on this thread. */
+  readonly turns: TenantTurns;
   readonly #limits: Pick<Limits, "searchMsMax">;
 
   constructor(
     indexes: OpenIndexes,
     calls: ShardCalls,
     queries: QueryLoad,
+    turns: TenantTurns,
     limits: Pick<Limits, "searchMsMax">,
   ) {
     this.#indexes = indexes;
     this.#calls = calls;
     this.#queries = queries;
+    this.turns = turns;
     this.#limits = limits;
   }
 
@@ -57,10 +62,12 @@ export class Reads {
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
   async view(uid: number, trace?: QueryTrace): Promise<ReadView> {
     const { state, end } = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    const { tenant } = state.record;
     return new ReadView(
       state,
       this.shards,
-      (shard, request, decode, subject) => this.#calls.read(shard, request, decode, subject),
+      (shard, request, decode, subject) => this.#calls.read(shard, tenant, request, decode, subject),
+      () => this.turns.next(tenant),
       searchDeadline(this.#limits),
       end,
       trace,
@@ -86,9 +93,9 @@ export class Reads {
 
   /** One read of the newest state from one shard. Throws SkeinError for what the shard or its thread refuses. */
   async one<T>(uid: number, shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
-    const { end } = await this.#indexes.use(uid);
+    const { state, end } = await this.#indexes.use(uid);
     try {
-      return await this.#calls.read(shard, request, decode);
+      return await this.#calls.read(shard, state.record.tenant, request, decode);
     } finally {
       end();
     }

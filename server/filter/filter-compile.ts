@@ -1,6 +1,7 @@
 // Compiles a filter tree under a schema into postfix operations of the engine. The only place that knows what a value's
 // text means for a field's type. Knows nothing of queries, because exports and deletions by filter use it as well.
 import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
+import { finished } from "../../engine-wasm/host/steps.js";
 import { SkeinError } from "../errors.js";
 import { FIXED_LIMITS } from "../limits.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
@@ -14,10 +15,22 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const NOTHING: readonly FilterOp[] = [{ op: "all" }, { op: "not" }];
 
+/** Operations that are made without a pause. */
+const OPERATIONS_A_STEP = 100;
+
 /** Compiles a filter; an empty list means "no filter". Throws SkeinError SK-SE-400. */
 export function compileFilter(node: FilterNode | null, view: IndexView, analyser: TextAnalyser): FilterOp[] {
+  return finished(compilingOfFilter(node, view, analyser));
+}
+
+/** `compileFilter` in small steps, for a filter may have thousands of conditions. */
+export function* compilingOfFilter(
+  node: FilterNode | null,
+  view: IndexView,
+  analyser: TextAnalyser,
+): Generator<void, FilterOp[]> {
   const out: FilterOp[] = [];
-  if (node !== null) compileNode(node, view, analyser, out);
+  if (node !== null) yield* compileNode(node, view, analyser, out);
   if (out.length > OPERATIONS_MAX) {
     throw new SkeinError(
       "SK-SE-400",
@@ -27,15 +40,25 @@ export function compileFilter(node: FilterNode | null, view: IndexView, analyser
   return out;
 }
 
-function compileNode(node: FilterNode, view: IndexView, analyser: TextAnalyser, out: FilterOp[]): void {
+function* compileNode(
+  node: FilterNode,
+  view: IndexView,
+  analyser: TextAnalyser,
+  out: FilterOp[],
+): Generator<void, void> {
   if (node.kind === "clause") {
     compileClause(node, view, analyser, out);
     return;
   }
-  node.children.forEach((child, i) => {
-    compileNode(child, view, analyser, out);
+  let paused = out.length;
+  for (const [i, child] of node.children.entries()) {
+    if (out.length - paused >= OPERATIONS_A_STEP) {
+      yield;
+      paused = out.length;
+    }
+    yield* compileNode(child, view, analyser, out);
     if (i > 0) out.push({ op: node.kind });
-  });
+  }
 }
 
 function compileClause(clause: FilterClause, view: IndexView, analyser: TextAnalyser, out: FilterOp[]): void {

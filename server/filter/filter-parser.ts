@@ -4,6 +4,7 @@
 //   item = `quoted` | text | (> < >= <=) number | low..high (the last one inside brackets only)
 //   quoted: two backticks inside stand for one
 // Knows no schema. Recursion is bounded by the nesting limit, time is linear in the text.
+import { finished } from "../../engine-wasm/host/steps.js";
 import { SkeinError } from "../errors.js";
 import type { Comparison, FilterLiteral, FilterNode, FilterOperator, FilterValue } from "./filter-ast.js";
 
@@ -27,14 +28,22 @@ export function filterError(problem: string, position: number, expected?: string
   return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}`, { details });
 }
 
+/** Conditions that are parsed without a pause. */
+const CLAUSES_A_STEP = 100;
+
 /** Parses a non-empty filter expression. Throws SkeinError SK-SE-400. */
 export function parseFilter(text: string, limits: FilterLimits): FilterNode {
+  return finished(parsingOfFilter(text, limits));
+}
+
+/** `parseFilter` in small steps, for a filter may have thousands of conditions. */
+export function* parsingOfFilter(text: string, limits: FilterLimits): Generator<void, FilterNode> {
   if (Buffer.byteLength(text) > limits.filterTextBytesMax) {
     throw new SkeinError("SK-SE-400", `filter_by is longer than ${limits.filterTextBytesMax} bytes`);
   }
   const lone = text.search(/\p{Surrogate}/u);
   if (lone >= 0) throw filterError("an unpaired surrogate", lone, "well-formed Unicode");
-  return new FilterParser(text, limits).parse();
+  return yield* new FilterParser(text, limits).parse();
 }
 
 class FilterParser {
@@ -47,33 +56,34 @@ class FilterParser {
     private readonly limits: FilterLimits,
   ) {}
 
-  parse(): FilterNode {
-    const node = this.alternation();
+  *parse(): Generator<void, FilterNode> {
+    const node = yield* this.alternation();
     if (this.pos === this.text.length) return node;
     if (this.text[this.pos] === ")") throw filterError("unbalanced ')'", this.pos, "'&&', '||' or the end");
     throw this.unexpected("'&&', '||' or the end");
   }
 
-  private alternation(): FilterNode {
-    const children = [this.conjunction()];
-    while (this.take("||")) children.push(this.conjunction());
+  private *alternation(): Generator<void, FilterNode> {
+    const children = [yield* this.conjunction()];
+    while (this.take("||")) children.push(yield* this.conjunction());
     return children.length === 1 ? (children[0] as FilterNode) : { kind: "or", children };
   }
 
-  private conjunction(): FilterNode {
-    const children = [this.primary()];
-    while (this.take("&&")) children.push(this.primary());
+  private *conjunction(): Generator<void, FilterNode> {
+    const children = [yield* this.primary()];
+    while (this.take("&&")) children.push(yield* this.primary());
     return children.length === 1 ? (children[0] as FilterNode) : { kind: "and", children };
   }
 
-  private primary(): FilterNode {
+  private *primary(): Generator<void, FilterNode> {
     this.skipSpace();
+    if (this.clauses % CLAUSES_A_STEP === CLAUSES_A_STEP - 1) yield;
     if (this.text[this.pos] !== "(") return this.clause();
     const open = this.pos++;
     if (++this.depth > this.limits.filterDepthMax) {
       throw filterError(`parentheses nested deeper than ${this.limits.filterDepthMax} levels`, open);
     }
-    const node = this.alternation();
+    const node = yield* this.alternation();
     if (!this.take(")")) {
       const expected = "'&&', '||' or ')'";
       if (this.pos === this.text.length)

@@ -24,6 +24,7 @@ import type { GivenVectors } from "../semantic/given-vectors.js";
 import type { Previews } from "../sources/preview.js";
 import type { Runs } from "../sources/runs.js";
 import type { Sources } from "../sources/sources.js";
+import type { AtOnce } from "../tenants/at-once.js";
 import type { DocumentQuotas } from "../tenants/document-quota.js";
 import type { KeyUse } from "../tenants/key-use.js";
 import type { MonthlyCounter, RateLimiter } from "../tenants/limiter.js";
@@ -51,6 +52,8 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   readonly backups: Backups;
   readonly audit: AuditLog;
   readonly documentQuotas: DocumentQuotas;
+  /** Imports that tenants have under way. */
+  readonly imports: AtOnce;
   readonly embedders: Embedders;
   readonly givenVectors: GivenVectors;
   readonly queriedIndexes: QueriedIndexes;

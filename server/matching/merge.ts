@@ -4,6 +4,7 @@
 
 import type { SortKey } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult, SearchRow, SortValue } from "../../engine-wasm/host/programs/search-result.js";
+import { finished } from "../../engine-wasm/host/steps.js";
 
 /** A row of the page and where its document lives. */
 export interface Winner {
@@ -34,28 +35,41 @@ export interface MergeWindow {
   readonly count: number;
 }
 
+/** Ranks that are passed without a pause. */
+const RANKS_A_STEP = 1_000;
+
 /** `results` are ordered by shard number, and are all answers to programs with these sort keys. */
 export function mergeResults(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
   window: MergeWindow,
 ): MergedResult {
+  return finished(mergingOfResults(results, keys, window));
+}
+
+/** `mergeResults` in small steps, for a deep page passes many rows. */
+export function* mergingOfResults(
+  results: readonly SearchResult[],
+  keys: readonly SortKey[],
+  window: MergeWindow,
+): Generator<void, MergedResult> {
   return {
     found: results.reduce((sum, result) => sum + result.found, 0),
-    winners: mergeRows(results, keys, window),
+    winners: yield* mergingOfRows(results, keys, window),
     applied: (results[0]?.applied ?? []).map((_, i) => results.some((result) => result.applied[i] === true)),
     pinsApplied: results.some((result) => result.pinsApplied),
   };
 }
 
-function mergeRows(
+function* mergingOfRows(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
   { offset, count }: MergeWindow,
-): Winner[] {
+): Generator<void, Winner[]> {
   const next = results.map(() => 0);
   const winners: Winner[] = [];
   for (let rank = 0; rank < offset + count; rank++) {
+    if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
     let best: SearchRow | undefined;
     let bestShard = -1;
     for (let shard = 0; shard < results.length; shard++) {
@@ -66,8 +80,9 @@ function mergeRows(
     }
     if (best === undefined) break;
     next[bestShard] = (next[bestShard] as number) + 1;
+    if (rank < offset) continue;
     const { keys: _, ...row } = best;
-    if (rank >= offset) winners.push({ shard: bestShard, ...row });
+    winners.push({ shard: bestShard, ...row });
   }
   return winners;
 }

@@ -9,11 +9,12 @@ import type {
   SearchWord,
   SortKey,
 } from "../../engine-wasm/host/programs/search-program.js";
+import { finished } from "../../engine-wasm/host/steps.js";
 import type { IndexScale } from "../cluster/index-state.js";
 import { avoidingRules } from "../curate/avoided-words.js";
 import { bonusesOf } from "../curate/bonuses.js";
 import { firedRulesOf } from "../curate/fired-rules.js";
-import { compileFilter } from "../filter/filter-compile.js";
+import { compilingOfFilter } from "../filter/filter-compile.js";
 import type { Limits } from "../limits.js";
 import type { Popularity } from "../popularity/popularity.js";
 import type { QueryRequest } from "../request/query-request.js";
@@ -68,6 +69,16 @@ export function planQuery(
   limits: Limits,
   scale: IndexScale,
 ): QueryPlan {
+  return finished(planningOfQuery(request, index, limits, scale));
+}
+
+/** `planQuery` in small steps, for a filter may be long. */
+export function* planningOfQuery(
+  request: QueryRequest,
+  index: QueriedIndex,
+  limits: Limits,
+  scale: IndexScale,
+): Generator<void, QueryPlan> {
   const { view, analyser } = index;
   const { settings } = index.record;
   const { without } = index;
@@ -114,7 +125,7 @@ export function planQuery(
       words: [],
       phrases: text.phrases,
       excludes: text.excludes,
-      filter: compileFilter(request.filter, view, analyser),
+      filter: yield* compilingOfFilter(request.filter, view, analyser),
       bonuses: bonusesOf(text, view, !without.has("place-bonuses")),
       rules,
       pins: curation.pins,

@@ -2,10 +2,11 @@
 // Wrong types are refused by name, numbers out of range are clamped, unknown parameters are ignored; a
 // legacy parameter (filter_by, facet_by, sort_by) wins over its native twin. Matches and ranks nothing.
 
+import { finished } from "../../engine-wasm/host/steps.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { both, type FilterNode } from "../filter/filter-ast.js";
 import { nativeFilter } from "../filter/filter-native.js";
-import { parseFilter } from "../filter/filter-parser.js";
+import { parsingOfFilter } from "../filter/filter-parser.js";
 import { defaultsTo, object, optional, required, type ValuesOf } from "../input/object-reader.js";
 import { anyObject, clamped, flag, oneOf, text, texts } from "../input/readers.js";
 import { FIXED_LIMITS, type Limits } from "../limits.js";
@@ -103,6 +104,17 @@ export function readQueryRequest(
   limits: Limits,
   within: Within | null = null,
 ): QueryRequest {
+  return finished(readingOfQueryRequest(body, record, view, limits, within));
+}
+
+/** `readQueryRequest` in small steps, for a filter may be long. */
+export function* readingOfQueryRequest(
+  body: unknown,
+  record: IndexRecord,
+  view: IndexView,
+  limits: Limits,
+  within: Within | null = null,
+): Generator<void, QueryRequest> {
   const given = QUERY.read(body, "", queryRules(limits));
   const { q, vector = null, fields: keepFields = null, exclude_fields: excluded = null } = given;
   if (vector !== null) checkVectorFits(record.settings);
@@ -115,7 +127,7 @@ export function readQueryRequest(
     vector,
     browse,
     fields: queryFields(given, view, limits, browse),
-    filter: both(within?.filter ?? null, queryFilter(given, limits)),
+    filter: both(within?.filter ?? null, yield* queryFilter(given, limits)),
     within,
     facets: facetFields(given, view, limits),
     maxFacetValues: given.max_facet_values,
@@ -184,8 +196,11 @@ function positiveWeight(text: string): number {
   return weight;
 }
 
-function queryFilter({ filters: native, filter_by: legacy }: QueryValues, limits: Limits): FilterNode | null {
-  if (legacy !== undefined) return legacy.trim() === "" ? null : parseFilter(legacy, limits);
+function* queryFilter(
+  { filters: native, filter_by: legacy }: QueryValues,
+  limits: Limits,
+): Generator<void, FilterNode | null> {
+  if (legacy !== undefined) return legacy.trim() === "" ? null : yield* parsingOfFilter(legacy, limits);
   return native === undefined ? null : nativeFilter(native, limits);
 }
 

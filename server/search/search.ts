@@ -6,16 +6,20 @@ import type { IndexScale } from "../cluster/index-state.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
+
 import { countFull, type Matched, matchQuery, type PageOf } from "../matching/match.js";
-import { mergeResults } from "../matching/merge.js";
-import { planQuery, type QueryPlan } from "../matching/plan.js";
+import { mergingOfResults } from "../matching/merge.js";
+import { planningOfQuery, planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
-import { type QueryRequest, readQueryRequest } from "../request/query-request.js";
+import { type QueryRequest, readingOfQueryRequest } from "../request/query-request.js";
+
 import { readWithin, type Within } from "../request/within.js";
+
 import type { GivenVectors } from "../semantic/given-vectors.js";
 import { searchByVectors } from "../semantic/semantic-search.js";
+import { inTurns } from "../threads/tenant-turns.js";
 import { explainHits } from "./explain.js";
 import { countFacets } from "./facets.js";
 import { fetchHits } from "./fetch.js";
@@ -91,10 +95,11 @@ export async function search(
   const { uid } = record;
   const { bytesMax } = question;
   const within = readWithin(question.within, index, limits);
-  const asked = readQueryRequest(body, record, view, limits, within);
+  const nextTurn = (): Promise<void> => reads.turns.next(record.tenant);
+  const asked = await inTurns(readingOfQueryRequest(body, record, view, limits, within), nextTurn);
   const { page, perPage } = asked;
   const scale = reads.scale(uid);
-  const asTyped = planQuery(asked, index, limits, scale);
+  const asTyped = await inTurns(planningOfQuery(asked, index, limits, scale), nextTurn);
 
   return reads.answer(uid, trace, async (readView) => {
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
@@ -121,7 +126,8 @@ export async function search(
     const pageOf: PageOf = (program) => shown.page(program);
     const searched = await searchByVectors(request, index, plan, byWords, readView, givenVectors, pageOf);
     const { program, results, documents } = searched.matched;
-    const merged = mergeResults(results, program.sort, { offset: plan.offset, count: perPage });
+    const window = { offset: plan.offset, count: perPage };
+    const merged = await inTurns(mergingOfResults(results, program.sort, window), readView.nextTurn);
     trace.found = merged.found;
     const facets = await countFacets(program, results, request.maxFacetValues, (one) => readView.search(one));
     const options = shown.sentAlong(program);

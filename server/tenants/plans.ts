@@ -8,6 +8,8 @@ export interface Plan {
   /** null: unlimited, here and below. */
   readonly searches_per_month: number | null;
   readonly documents: number | null;
+  readonly indexes: number | null;
+  readonly concurrent_imports: number | null;
   readonly coach_per_month: number | null;
   readonly ai_query_understanding: boolean;
   readonly requests_per_second_per_ip: number | null;
@@ -17,6 +19,8 @@ export const DEFAULT_PLAN: Plan = {
   name: "default",
   searches_per_month: null,
   documents: null,
+  indexes: null,
+  concurrent_imports: null,
   coach_per_month: null,
   ai_query_understanding: true,
   requests_per_second_per_ip: null,
@@ -29,6 +33,8 @@ const PLAN = object(
     name: required(text("planNameBytesMax")),
     searches_per_month: COUNT,
     documents: COUNT,
+    indexes: COUNT,
+    concurrent_imports: COUNT,
     coach_per_month: COUNT,
     ai_query_understanding: defaultsTo(true, flag()),
     requests_per_second_per_ip: defaultsTo(null, integer(1, FIXED_LIMITS.requestsPerSecondMax)),

@@ -28,13 +28,13 @@ export class ReadLine {
     return this.#inside.size;
   }
 
-  /** One request, one reply. The bytes must stay as they are until the end of this turn. */
-  ask(request: Uint8Array): Promise<Uint8Array> {
+  /** One request, one reply. The bytes must stay as they are until the end of this turn. `flow`: whose turn it is in the shard. */
+  ask(request: Uint8Array, flow: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#lastId = (this.#lastId + 1) % IDS;
       this.#inside.set(this.#lastId, { resolve, reject });
       if (this.#requests.empty) setImmediate(this.#send);
-      this.#requests.add(this.#lastId, request);
+      this.#requests.add(this.#lastId, request, flow);
     });
   }
 

@@ -7,22 +7,27 @@ import type { Subject } from "./quarantine.js";
 import { decodeReply } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";
 import { ShardReads } from "./shard-reads.js";
+import { LARGE_BYTES, type TenantTurns } from "./tenant-turns.js";
 
 type Decode<T> = (reply: Uint8Array) => T;
+type DecodeRead<T> = (reply: Uint8Array) => T | Promise<T>;
 
 export class ShardCalls {
   readonly #pool: ShardPool;
   readonly #reads: ShardReads;
+  readonly #turns: TenantTurns;
   readonly #onDamage: (shard: number, error: ShardError) => void;
 
   constructor(
     pool: ShardPool,
+    turns: TenantTurns,
     limits: Limits,
     log: Logger,
     onDamage: (shard: number, error: ShardError) => void,
   ) {
     this.#pool = pool;
     this.#reads = new ShardReads(pool, limits, log);
+    this.#turns = turns;
     this.#onDamage = onDamage;
   }
 
@@ -41,10 +46,18 @@ export class ShardCalls {
     return Promise.all(Array.from({ length: this.shards }, (_, shard) => this.call(shard, encode(), decode)));
   }
 
-  /** See ShardReads. */
-  read<T>(shard: number, request: Message, decode: Decode<T>, subject?: Subject): Promise<T> {
-    const decoded = (reply: Uint8Array): T =>
+  /** See ShardReads. A large reply is decoded when it is the tenant's turn. */
+  read<T>(
+    shard: number,
+    tenant: number,
+    request: Message,
+    decode: DecodeRead<T>,
+    subject?: Subject,
+  ): Promise<T> {
+    const decoded = (reply: Uint8Array): T | Promise<T> =>
       decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
-    return this.#reads.read(shard, request, decoded, subject);
+    const inTurn = (reply: Uint8Array): T | Promise<T> =>
+      reply.length > LARGE_BYTES ? this.#turns.next(tenant).then(() => decoded(reply)) : decoded(reply);
+    return this.#reads.read(shard, tenant, request, inTurn, subject);
   }
 }

@@ -43,11 +43,15 @@ export function decodeReply<T>(
   decode: (reply: Uint8Array) => T,
   onDamage: (error: ShardError) => void = () => undefined,
 ): T {
-  try {
-    return decode(reply);
-  } catch (error) {
+  const failed = (error: unknown): never => {
     if (isUnreadable(error)) onDamage(error);
     throw asSkeinError(error);
+  };
+  try {
+    const decoded = decode(reply);
+    return decoded instanceof Promise ? (decoded.catch(failed) as T) : decoded;
+  } catch (error) {
+    return failed(error);
   }
 }
 

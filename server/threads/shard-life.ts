@@ -89,9 +89,9 @@ export class ShardLife {
   }
 
   /** One read, one reply, beside the messages. The bytes must stay as they are until the end of this turn. */
-  read(request: Uint8Array): Promise<Uint8Array> {
+  read(request: Uint8Array, flow: number): Promise<Uint8Array> {
     if (this.#ended) return Promise.reject(new Error("the shard's thread has ended"));
-    return this.#line.ask(request);
+    return this.#line.ask(request, flow);
   }
 
   /** Ends the thread, whatever it is doing; resolves when it is gone. */

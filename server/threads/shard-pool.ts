@@ -84,9 +84,12 @@ export class ShardPool {
     return (this.#threads[shard] as ShardThread).ask(request);
   }
 
-  /** As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller. */
-  read(shard: number, request: Uint8Array): Promise<Uint8Array> {
-    return (this.#threads[shard] as ShardThread).read(request);
+  /**
+   * As `ask`, for a read, which may overtake other requests and leaves the request's bytes to the caller. Reads of different
+   * flows take turns in the shard.
+   */
+  read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
+    return (this.#threads[shard] as ShardThread).read(request, flow);
   }
 
   /** Refuses new requests, waits for those inside, sends a last one to each thread and ends them. */
@@ -147,8 +150,8 @@ class ShardThread {
     return this.#through((life) => life.run(request));
   }
 
-  read(request: Uint8Array): Promise<Uint8Array> {
-    return this.#through((life) => life.read(request));
+  read(request: Uint8Array, flow: number): Promise<Uint8Array> {
+    return this.#through((life) => life.read(request, flow));
   }
 
   async #through(send: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {

@@ -15,17 +15,18 @@ export class ShardReads {
   }
 
   /**
-   * One read from one shard, its reply decoded. A read with a subject is refused when it has ended the shard before.
+   * One read from one shard for a tenant, its reply decoded. A read with a subject is refused when it has ended the shard before.
    * The request's bytes must stay as they are; several shards may be asked with the same.
    */
   read<T>(
     shard: number,
+    tenant: number,
     request: Message,
-    decode: (reply: Uint8Array) => T,
+    decode: (reply: Uint8Array) => T | Promise<T>,
     subject: Subject | undefined,
   ): Promise<T> {
     const send = (alone: boolean): Promise<T> => {
-      const reply = alone ? this.#pool.ask(shard, request.slice()) : this.#pool.read(shard, request);
+      const reply = alone ? this.#pool.ask(shard, request.slice()) : this.#pool.read(shard, request, tenant);
       return reply.then(decode);
     };
     return subject === undefined ? send(false) : (this.#quarantines[shard] as Quarantine).run(subject, send);

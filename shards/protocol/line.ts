@@ -1,16 +1,17 @@
 // The line of reads: a MessagePort between the server and one life of a shard's thread. A message on it is a run of
 // frames, all that came together in a turn of the event loop: a thread hop costs more than a small read. Each read is
 // answered by itself, in whatever order.
-//   message  frames x {u32 id, u32 + request or reply}
-// The id is the asker's and comes back with the reply.
+//   message  frames x {u32 id, u32 flow, u32 + request or reply}
+// The id is the asker's and comes back with the reply. The flow says whose turn a request is (fair-queue.ts); 0 in replies.
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 
-const FRAME_HEAD_BYTES = 8;
+const FRAME_HEAD_BYTES = 12;
 const LITTLE_ENDIAN = true;
 
 /** Frames that wait to be sent in one message. */
 export class Frames {
   readonly #ids: number[] = [];
+  readonly #flows: number[] = [];
   readonly #parts: Uint8Array[] = [];
   #bytes = 0;
 
@@ -19,8 +20,9 @@ export class Frames {
   }
 
   /** The bytes are copied by `take`; they must stay as they are until then. */
-  add(id: number, part: Uint8Array): void {
+  add(id: number, part: Uint8Array, flow = 0): void {
     this.#ids.push(id);
+    this.#flows.push(flow);
     this.#parts.push(part);
     this.#bytes += FRAME_HEAD_BYTES + part.length;
   }
@@ -33,11 +35,13 @@ export class Frames {
     for (let i = 0; i < this.#parts.length; i++) {
       const part = this.#parts[i] as Uint8Array;
       heads.setUint32(at, this.#ids[i] as number, LITTLE_ENDIAN);
-      heads.setUint32(at + 4, part.length, LITTLE_ENDIAN);
+      heads.setUint32(at + 4, this.#flows[i] as number, LITTLE_ENDIAN);
+      heads.setUint32(at + 8, part.length, LITTLE_ENDIAN);
       message.set(part, at + FRAME_HEAD_BYTES);
       at += FRAME_HEAD_BYTES + part.length;
     }
     this.#ids.length = 0;
+    this.#flows.length = 0;
     this.#parts.length = 0;
     this.#bytes = 0;
     return message;
@@ -45,16 +49,20 @@ export class Frames {
 }
 
 /** Hands each frame to `take`, as a view into the message. Throws ShardError for a message that is cut short. */
-export function readFrames(message: Uint8Array, take: (id: number, part: Uint8Array) => void): void {
+export function readFrames(
+  message: Uint8Array,
+  take: (id: number, part: Uint8Array, flow: number) => void,
+): void {
   const heads = new DataView(message.buffer, message.byteOffset, message.byteLength);
   let at = 0;
   while (at < message.length) {
     if (message.length - at < FRAME_HEAD_BYTES) throw cutShort(at);
     const id = heads.getUint32(at, LITTLE_ENDIAN);
-    const length = heads.getUint32(at + 4, LITTLE_ENDIAN);
+    const flow = heads.getUint32(at + 4, LITTLE_ENDIAN);
+    const length = heads.getUint32(at + 8, LITTLE_ENDIAN);
     at += FRAME_HEAD_BYTES;
     if (length > message.length - at) throw cutShort(at);
-    take(id, message.subarray(at, at + length));
+    take(id, message.subarray(at, at + length), flow);
     at += length;
   }
 }

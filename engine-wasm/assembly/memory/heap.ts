@@ -1,7 +1,10 @@
 // A binary heap of addresses, the worst on top, and the sort that empties it. The order comes as a function,
 // so the heap knows nothing about what the addresses lead to.
+import { checkDeadline } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
+
+const ADDRESSES_A_CHECK: u32 = 1023;
 
 /**
  * True when a comes before b in the final order. Must be total: never true both ways. `context` is what the caller of the
@@ -59,6 +62,7 @@ function isSorted(heap: usize, count: u32, before: Before, context: usize): bool
 export function heapSort(heap: usize, count: u32, before: Before, context: usize): void {
   if (CHECKED) assert(isHeap(heap, count, before, context), "the worst address of a heap is on top");
   for (let left = count; left > 1; left--) {
+    if ((left & ADDRESSES_A_CHECK) == 0) checkDeadline();
     const worst = at(heap, 0);
     put(heap, 0, at(heap, left - 1));
     put(heap, left - 1, worst);

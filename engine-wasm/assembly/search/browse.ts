@@ -1,5 +1,6 @@
 // Queries without words: in which order they visit the rows, and which rows they offer.
 
+import { checkDeadline } from "../env";
 import { ROW_MATCHED, SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
 import { Bits, bitsNext, bitsPrevious } from "../memory/bitset";
 import { SearchProgram } from "../program/search-program";
@@ -16,6 +17,7 @@ export const OLDEST_FIRST: u32 = 2; // the same, ascending
 // Words of rows are visited with strides that fall from the first to 1, each a power of two.
 const STRIDE_FIRST: u32 = 512;
 const STRIDE_STEP: u32 = 8;
+const WORDS_A_CHECK: u32 = 63;
 
 /** Without words, neighbours and wishes all rows have the same relevance and class, so such keys decide nothing. */
 export function browseOrder(program: SearchProgram): u32 {
@@ -45,12 +47,14 @@ export function browse(top: TopK, sieve: Sieve, bits: usize, rows: u32, order: u
 
 /** Visits rows far apart first, so that the worst row kept is good early even where values rise with the rows. */
 function browseByKeys(top: TopK, sieve: Sieve, bits: usize, words: u32): void {
+  let visited: u32 = 0;
   for (let stride = STRIDE_FIRST; stride > 0; stride /= STRIDE_STEP) {
     const seen = stride == STRIDE_FIRST ? 0 : stride * STRIDE_STEP - 1; // mask of what was visited with larger strides
     for (let word: u32 = 0; word < words; word += stride) {
       if (seen != 0 && (word & seen) == 0) continue;
       const among = Bits.word(bits, word);
       if (among == 0) continue;
+      if ((++visited & WORDS_A_CHECK) == 0) checkDeadline();
       for (let rest = sieve.pass(among, word << 6, 0); rest != 0; rest &= rest - 1) {
         top.offer((word << 6) + <u32>ctz(rest), 0, 0, ROW_MATCHED);
       }

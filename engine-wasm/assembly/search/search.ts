@@ -1,6 +1,7 @@
 // The search kernel: one program on one snapshot. Segments are visited newest first, so that among equal rows
 // the first ones found stay. The bytes of program and result are drawn in docs/FORMATS.md.
 
+import { checkDeadline } from "../env";
 import { SORT_FIELD, SORT_SEQ } from "../layout";
 import { Result } from "../memory/result";
 import { KIND_STRING, numberOfKey } from "../rank/sort-keys";
@@ -9,6 +10,8 @@ import { failed, status, statusReset } from "../status";
 import { browse, browseNeighbours, browseRanked, OLDEST_FIRST } from "./browse";
 import { facetAdd, facetFinish, facetWrite } from "./facets";
 import { beginQuery, beginSegment, Run } from "./run";
+
+const ROWS_A_CHECK: u32 = 1023;
 
 /** Runs a search program on a snapshot. Returns the address of the result, or -STATUS_*. */
 export function search(snapshot: usize, program: usize, bytes: usize): i32 {
@@ -53,6 +56,7 @@ function write(run: Run, found: u32): i32 {
   result.putU8(program.sortCount);
   for (let i: u32 = 0; i < top.kept; i++) result.putF64(top.seqOf(i));
   for (let i: u32 = 0; i < top.kept; i++) {
+    if ((i & ROWS_A_CHECK) == 0) checkDeadline();
     result.putF64(top.textMatchOf(i));
     result.putF64(top.bonusOf(i));
     result.putU8(top.flagsOf(i));

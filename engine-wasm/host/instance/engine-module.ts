@@ -20,8 +20,11 @@ export class EngineModule {
   readonly #module: WebAssembly.Module;
   readonly #foldTable: Uint8Array;
   readonly #memoryBytesMax: number;
+  readonly #meanwhile: () => void;
 
-  constructor(parts: EngineParts) {
+  /** `meanwhile`: see EngineInstance. */
+  constructor(parts: EngineParts, meanwhile: () => void = () => undefined) {
+    this.#meanwhile = meanwhile;
     this.#module = parts.module;
     this.#foldTable = parts.foldTable;
     this.#memoryBytesMax = parts.memoryBytesMax ?? Number.POSITIVE_INFINITY;
@@ -43,7 +46,7 @@ export class EngineModule {
 
   /** A fresh instance with empty memory and no Unicode table. */
   instantiate(): EngineInstance {
-    return new EngineInstance(this.#module, this.#memoryBytesMax);
+    return new EngineInstance(this.#module, this.#memoryBytesMax, this.#meanwhile);
   }
 
   /** Search for one index of one shard: an instance of its own. */

@@ -15,6 +15,7 @@ import {
   TYPE_STRINGS,
 } from "../../assembly/layout.js";
 import { ByteReader } from "../bytes.js";
+import { finished } from "../steps.js";
 import type { FacetRequest, SearchProgram, SortKey } from "./search-program.js";
 
 /**
@@ -78,8 +79,19 @@ export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): 
   return seqs;
 }
 
+/** Rows that are decoded without a pause. */
+const ROWS_A_STEP = 1_000;
+
 /** Throws a RangeError when the bytes are not the answer to `program`. */
 export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): SearchResult {
+  return finished(decodingOfSearchResult(bytes, program));
+}
+
+/** `decodeSearchResult` in small steps, for a deep page has many rows. */
+export function* decodingOfSearchResult(
+  bytes: Uint8Array,
+  program: SearchProgram,
+): Generator<void, SearchResult> {
   const reader = new ByteReader(bytes);
   const found = reader.u32();
   const pinnedOnly = reader.u32();
@@ -87,13 +99,16 @@ export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): S
   const keyCount = reader.u8();
   if (keyCount !== program.sort.length)
     throw new RangeError("the result has other sort keys than the program");
-  const seqs = Array.from({ length: rowCount }, () => reader.f64());
-  const rows = seqs.map((seq): SearchRow => {
+  const seqs = new ByteReader(reader.bytes(rowCount * Float64Array.BYTES_PER_ELEMENT));
+  const rows: SearchRow[] = [];
+  while (rows.length < rowCount) {
+    if (rows.length % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
+    const seq = seqs.f64();
     const textMatch = reader.f64();
     const bonus = reader.f64();
     const flags = reader.u8();
     const keys = program.sort.map((key) => decodeSortValue(reader, key));
-    return {
+    rows.push({
       seq,
       textMatch,
       bonus,
@@ -102,8 +117,8 @@ export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): S
       hasWord: (flags & ROW_HAS_WORD) !== 0,
       pinned: (flags & ROW_PINNED) !== 0,
       keys,
-    };
-  });
+    });
+  }
   const facetBounds: number[] = [];
   const facets = program.facets.map((facet) => {
     const values = reader.u32();

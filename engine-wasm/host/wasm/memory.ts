@@ -12,6 +12,8 @@ import { type Kernels, kernelsOf } from "./kernels.js";
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
 const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
 const PAGE_BYTES = 65536;
+/** How long a kernel runs between two pauses. */
+const PAUSE_MS = 1;
 const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything else an address
 
 export class EngineInstance {
@@ -19,14 +21,19 @@ export class EngineInstance {
   readonly #kernels: Kernels;
   #view: Buffer;
   #trapped = false;
+  readonly #meanwhile: () => void;
   /** Date.now() after which the running kernel is to end. */
   #deadline = Number.POSITIVE_INFINITY;
+  /** Date.now() after which the running kernel is to end or to pause; never while none runs that looks at the time. */
+  #lookMs = Number.POSITIVE_INFINITY;
 
   /**
    * Instantiates synchronously; small modules and worker threads may do so. Its memory never grows beyond
-   * `bytesMax`. Throws EngineError("memory").
+   * `bytesMax`. Kernels that look at the time call `meanwhile` every few milliseconds; it must leave this instance alone
+   * and must not throw. Throws EngineError("memory").
    */
-  constructor(module: WebAssembly.Module, bytesMax: number) {
+  constructor(module: WebAssembly.Module, bytesMax: number, meanwhile: () => void = () => undefined) {
+    this.#meanwhile = meanwhile;
     const pages = Math.floor(bytesMax / PAGE_BYTES);
     const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
     try {
@@ -130,12 +137,14 @@ export class EngineInstance {
 
   /** Does the work. Kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`. */
   before<T>(deadline: number, work: () => T): T {
+    const now = Date.now();
+    if (now > deadline) throw late();
     this.#deadline = deadline;
+    this.#lookMs = Math.min(deadline, now + PAUSE_MS);
     try {
-      this.#checkDeadline();
       return work();
     } finally {
-      this.#deadline = Number.POSITIVE_INFINITY;
+      this.#deadline = this.#lookMs = Number.POSITIVE_INFINITY;
     }
   }
 
@@ -146,7 +155,13 @@ export class EngineInstance {
   }
 
   #checkDeadline(): undefined {
-    if (this.#deadline !== Number.POSITIVE_INFINITY && Date.now() > this.#deadline)
-      throw new EngineError("late", "The time for this is up");
+    if (this.#lookMs === Number.POSITIVE_INFINITY || Date.now() <= this.#lookMs) return;
+    if (Date.now() > this.#deadline) throw late();
+    this.#meanwhile();
+    this.#lookMs = Math.min(this.#deadline, Date.now() + PAUSE_MS);
   }
+}
+
+function late(): EngineError {
+  return new EngineError("late", "The time for this is up");
 }

@@ -4,6 +4,7 @@ import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../i
 import { exportDocuments } from "../../ingest/export-stream.js";
 import { importDocuments } from "../../ingest/import-stream.js";
 import { writeBatch } from "../../ingest/write.js";
+import { planNamed } from "../../tenants/plans.js";
 import { documentStream, readDocumentBytes } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
@@ -31,14 +32,25 @@ async function batch(context: IndexContext): Promise<HttpReply> {
 }
 
 async function importAll(context: IndexContext): Promise<HttpReply> {
-  const { services, request, id, query, principal, record } = context;
+  const { services, state, request, id, query, principal, record } = context;
   services.lifecycle.checkOpen(record);
   const log = services.log.child({ id });
   const action = query().get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
   const target = { exists, quota: services.documentQuotas.of(principal.tenant) };
-  const lines = importDocuments({ ...services, log }, record, action, documentStream(request), target);
-  return heldReply(lines, NDJSON_TYPE, services.config.limits.importReplyHeldBytesMax, log);
+  const { concurrent_imports: concurrent } = planNamed(
+    services.settings.now.plans,
+    state.tenants.get(principal.tenant)?.plan ?? "",
+  );
+  const end = services.imports.begin(principal.tenant, concurrent);
+  try {
+    const lines = importDocuments({ ...services, log }, record, action, documentStream(request), target);
+    const held = services.config.limits.importReplyHeldBytesMax;
+    return { ...(await heldReply(lines, NDJSON_TYPE, held, log)), onFinished: end };
+  } catch (error) {
+    end();
+    throw error;
+  }
 }
 
 function exportAll({ services, query, record }: IndexContext): Promise<HttpReply> {

@@ -45,7 +45,7 @@ const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
 
 async function query(context: IndexContext): Promise<HttpReply> {
   const { limits } = context.services.config;
-  const body = queryBody(await readJsonBytes(context.request, limits), limits);
+  const body = queryBody(await readInTurn(context), limits);
   const contents = contentsOf(context.state, context.record);
   return rawReply(await countedSearch(context, contents, body, limits.replyBytesMax));
 }
@@ -61,9 +61,9 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
 
 /** Like a suggestion it is neither counted nor logged as a search. */
 async function similar(context: IndexContext): Promise<HttpReply> {
-  const { services, state, record, params, request, principal } = context;
+  const { services, state, record, params, principal } = context;
   const { limits } = services.config;
-  const bytes = await readJsonBytes(request, limits);
+  const bytes = await readInTurn(context);
   const body = bytes.length === 0 ? {} : parsed(bytes, limits);
   services.lifecycle.checkOpen(record);
   const contents = contentsOf(state, record);
@@ -73,7 +73,7 @@ async function similar(context: IndexContext): Promise<HttpReply> {
 async function searchMany(context: TenantContext): Promise<HttpReply> {
   const { services, request, id } = context;
   const { limits } = services.config;
-  const body = parsed(await readJsonBytes(request, limits), limits);
+  const body = parsed(await readInTurn(context), limits);
   const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
   const slots = searches.map((entry, i): SearchSlot => {
     const name = `searches[${i}]`;
@@ -157,6 +157,13 @@ function byItsHolder(body: QueryBody, { token }: Principal): QueryBody {
 /** The filter that the search token of who asks has; empty for none. */
 function filterOf({ token }: Principal): string {
   return token?.filterBy ?? "";
+}
+
+/** The bytes of the body, a large one when it is the tenant's turn. */
+async function readInTurn({ services, request, principal }: TenantContext): Promise<Uint8Array> {
+  const bytes = await readJsonBytes(request, services.config.limits);
+  await services.reads.turns.forBytes(principal.tenant, bytes.length);
+  return bytes;
 }
 
 function planOf({ services, principal, state }: TenantContext): Plan {

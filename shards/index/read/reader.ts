@@ -17,6 +17,7 @@ import {
   FETCH_DIRECT_MAX,
   FETCH_FIRST_GROUP,
   FETCH_GROUP_BYTES,
+  FETCH_GROUP_MAX,
 } from "../../query/limits.js";
 import { project, projectionOf, WHOLE } from "../../query/project.js";
 import { type DocumentRecord, decodeDocument } from "../../segments/document-record.js";
@@ -121,7 +122,8 @@ export class Reader {
         if (!fitting.add(show(record))) return fitting.documents;
       }
       at += group;
-      group = Math.max(1, Math.floor((FETCH_GROUP_BYTES * at) / Math.max(1, bytes)));
+      group = Math.floor((FETCH_GROUP_BYTES * at) / Math.max(1, bytes));
+      group = Math.min(Math.max(1, group), FETCH_GROUP_MAX);
     }
     return fitting.documents;
   }

@@ -20,7 +20,14 @@ function viewUntil(deadline: number): ReadView {
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
   const state = new IndexState(makeRecord(), standing, { answers, recorder });
   const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
-  return new ReadView(state, 1, call, deadline, () => undefined);
+  return new ReadView(
+    state,
+    1,
+    call,
+    async () => undefined,
+    deadline,
+    () => undefined,
+  );
 }
 
 test("an answer that comes in time is read, one that comes after the deadline is not", async () => {

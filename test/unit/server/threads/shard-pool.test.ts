@@ -9,6 +9,7 @@ import { type Ask, type Message, ShardPool } from "../../../../server/threads/sh
 
 const workerFile = fileURLToPath(new URL("../workers/echo-worker.mjs", import.meta.url));
 const [ECHO, ECHO_LATE, EXIT, CRASH, THROW, HANG, ECHO_SLOW] = [0, 1, 2, 3, 4, 5, 6];
+const TENANT = 1;
 const message = (...bytes: number[]): Message => new Uint8Array(bytes);
 const pools: ShardPool[] = [];
 
@@ -60,7 +61,7 @@ describe("shard pool", () => {
   it("answers each read with its own reply, beside requests", async () => {
     const pool = await startPool();
     const reads = Array.from({ length: 40 }, (_, i) =>
-      pool.read(0, message(i % 3 === 0 ? ECHO_LATE : ECHO, i)),
+      pool.read(0, message(i % 3 === 0 ? ECHO_LATE : ECHO, i), TENANT),
     );
     const request = pool.ask(0, message(ECHO_LATE, 99));
     expect((await Promise.all(reads)).map((reply) => reply[1])).toEqual(reads.map((_, i) => i));
@@ -69,7 +70,7 @@ describe("shard pool", () => {
 
   it("counts reads in the queue", async () => {
     const pool = await startPool({ queue: 2 });
-    const reads = [1, 2, 3].map((i) => pool.read(0, message(ECHO_LATE, i)));
+    const reads = [1, 2, 3].map((i) => pool.read(0, message(ECHO_LATE, i), TENANT));
     const results = await Promise.allSettled(reads);
     expect(results.map((result) => result.status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
   });
@@ -77,21 +78,21 @@ describe("shard pool", () => {
   it("fails the reads inside when the thread ends and answers later ones from the next", async () => {
     const pool = await startPool();
     const inside = [
-      pool.read(1, message(ECHO_LATE)),
-      pool.read(1, message(EXIT)),
-      pool.read(1, message(ECHO)),
+      pool.read(1, message(ECHO_LATE), TENANT),
+      pool.read(1, message(EXIT), TENANT),
+      pool.read(1, message(ECHO), TENANT),
     ];
     const results = await Promise.allSettled(inside);
     for (const result of results)
       expect(result).toMatchObject({ status: "rejected", reason: { code: "SK-SE-503", retryAfter: 1 } });
-    expect((await pool.read(1, message(ECHO, 9)))[1]).toBe(9);
+    expect((await pool.read(1, message(ECHO, 9), TENANT))[1]).toBe(9);
     expect(pool.readings()[1]!.restarts).toBe(1);
   });
 
   it("ends a thread that hangs in a read", async () => {
     const pool = await startPool({ hangMs: HANG_MS });
-    await expect(pool.read(0, message(HANG))).rejects.toMatchObject({ code: "SK-SE-503" });
-    expect((await pool.read(0, message(ECHO, 3)))[1]).toBe(3);
+    await expect(pool.read(0, message(HANG), TENANT)).rejects.toMatchObject({ code: "SK-SE-503" });
+    expect((await pool.read(0, message(ECHO, 3), TENANT))[1]).toBe(3);
   });
 
   it("refuses requests beyond the queue's length", async () => {

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MessagePort, threadId, workerData } from "node:worker_threads";
 import { move } from "piscina";
-import { answerLine } from "../../../../dist/shards/answer-line.js";
+import { AnswerLine } from "../../../../dist/shards/answer-line.js";
 
 const ECHO_LATE = 1;
 const EXIT = 2;
@@ -25,7 +25,7 @@ if (dieDir !== undefined && shard === 0) {
 
 export default async function echo(request) {
   if (request instanceof MessagePort) {
-    answerLine(request, answer);
+    new AnswerLine(request, answer);
     return new Uint8Array(0);
   }
   return move(await answer(request));

@@ -1,0 +1,90 @@
+// The noisy tenant's clients, a process of their own, so that their work is not on the event loop that measures. Takes orders
+// from its parent: which work to prepare, when to begin and when to end.
+
+import { Connection } from "../load/connection.js";
+import { HEAVY_WORK, type HeavyRequest, type Place } from "./heavy-work.js";
+
+export type Order =
+  | { readonly order: "prepare"; readonly work: string; readonly place: Place }
+  | { readonly order: "begin" }
+  | { readonly order: "end" };
+
+/** What was sent since the beginning. */
+export interface NoisyRound {
+  readonly answered: number;
+  /** Answers 429 and 503. */
+  readonly refused: number;
+  /** Other answers that are not 2xx. */
+  readonly failed: number;
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+}
+
+const DIGITS = 8;
+/** A client that was refused waits as long as Retry-After asks at least. */
+const REFUSED_PAUSE_MS = 1_000;
+
+let place: Place | null = null;
+let requests: readonly HeavyRequest[] = [];
+let clients = 0;
+let sent = 0;
+let end: (() => Promise<NoisyRound>) | null = null;
+
+process.on("message", (message: Order) => {
+  void obey(message).then((reply) => process.send!(reply));
+});
+
+async function obey(message: Order): Promise<NoisyRound | null> {
+  if (message.order === "prepare") {
+    const work = HEAVY_WORK.find(({ name }) => name === message.work)!;
+    place = message.place;
+    requests = work.requests(place);
+    clients = work.clients;
+    return null;
+  }
+  if (message.order === "begin") {
+    end = await begin(place!);
+    return null;
+  }
+  return end!();
+}
+
+async function begin({ host }: Place): Promise<() => Promise<NoisyRound>> {
+  const [name, port] = host.split(":") as [string, string];
+  const counts = { answered: 0, refused: 0, failed: 0 };
+  const connections = await Promise.all(
+    Array.from({ length: clients }, () => Connection.open(name, Number(port))),
+  );
+  const started = performance.now();
+  const cpu = process.cpuUsage();
+  let over = false;
+  const loop = async (connection: Connection): Promise<void> => {
+    while (!over) {
+      const { status } = await connection.ask(next());
+      counts.answered++;
+      if (status === 429 || status === 503) {
+        counts.refused++;
+        await new Promise((resolve) => setTimeout(resolve, REFUSED_PAUSE_MS));
+      } else if (status >= 300) counts.failed++;
+    }
+  };
+  const running = Promise.all(connections.map(loop));
+  return async () => {
+    over = true;
+    await running;
+    for (const connection of connections) connection.close();
+    const used = process.cpuUsage(cpu);
+    const seconds = (performance.now() - started) / 1000;
+    return { ...counts, cpuSeconds: (used.user + used.system) / 1e6, seconds };
+  };
+}
+
+/** The next request, with a number that was not sent before. */
+function next(): Buffer {
+  const { bytes, patched } = requests[sent++ % requests.length]!;
+  if (patched.length === 0) return bytes;
+  const own = Buffer.from(bytes); // the one before may still be on its way
+  const number = String(sent).padStart(DIGITS, "0");
+  for (const at of patched) own.write(number, at, "latin1");
+  return own;
+}

@@ -1,0 +1,100 @@
+// Rounds of the quiet tenant's queries, alone and beside the noisy tenant's work in turn.
+
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { ApiClient } from "../../server/cli/api.js";
+import type { Connection } from "../load/connection.js";
+import type { ServerProcess } from "../load/server-process.js";
+import { merged } from "../load/settle.js";
+import { type HeavyWork, INDEX, type Place } from "./heavy-work.js";
+import type { NoisyRound, Order } from "./noisy-client.js";
+import { quietRound } from "./quiet-client.js";
+import type { Measured, Round } from "./report.js";
+
+export interface Pace {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly perSecond: number;
+}
+
+/** Between the end of heavy work and the next round alone. */
+const CALM_MS = 500;
+/** Between the beginning of heavy work and the round beside it. */
+const BEGUN_MS = 300;
+
+export class Rounds {
+  #next = 0;
+
+  constructor(
+    private readonly server: ServerProcess,
+    private readonly noisy: ChildProcess,
+    private readonly place: Place,
+    private readonly connection: Connection,
+    private readonly queries: readonly Buffer[],
+    private readonly pace: Pace,
+  ) {}
+
+  /** Rounds alone and beside the work in turn. */
+  async measure(work: HeavyWork): Promise<Measured> {
+    const alone: Round[] = [];
+    const beside: Round[] = [];
+    await this.#order({ order: "prepare", work: work.name, place: this.place });
+    for (let i = 0; i < this.pace.rounds; i++) {
+      alone.push(await this.round(this.pace.seconds));
+      await this.#order({ order: "begin" });
+      await sleep(BEGUN_MS);
+      const round = await this.round(this.pace.seconds);
+      beside.push({ ...round, noisy: (await this.#order({ order: "end" }))! });
+      await this.#calm();
+    }
+    return { name: work.name, why: work.why, clients: work.clients, alone, beside };
+  }
+
+  async round(seconds: number): Promise<Round> {
+    const { perSecond } = this.pace;
+    const cpuBefore = this.server.cpuSeconds();
+    const busyBefore = busySeconds();
+    const quiet = await quietRound(this.connection, this.queries, this.#next, { perSecond, seconds });
+    this.#next += quiet.times.length;
+    const cpuAfter = this.server.cpuSeconds();
+    const busyAfter = busySeconds();
+    return {
+      ...quiet,
+      serverCpuSeconds: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
+      machineBusySeconds: busyBefore === null || busyAfter === null ? null : busyAfter - busyBefore,
+      noisy: null,
+    };
+  }
+
+  async #order(order: Order): Promise<NoisyRound | null> {
+    this.noisy.send(order);
+    const [reply] = (await once(this.noisy, "message")) as [NoisyRound | null];
+    return reply;
+  }
+
+  /** Deletes what the work has made and waits for merges. */
+  async #calm(): Promise<void> {
+    const client = new ApiClient(this.server.url.href, this.place.key, 4);
+    const { data } = (await client.json("GET", "/v1/indexes")) as { data: { name: string }[] };
+    for (const { name } of data) if (name !== INDEX) await client.json("DELETE", `/v1/indexes/${name}`);
+    await merged(client, INDEX);
+    client.close();
+    await sleep(CALM_MS);
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Seconds that all processors of the machine were busy; null where there is no /proc. */
+function busySeconds(): number | null {
+  try {
+    const line = /^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8"))![1]!;
+    const [user, nice, system, , , irq, soft, steal] = line.split(" ").map(Number) as number[];
+    return (user! + nice! + system! + irq! + soft! + steal!) / 100;
+  } catch {
+    return null;
+  }
+}

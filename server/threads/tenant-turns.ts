@@ -1,0 +1,59 @@
+// Turns on the HTTP thread for what takes it long: large bodies, large answers of shards, deep pages. One turn passes in each
+// turn of the event loop, the tenants one after the other, so that whatever is short waits for one piece of long work at most.
+import { FairQueue } from "../../shards/protocol/fair-queue.js";
+
+/** Bodies and answers of more bytes wait for a turn. Most are smaller, and the wait would cost more than they do. */
+export const LARGE_BYTES = 16 * 1024;
+
+export class TenantTurns {
+  readonly #waiting = new FairQueue<() => void>();
+  #scheduled = false;
+
+  /** Resolves when it is the tenant's turn. What runs until the next await is its turn and should be some milliseconds at most. */
+  next(tenant: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add(tenant, resolve);
+      this.#schedule();
+    });
+  }
+
+  /** The same, unless so few bytes are to be worked on that they need no turn. */
+  async forBytes(tenant: number, bytes: number): Promise<void> {
+    if (bytes > LARGE_BYTES) await this.next(tenant);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    const next = this.#waiting.take();
+    if (next === undefined) {
+      this.#waiting.reset();
+      return;
+    }
+    next.item();
+    this.#waiting.spent(next.flow, 1);
+    this.#schedule();
+  };
+}
+
+/** How long one turn may last. */
+const TURN_MS = 2;
+
+/** Does the work step by step; after a while it waits for its next turn. At once when it is short. */
+export async function inTurns<T>(work: Generator<void, T>, nextTurn: () => Promise<void>): Promise<T> {
+  let begunMs = performance.now();
+  let step = work.next();
+  while (step.done !== true) {
+    if (performance.now() - begunMs > TURN_MS) {
+      await nextTurn();
+      begunMs = performance.now();
+    }
+    step = work.next();
+  }
+  return step.value;
+}

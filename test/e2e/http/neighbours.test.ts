@@ -1,0 +1,115 @@
+// Tenants beside each other: heavy work of one changes no answer of another, also where their reads are inside of one another in
+// a shard, and what a plan allows a tenant at a time.
+import { once } from "node:events";
+import { request } from "node:http";
+import { describe, expect, test } from "vitest";
+import { expectStatus } from "../world/harness.js";
+import { sharedServer } from "../world/shared-server.js";
+
+const SCHEMA = {
+  fields: [
+    { name: "title", type: "string" },
+    { name: "price", type: "float" },
+  ],
+};
+const DOCUMENTS = 3_000;
+const CLAUSES = 4_000;
+const ROUNDS = 12;
+
+const server = sharedServer({
+  shards: 2,
+  config: { plans: [{ name: "narrow", indexes: 2, concurrent_imports: 1 }] },
+});
+
+async function makeTenant(name: string, plan = "default"): Promise<string> {
+  const reply = await server.post("/v1/tenants", { name, plan });
+  expectStatus(reply, 201);
+  return (reply.json.data.admin_key as { key: string }).key;
+}
+
+async function fill(key: string, word: string): Promise<void> {
+  expectStatus(await server.post("/v1/indexes", { name: "goods", schema: SCHEMA }, { key }), 201);
+  const documents = Array.from({ length: DOCUMENTS }, (_, i) => ({
+    id: `${word}${i}`,
+    title: `${word} number${i % 97} kind${i % 13}`,
+    price: i / 7,
+  }));
+  expectStatus(await server.post("/v1/indexes/goods/documents/batch", { documents }, { key }), 200);
+}
+
+describe("two tenants", () => {
+  test("heavy queries of both at a time have the answers that each has alone", async () => {
+    const keys = [await makeTenant("north"), await makeTenant("south")];
+    await Promise.all([fill(keys[0]!, "red"), fill(keys[1]!, "blue")]);
+    const clauses = Array.from({ length: CLAUSES }, (_, i) =>
+      i % 2 === 0 ? `title:number${i % 97}` : `price:<${i / 10}`,
+    );
+    const bodies = [
+      { q: "*", filter_by: clauses.join(" || "), per_page: 5 },
+      { q: "*", sort: "price:desc", per_page: 250, page: 11 },
+      { q: "number3 kind1", per_page: 250, highlight_fields: "title" },
+      { q: "numbr5", per_page: 10 },
+    ];
+    const ask = async (key: string, body: object, round: number): Promise<unknown> => {
+      // Another limit each time, which no answer of before has.
+      const reply = await server.post(
+        "/v1/indexes/goods/query",
+        { ...body, max_facet_values: round },
+        { key },
+      );
+      expectStatus(reply, 200);
+      const { query_id: _, search_time_ms: __, ...answer } = reply.json;
+      return answer;
+    };
+    for (const body of bodies) {
+      const alone: unknown[] = [];
+      for (const key of keys) alone.push(await ask(key, body, 900));
+      const together = Array.from({ length: ROUNDS }, (_, round) =>
+        keys.map(async (key, i) => expect(await ask(key, body, round)).toEqual(alone[i])),
+      );
+      await Promise.all(together.flat());
+    }
+    const mixed = Array.from({ length: ROUNDS }, (_, round) =>
+      keys.map((key, i) => ask(key, bodies[(round + i) % bodies.length]!, 100 + round)),
+    );
+    expect(await Promise.all(mixed.flat())).toHaveLength(ROUNDS * 2);
+  });
+});
+
+describe("a plan", () => {
+  test("says how many indexes there may be", async () => {
+    const key = await makeTenant("small", "narrow");
+    const create = (name: string) => server.post("/v1/indexes", { name, schema: SCHEMA }, { key });
+    for (const name of ["one", "two"]) expectStatus(await create(name), 201);
+    const third = await create("three");
+    expect([third.status, third.json.code]).toEqual([400, "SK-IX-400"]);
+    expectStatus(await server.delete("/v1/indexes/one", { key }), 200);
+    expectStatus(await create("three"), 201);
+  });
+
+  test("says how many imports may run at a time", async () => {
+    const key = await makeTenant("careful", "narrow");
+    expectStatus(await server.post("/v1/indexes", { name: "goods", schema: SCHEMA }, { key }), 201);
+    const path = "/v1/indexes/goods/documents/import";
+    const headers = { "content-type": "application/x-ndjson" };
+    const small = () => server.raw("POST", path, { body: '{"id":"2","title":"two"}\n', key, headers });
+    const long = request(`${server.url}${path}`, {
+      method: "POST",
+      headers: { ...headers, authorization: `Bearer ${key}` },
+    });
+    const answered = once(long, "response");
+    long.write('{"id":"1","title":"one"}\n');
+    await server.holds(1);
+    const refused = await small();
+    expect(refused.status).toBe(429);
+    expect([refused.json.code, refused.headers["retry-after"]]).toEqual(["SK-SYS-429", "1"]);
+    long.end();
+    const [reply] = (await answered) as [import("node:http").IncomingMessage];
+    expect(reply.statusCode).toBe(200);
+    reply.resume();
+    await once(reply, "end");
+    let again = await small();
+    while (again.status === 429) again = await small();
+    expectStatus(again, 200);
+  });
+});

@@ -1,0 +1,55 @@
+// TenantTurns on the HTTP thread: one in each turn of the event loop, tenants one after the other.
+import { setImmediate as nextLoop } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { inTurns, LARGE_BYTES, TenantTurns } from "../../../../server/threads/tenant-turns.js";
+
+describe("TenantTurns", () => {
+  it("gives one turn in each turn of the event loop, the tenants one after the other", async () => {
+    const turns = new TenantTurns();
+    const given: string[] = [];
+    const waiting = [
+      [1, "a"],
+      [1, "b"],
+      [1, "c"],
+      [2, "d"],
+    ] as const;
+    const all = waiting.map(async ([tenant, name]) => {
+      await turns.next(tenant);
+      given.push(name);
+    });
+    await nextLoop();
+    expect(given.length).toBeLessThanOrEqual(1);
+    await Promise.all(all);
+    expect(given.indexOf("d")).toBe(1);
+    expect(given.filter((name) => name !== "d")).toEqual(["a", "b", "c"]);
+  });
+
+  it("lets small bodies pass at once", async () => {
+    const turns = new TenantTurns();
+    const waiting = turns.next(1).then(() => "turn");
+    expect(await Promise.race([waiting, turns.forBytes(1, LARGE_BYTES).then(() => "small")])).toBe("small");
+    await waiting;
+  });
+
+  it("works step by step, with pauses when that takes long", async () => {
+    let pauses = 0;
+    const pause = async (): Promise<void> => void pauses++;
+    function* steps(ms: number): Generator<void, string> {
+      for (let i = 0; i < 5; i++) {
+        for (const until = performance.now() + ms; performance.now() < until; );
+        yield;
+      }
+      return "done";
+    }
+    expect(await inTurns(steps(3), pause)).toBe("done");
+    expect(pauses).toBe(5);
+  });
+
+  it("rejects with what a step throws", async () => {
+    // biome-ignore lint/correctness/useYield: it ends before its first pause
+    function* broken(): Generator<void, never> {
+      throw new Error("broken");
+    }
+    await expect(inTurns(broken(), async () => undefined)).rejects.toThrow("broken");
+  });
+});

@@ -1,0 +1,156 @@
+// Reads of several tenants on one thread: turns, reads answered in the middle of a long one, and what must not be.
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
+import { AnswerLine } from "../../../shards/answer-line.js";
+import { Frames, readFrames } from "../../../shards/protocol/line.js";
+
+interface Asked {
+  readonly id: number;
+  readonly flow: number;
+  readonly index: number;
+}
+
+const ports: MessagePort[] = [];
+
+afterEach(() => {
+  for (const port of ports.splice(0)) port.close();
+});
+
+/** A line whose reads call `work` with their id; the answers come back by the order in which they were sent. */
+function startLine(work: (id: number, line: AnswerLine) => void | Promise<void>) {
+  const { port1, port2 } = new MessageChannel();
+  ports.push(port1, port2);
+  const begun: number[] = [];
+  const line: AnswerLine = new AnswerLine(
+    port2,
+    (request) => {
+      const id = request[5]!;
+      begun.push(id);
+      const done = work(id, line);
+      return done instanceof Promise ? done.then(() => Uint8Array.of(id)) : Uint8Array.of(id);
+    },
+    () => nowMs,
+  );
+  const send = (...reads: Asked[]): void => {
+    const frames = new Frames();
+    for (const { id, flow, index } of reads) frames.add(id, Uint8Array.of(17, index, 0, 0, 0, id), flow);
+    const message = frames.take();
+    port1.postMessage(message, [message.buffer]);
+  };
+  const answers: number[] = [];
+  const collect = (): void => {
+    for (let more = receiveMessageOnPort(port1); more !== undefined; more = receiveMessageOnPort(port1))
+      readFrames(more.message as Uint8Array, (id, reply) => {
+        expect([...reply]).toEqual([id]);
+        answers.push(id);
+      });
+  };
+  const answered = async (count: number): Promise<number[]> => {
+    for (collect(); answers.length < count; collect()) await new Promise((resolve) => setTimeout(resolve, 1));
+    return answers;
+  };
+  return { send, begun, answers, collect, answered };
+}
+
+/** The time of all lines. */
+let nowMs = 0;
+
+/** Keeps the thread for so long, as an engine does. */
+function busy(ms: number): void {
+  nowMs += ms;
+}
+
+describe("AnswerLine", () => {
+  it("answers the reads of one tenant in their order", async () => {
+    const line = startLine(() => undefined);
+    line.send(...[1, 2, 3, 4, 5].map((id) => ({ id, flow: 1, index: id })));
+    expect(await line.answered(5)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("lets a tenant go first that has used less", async () => {
+    const line = startLine((id) => busy(id < 10 ? 4 : 0));
+    line.send(
+      ...[1, 2, 3, 4].map((id) => ({ id, flow: 1, index: 1 })),
+      ...[11, 12].map((id) => ({ id, flow: 2, index: 2 })),
+    );
+    await line.answered(6);
+    expect(line.begun).toEqual([1, 11, 12, 2, 3, 4]);
+  });
+
+  it("answers another tenant's read in the middle of a long one", async () => {
+    const line = startLine((id, self) => {
+      if (id !== 1) return;
+      line.send({ id: 2, flow: 2, index: 2 });
+      busy(3);
+      self.meanwhile();
+      line.collect();
+      expect(line.answers).toEqual([2]);
+    });
+    line.send({ id: 1, flow: 1, index: 1 });
+    expect(await line.answered(2)).toEqual([2, 1]);
+  });
+
+  it("never interrupts a read for one of the same tenant or of the same index", async () => {
+    const line = startLine((id, self) => {
+      if (id !== 1) return;
+      line.send({ id: 2, flow: 1, index: 2 }, { id: 3, flow: 2, index: 1 }, { id: 4, flow: 3, index: 3 });
+      busy(3);
+      self.meanwhile();
+      expect(line.begun).toEqual([1, 4]);
+    });
+    line.send({ id: 1, flow: 1, index: 1 });
+    expect(new Set(await line.answered(4))).toEqual(new Set([1, 2, 3, 4]));
+  });
+
+  it("interrupts what interrupts, but never for an index at work below", async () => {
+    const line = startLine((id, self) => {
+      if (id > 2) return;
+      const next = [
+        { id: id + 1, flow: id + 1, index: id + 1 },
+        { id: id + 10, flow: 9, index: 1 },
+      ];
+      line.send(...next);
+      busy(3);
+      self.meanwhile();
+    });
+    line.send({ id: 1, flow: 1, index: 1 });
+    await line.answered(5);
+    expect(line.begun.slice(0, 3)).toEqual([1, 2, 3]);
+  });
+
+  it("does nothing between reads, and in work that is no read", async () => {
+    const line = startLine((_, self) => self.meanwhile());
+    line.send({ id: 1, flow: 1, index: 1 });
+    expect(await line.answered(1)).toEqual([1]);
+  });
+
+  it("lets a tenant have a few late answers at a time, and others go on meanwhile", async () => {
+    const releases: (() => void)[] = [];
+    const line = startLine((id) =>
+      id < 10 ? new Promise<void>((resolve) => releases.push(resolve)) : undefined,
+    );
+    line.send(...[1, 2, 3, 4, 5, 6].map((id) => ({ id, flow: 1, index: 1 })), { id: 11, flow: 2, index: 2 });
+    expect(await line.answered(1)).toEqual([11]);
+    expect(line.begun.filter((id) => id < 10)).toEqual([1, 2, 3, 4]);
+    releases[0]!();
+    await line.answered(2);
+    line.send({ id: 12, flow: 2, index: 2 });
+    await line.answered(3);
+    expect(line.begun.filter((id) => id < 10)).toEqual([1, 2, 3, 4, 5]);
+    while (line.answers.length < 8) {
+      for (const release of releases) release();
+      await line.answered(line.answers.length);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(line.begun.filter((id) => id < 10)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("goes on while an answer is late", async () => {
+    let release = (): void => undefined;
+    const line = startLine((id) => (id === 1 ? new Promise((resolve) => (release = resolve)) : undefined));
+    line.send({ id: 1, flow: 1, index: 1 }, { id: 2, flow: 2, index: 2 });
+    expect(await line.answered(1)).toEqual([2]);
+    release();
+    expect(await line.answered(2)).toEqual([2, 1]);
+  });
+});
