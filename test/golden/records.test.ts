@@ -148,7 +148,7 @@ describe("the catalog", () => {
   test("says what it said", async () => {
     const { state, damage } = await Catalog.on(catalogStore());
     expect(damage.found).toEqual([]);
-    expect({ ...state, indexByName: 0, keyByHash: 0 }).toEqual({
+    expect({ ...state, indexByName: 0, keyByHash: 0, keysByPrefix: 0 }).toEqual({
       version: 15,
       shards: 3,
       nextIndexUid: 9,
@@ -176,6 +176,7 @@ describe("the catalog", () => {
       usage: new Map([[2, V.USAGE]]),
       indexByName: 0,
       keyByHash: 0,
+      keysByPrefix: 0,
     });
   });
 
