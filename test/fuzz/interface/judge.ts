@@ -110,8 +110,11 @@ export class Judge {
     );
     if (other !== undefined) finding(`${principal.name} is told of ${other}: ${around(text, other)}`);
     if (rights === null || this.#mixed.has(tenant)) return;
+    // Keys belong to the tenant, and their patterns name indexes.
+    const wordsOf = (name: string): string[] =>
+      operation?.tag === "keys" ? [contentWord(name)] : [name, contentWord(name)];
     const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).flatMap(
-      (name) => [name, contentWord(name)],
+      wordsOf,
     );
     const told = hidden.find((word) => text.includes(word) && !said.includes(word));
     if (told !== undefined) finding(`${principal.name} is told of ${told}: ${around(text, told)}`);
