@@ -168,7 +168,8 @@ function checkError({ request, operation }: Case, { status, json, headers }: Rep
   if (typeof json.error !== "string" || json.error.trim() === "") finding("an error without a sentence");
   const families = operation === undefined ? [] : FAMILIES[operation.tag];
   if (families === undefined) finding(`judge.ts knows no families of error codes for ${operation!.tag}`);
-  if (family !== "SYS" && !families.includes(family!)) finding(`${json.code} of ${operation?.id}`);
+  if (family !== "SYS" && !families.includes(family!))
+    finding(`${json.code} of ${operation?.id}: ${json.error}`);
 }
 
 /** Every line of NDJSON is a JSON value. */
