@@ -5,12 +5,15 @@ import type { Catalog } from "../catalog/catalog.js";
 import type { RuleDraft } from "../catalog/rules.js";
 import { contentsOf } from "../catalog/state.js";
 import type { IndexRecord, RankingRule } from "../catalog/types.js";
+import { isTextType } from "../field-types.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
 import { QueryTrace } from "../metrics/query-trace.js";
+import type { IndexView } from "../schema/index-view.js";
 import { type QuerySearching, search } from "../search/search.js";
 import type { ShopAnswer, ShopHit, ShopQuestion } from "./shop.js";
 
 const HITS = 10;
+const NOTHING_FOUND: ShopAnswer = { found: 0, hits: [], corrections: [] };
 /** The proposed rule wins against none that exists. */
 const LAST_ID = Number.MAX_SAFE_INTEGER;
 
@@ -41,8 +44,11 @@ export class IndexShop {
     const tried = rule === undefined ? [] : [triedRule(rule, record)];
     const index = queriedIndexes.of({ ...contents, rules: [...contents.rules, ...tried] });
     const facets = record.fields.filter(({ facet, type }) => facet && type.startsWith("string"));
+    const searched = searchedFields(index.view, contents.record);
+    if (searched !== null && searched.length === 0) return NOTHING_FOUND;
     const body = {
       q,
+      ...(searched === null ? {} : { query_by: searched.join(",") }),
       search_mode: "keyword",
       per_page: HITS,
       fields: facets.map(({ name }) => name),
@@ -65,6 +71,16 @@ export class IndexShop {
       corrections: suggestions.map(({ value }) => value),
     };
   }
+}
+
+/**
+ * Null: what the settings say. Where they name no field, people's queries name fields of their own, so all that have text are
+ * searched. Empty for an index without text.
+ */
+function searchedFields({ searchable }: IndexView, { fields }: IndexRecord): string[] | null {
+  if (searchable.length > 0) return null;
+  const texts = fields.filter(({ type, index }) => isTextType(type) && index).map(({ name }) => name);
+  return texts.filter((name) => !name.includes(",")); // query_by cannot name others
 }
 
 function triedRule(rule: RuleDraft, { uid }: IndexRecord): RankingRule {

@@ -58,6 +58,13 @@ test("it says nothing of a good reply", () => {
 test("it notices somebody else's data", () => {
   expect(verdict(SUGGEST, 200, suggestions("a qzboltshoes boot"))).toContain("is told of qzbolt");
   expect(verdict(GET_KEY, 404, { ...NAMES, error: "not of QZBOLT" })).toContain("is told of qzbolt");
+  const expired = { ...SUGGEST, rights: null };
+  expect(verdict(expired, 404, { ...NAMES, error: "not of qzacme" })).toContain("is told of qzacme:");
+  const text = SUGGEST.text.replace("acme", "bolt");
+  expect(verdict({ ...SUGGEST, text, rights: null }, 404, { ...NAMES, error: "qzbolt-shoes" })).toBe("");
+  expect(verdict({ ...SUGGEST, text }, 404, { ...NAMES, error: "qzboltshoes boot" })).toContain(
+    "qzboltshoes",
+  );
   const anyone = { ...SUGGEST, key: "garbage", rights: null };
   const unknown = { error: "the key is not qzacme-shoes", code: "SK-SYS-401" };
   const headers = { ...JSON_TYPE, "www-authenticate": "Bearer" };

@@ -24,6 +24,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   audit: [],
   server: [],
 };
+const TENANT_NAME = new RegExp(`(${TENANTS.join("|")})[\\w-]*`, "g");
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** A request, who asked it with which rights when it was sent, and the operation that its path leads to, if any. */
@@ -101,27 +102,43 @@ export class Judge {
     const route = operation === undefined ? undefined : this.#routes.get(operation.id);
     if (route?.access === "open" || (route?.access === "tenant" && route.scope === "bootstrap")) return;
     const text = `${reply.text}\n${Object.values(reply.headers).join("\n")}`.toLowerCase();
-    if (!text.includes("qz")) return;
     const said = saidBy(request);
-    const tenant =
-      principal.tenant ??
-      this.world.wordOf(request.headers.find(([name]) => name === "x-skein-tenant")?.[1] ?? "");
-    const other = TENANTS.find((word) => word !== tenant && text.includes(word) && !said.includes(word));
+    const saidNames = new Set(namesIn(said));
+    const tenant = this.#tenantOf(principal, rights, request);
+    const others = TENANTS.filter((word) => word !== tenant);
+    const other = namesIn(text).find(
+      (name) => others.some((word) => name.startsWith(word)) && !saidNames.has(name),
+    );
     if (other !== undefined) finding(`${principal.name} is told of ${other}: ${around(text, other)}`);
     if (rights === null || this.#mixed.has(tenant)) return;
+    // Keys belong to the tenant, and their patterns name indexes.
+    const wordsOf = (name: string): string[] =>
+      operation?.tag === "keys" ? [contentWord(name)] : [name, contentWord(name)];
     const hidden = ALL_INDEXES.filter((name) => name.startsWith(tenant) && !covers(rights, name)).flatMap(
-      (name) => [name, contentWord(name)],
+      wordsOf,
     );
     const told = hidden.find((word) => text.includes(word) && !said.includes(word));
     if (told !== undefined) finding(`${principal.name} is told of ${told}: ${around(text, told)}`);
   }
 
-  /** To be called for every reply: notices when contents of indexes have moved. */
-  note({ request }: Case, reply: Reply): void {
-    if (reply.status >= 300 || request.body === null) return;
+  /** The word of the tenant that is asked for; empty for somebody without a valid key, who is told nothing of anybody. */
+  #tenantOf({ name, tenant }: Principal, rights: Rights | null, { headers }: FuzzRequest): string {
+    if (name !== "bootstrap") return rights === null ? "" : (tenant ?? "");
+    return this.world.wordOf(headers.find(([header]) => header === "x-skein-tenant")?.[1] ?? "");
+  }
+
+  /** To be called for every reply: notices when contents of indexes may have moved. */
+  note({ request, operation }: Case, reply: Reply): void {
+    if (reply.status >= 300 || request.body === null || operation?.template.includes("{name}") !== true)
+      return;
     const named = ALL_INDEXES.filter((name) => saidBy(request).includes(name));
     if (named.length > 1) for (const name of named) this.#mixed.add(name.split("-")[0]!);
   }
+}
+
+/** Words with a tenant's in them, each to its end: somebody who says the name of an index has not said what is in it. */
+function namesIn(text: string): string[] {
+  return text.match(TENANT_NAME) ?? [];
 }
 
 function parsed(body: Uint8Array): unknown {
@@ -152,7 +169,8 @@ function checkError({ request, operation }: Case, { status, json, headers }: Rep
   if (typeof json.error !== "string" || json.error.trim() === "") finding("an error without a sentence");
   const families = operation === undefined ? [] : FAMILIES[operation.tag];
   if (families === undefined) finding(`judge.ts knows no families of error codes for ${operation!.tag}`);
-  if (family !== "SYS" && !families.includes(family!)) finding(`${json.code} of ${operation?.id}`);
+  if (family !== "SYS" && !families.includes(family!))
+    finding(`${json.code} of ${operation?.id}: ${json.error}`);
 }
 
 /** Every line of NDJSON is a JSON value. */
