@@ -9,7 +9,7 @@ import { GROUPS } from "../../oracle/access.js";
 import { STEPS, type Step } from "./steps.js";
 import { INDEXES, PLANS, Story } from "./story.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(12, 500));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(14, 500));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 const timeout = effort(300_000, 86_400_000);
 const STEPS_MAX = 150;
@@ -76,13 +76,16 @@ const server = sharedServer({
 
 test("the server answers as the documentation says", { timeout }, async () => {
   let run = 0;
-  const property = fc.asyncProperty(fc.array(step, { maxLength: STEPS_MAX, size: "max" }), async (steps) => {
-    run++;
-    const story = new Story(server, clock, `run${run}`, start(run));
-    await story.makeTenant("default");
-    await story.makeTenant("few");
-    for (const one of steps) await STEPS[one.kind](story, one);
-    await story.askAll();
-  });
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 20, maxLength: STEPS_MAX, size: "max" }),
+    async (steps) => {
+      run++;
+      const story = new Story(server, clock, `run${run}`, start(run));
+      await story.makeTenant("default");
+      await story.makeTenant("few");
+      for (const one of steps) await STEPS[one.kind](story, one);
+      await story.askAll();
+    },
+  );
   await fc.assert(property, { numRuns: RUNS, ...(SEED === undefined ? {} : { seed: Number(SEED) }) });
 });
