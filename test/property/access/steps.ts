@@ -20,7 +20,7 @@ const oneOf = <T>(list: readonly T[], pick: number): T => list[pick % list.lengt
 const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
 
-/** Seldom nobody; else one of the last few as often as any of all, so that keys make keys of their own. */
+/** Seldom nobody, and half of the time one of the latest, so that keys make keys of their own. */
 function someone({ credentials }: Story, pick: number): Credential {
   const rest = Math.floor(pick / 20);
   if (pick % 20 === 0) return oneOf(NOBODY, rest);
