@@ -1,5 +1,5 @@
 // The steps of which a story consists.
-import { type Credential, documentId, GROUPS, type Group } from "../../oracle/access.js";
+import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
 import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
 /** What happens next. A number picks one of what there is at that moment. */
@@ -27,6 +27,13 @@ function someone({ credentials }: Story, pick: number): Credential {
   return oneOf(pick % 2 === 0 ? credentials : credentials.slice(-LATEST), rest);
 }
 
+/** Mostly one that its tenant has. */
+function keyFor({ keys }: Story, by: Credential, pick: number): KeyModel {
+  const tenant = "key" in by ? by.key.tenant : "tenant" in by ? by.tenant : null;
+  const near = pick % 4 === 0 ? [] : keys.filter((key) => key.tenant === tenant && !key.deleted);
+  return oneOf(near.length === 0 ? keys : near, Math.floor(pick / 4));
+}
+
 export const STEPS = {
   makeTenant: (story: Story, { what }: Step) => story.makeTenant(oneOf(PLAN_NAMES, what)),
   deleteTenant: (story: Story, { what, flag }: Step) => story.deleteTenant(oneOf(story.tenants, what), flag),
@@ -38,16 +45,19 @@ export const STEPS = {
       indexes: patterns,
       expiresAt: story.endAfter(hours),
     }),
-  patchKey: (story: Story, { who, what, scopes, patterns, hours, flag }: Step) =>
-    story.patchKey(
-      someone(story, who),
-      oneOf(story.keys, what),
-      flag ? { scopes, indexes: patterns } : { expiresAt: story.endAfter(hours) },
-    ),
-  rotateKey: (story: Story, { who, what, hours }: Step) =>
-    story.rotateKey(someone(story, who), oneOf(story.keys, what), hours),
-  deleteKey: (story: Story, { who, what }: Step) =>
-    story.deleteKey(someone(story, who), oneOf(story.keys, what)),
+  patchKey: (story: Story, { who, what, scopes, patterns, hours, flag }: Step) => {
+    const by = someone(story, who);
+    const change = flag ? { scopes, indexes: patterns } : { expiresAt: story.endAfter(hours) };
+    return story.patchKey(by, keyFor(story, by, what), change);
+  },
+  rotateKey: (story: Story, { who, what, hours }: Step) => {
+    const by = someone(story, who);
+    return story.rotateKey(by, keyFor(story, by, what), hours);
+  },
+  deleteKey: (story: Story, { who, what }: Step) => {
+    const by = someone(story, who);
+    return story.deleteKey(by, keyFor(story, by, what));
+  },
   makeToken: async (story: Story, { who, what, groups, patterns, hours, flag }: Step) =>
     story.makeToken(oneOf(story.keys, what), who, {
       genuine: who % 5 > 0,
@@ -55,7 +65,7 @@ export const STEPS = {
       indexes: flag ? patterns : null,
       expiresAt: story.endAfter(hours),
     }),
-  turnClock: async (story: Story, { what, flag }: Step) => story.turn(flag ? 31 * 24 : 1 + (what % 30)),
+  turnClock: async (story: Story, { what, flag }: Step) => story.turn(flag ? 31 * 24 : 1 + (what % 6)),
   restart: (story: Story, { flag }: Step) => story.restart(flag),
   search: (story: Story, { who, index, groups }: Step) => story.search(someone(story, who), index, groups),
   multiSearch: (story: Story, { who, index }: Step) =>
