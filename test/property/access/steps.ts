@@ -1,6 +1,6 @@
 // The steps of which a story consists.
-import { documentId, GROUPS, type Group } from "../../oracle/access.js";
-import { INDEXES, PLANS, type Story } from "./story.js";
+import { type Credential, documentId, GROUPS, type Group, type KeyModel } from "../../oracle/access.js";
+import { INDEXES, NOBODY, PLANS, type Story } from "./story.js";
 
 /** What happens next. A number picks one of what there is at that moment. */
 export interface Step {
@@ -17,7 +17,22 @@ export interface Step {
 }
 
 const oneOf = <T>(list: readonly T[], pick: number): T => list[pick % list.length]!;
+const LATEST = 6;
 const PLAN_NAMES = Object.keys(PLANS);
+
+/** Seldom nobody, and half of the time one of the latest, so that keys make keys of their own. */
+function someone({ credentials }: Story, pick: number): Credential {
+  const rest = Math.floor(pick / 20);
+  if (pick % 20 === 0) return oneOf(NOBODY, rest);
+  return oneOf(pick % 2 === 0 ? credentials : credentials.slice(-LATEST), rest);
+}
+
+/** Mostly one that its tenant has. */
+function keyFor({ keys }: Story, by: Credential, pick: number): KeyModel {
+  const tenant = "key" in by ? by.key.tenant : "tenant" in by ? by.tenant : null;
+  const near = pick % 4 === 0 ? [] : keys.filter((key) => key.tenant === tenant && !key.deleted);
+  return oneOf(near.length === 0 ? keys : near, Math.floor(pick / 4));
+}
 
 export const STEPS = {
   makeTenant: (story: Story, { what }: Step) => story.makeTenant(oneOf(PLAN_NAMES, what)),
@@ -25,21 +40,24 @@ export const STEPS = {
   setPlan: (story: Story, { who, what }: Step) =>
     story.setPlan(oneOf(story.tenants, who), oneOf(PLAN_NAMES, what)),
   makeKey: (story: Story, { who, scopes, patterns, hours }: Step) =>
-    story.makeKey(oneOf(story.credentials, who), {
+    story.makeKey(someone(story, who), {
       scopes,
       indexes: patterns,
       expiresAt: story.endAfter(hours),
     }),
-  patchKey: (story: Story, { who, what, scopes, patterns, hours, flag }: Step) =>
-    story.patchKey(
-      oneOf(story.credentials, who),
-      oneOf(story.keys, what),
-      flag ? { scopes, indexes: patterns } : { expiresAt: story.endAfter(hours) },
-    ),
-  rotateKey: (story: Story, { who, what, hours }: Step) =>
-    story.rotateKey(oneOf(story.credentials, who), oneOf(story.keys, what), hours),
-  deleteKey: (story: Story, { who, what }: Step) =>
-    story.deleteKey(oneOf(story.credentials, who), oneOf(story.keys, what)),
+  patchKey: (story: Story, { who, what, scopes, patterns, hours, flag }: Step) => {
+    const by = someone(story, who);
+    const change = flag ? { scopes, indexes: patterns } : { expiresAt: story.endAfter(hours) };
+    return story.patchKey(by, keyFor(story, by, what), change);
+  },
+  rotateKey: (story: Story, { who, what, hours }: Step) => {
+    const by = someone(story, who);
+    return story.rotateKey(by, keyFor(story, by, what), hours);
+  },
+  deleteKey: (story: Story, { who, what }: Step) => {
+    const by = someone(story, who);
+    return story.deleteKey(by, keyFor(story, by, what));
+  },
   makeToken: async (story: Story, { who, what, groups, patterns, hours, flag }: Step) =>
     story.makeToken(oneOf(story.keys, what), who, {
       genuine: who % 5 > 0,
@@ -47,28 +65,18 @@ export const STEPS = {
       indexes: flag ? patterns : null,
       expiresAt: story.endAfter(hours),
     }),
-  turnClock: async (story: Story, { what, flag }: Step) => story.turn(flag ? 31 * 24 : 1 + (what % 30)),
+  turnClock: async (story: Story, { what, flag }: Step) => story.turn(flag ? 31 * 24 : 1 + (what % 6)),
   restart: (story: Story, { flag }: Step) => story.restart(flag),
-  search: (story: Story, { who, index, groups }: Step) =>
-    story.search(oneOf(story.credentials, who), index, groups),
+  search: (story: Story, { who, index, groups }: Step) => story.search(someone(story, who), index, groups),
   multiSearch: (story: Story, { who, index }: Step) =>
-    story.multiSearch(oneOf(story.credentials, who), [...INDEXES, index, "none"]),
-  suggest: (story: Story, { who, index }: Step) => story.suggest(oneOf(story.credentials, who), index),
+    story.multiSearch(someone(story, who), [...INDEXES, index, "none"]),
+  suggest: (story: Story, { who, index }: Step) => story.suggest(someone(story, who), index),
   similar: (story: Story, { who, what, index, groups }: Step) =>
-    story.similar(
-      oneOf(story.credentials, who),
-      index,
-      documentId(oneOf(story.tenants, what), index, groups[0]!),
-    ),
+    story.similar(someone(story, who), index, documentId(oneOf(story.tenants, what), index, groups[0]!)),
   getDocument: (story: Story, { who, what, index, groups }: Step) =>
-    story.getDocument(
-      oneOf(story.credentials, who),
-      index,
-      documentId(oneOf(story.tenants, what), index, groups[0]!),
-    ),
-  listIndexes: (story: Story, { who }: Step) => story.listIndexes(oneOf(story.credentials, who)),
-  listKeys: (story: Story, { who }: Step) => story.listKeys(oneOf(story.credentials, who)),
-  patchSettings: (story: Story, { who, index }: Step) =>
-    story.patchSettings(oneOf(story.credentials, who), index),
-  dropIndex: (story: Story, { who, index }: Step) => story.dropIndex(oneOf(story.credentials, who), index),
+    story.getDocument(someone(story, who), index, documentId(oneOf(story.tenants, what), index, groups[0]!)),
+  listIndexes: (story: Story, { who }: Step) => story.listIndexes(someone(story, who)),
+  listKeys: (story: Story, { who }: Step) => story.listKeys(someone(story, who)),
+  patchSettings: (story: Story, { who, index }: Step) => story.patchSettings(someone(story, who), index),
+  dropIndex: (story: Story, { who, index }: Step) => story.dropIndex(someone(story, who), index),
 } as const satisfies Record<string, (story: Story, step: Step) => Promise<void>>;

@@ -36,6 +36,7 @@ const SCHEMA = {
 };
 const HOUR_MS = 3_600_000;
 const TENANTS_MAX = 4;
+export const NOBODY: readonly Credential[] = [{ kind: "none" }, { kind: "unknown" }];
 
 export class Story {
   readonly #server: TestServer;
@@ -43,7 +44,8 @@ export class Story {
   readonly #names: string;
   readonly tenants: TenantModel[] = [];
   readonly keys: KeyModel[] = [];
-  readonly credentials: Credential[] = [{ kind: "none" }, { kind: "unknown" }];
+  /** All that were ever good, and the tokens that never were. */
+  readonly credentials: Credential[] = [];
   #now: number;
 
   /** `names` begins the names of its tenants. */
@@ -61,7 +63,7 @@ export class Story {
 
   /** What everybody sees of every index now. */
   async askAll(): Promise<void> {
-    for (const credential of this.credentials) {
+    for (const credential of [...NOBODY, ...this.credentials]) {
       for (const index of INDEXES) await this.search(credential, index, GROUPS);
       await this.listIndexes(credential);
       await this.listKeys(credential);
