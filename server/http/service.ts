@@ -143,8 +143,7 @@ export class HttpService {
     const { catalog, lifecycle } = services;
     const { state } = catalog;
     const inUrl = route.access === "index" && route.keyInUrl === true ? keyInUrl(request, query) : null;
-    const authorization = inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`;
-    const principal = this.#identify(authorization, request, state);
+    const principal = this.#identify(inUrl, request, state);
     if (inUrl !== null) checkPublic(principal);
     this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
@@ -188,15 +187,18 @@ export class HttpService {
   /**
    * Who asks. An address with many wrong keys is told to wait instead of that they are wrong. A right key is let in all the same,
    * because many clients may share an address; but not the bootstrap key, the only one that people choose and others could guess.
+   * In a URL it is no key at all. So a page that makes browsers ask with wrong ones there does not keep it out elsewhere.
    */
-  #identify(authorization: string, request: HttpRequest, state: CatalogState): Principal {
+  #identify(inUrl: string | null, request: HttpRequest, state: CatalogState): Principal {
     const { doorkeeper, keyUse, throttle } = this.#services;
     const perSecond = this.#limits.failedKeysPerSecondMax;
-    const failed = (): string => `failed ${clientNetwork(this.#address(request))}`;
+    const authorization = inUrl === null ? request.header("authorization") : `Bearer ${inUrl}`;
+    const where = inUrl === null ? "" : " in URLs";
+    const failed = (): string => `failed${where} ${clientNetwork(this.#address(request))}`;
     try {
       const principal = doorkeeper.identify(
         authorization,
-        request.header("x-skein-tenant"),
+        inUrl === null ? request.header("x-skein-tenant") : null,
         state,
         Date.now(),
       );

@@ -3,6 +3,8 @@ import { text, type ValueReader, wrongType } from "./readers.js";
 
 const BYTES_MAX = 100;
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
+/** Later times have more than four digits in their year, which is no ISO 8601 that everybody reads. */
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 const TEXT = text(BYTES_MAX, "an ISO 8601 time such as 2031-01-01T00:00:00Z");
 
 /** A day or a time with its zone, as ISO 8601 in UTC. */
@@ -13,7 +15,7 @@ export function isoTime(): ValueReader<string> {
       const given = TEXT.read(value, path, rules);
       const time = new Date(given);
       const day = ISO_TIME.exec(given)?.[1];
-      const known = day !== undefined && isDay(day) && !Number.isNaN(time.getTime());
+      const known = day !== undefined && isDay(day) && time.getTime() <= LAST_MS;
       return known ? time.toISOString() : wrongType(path, TEXT.takes, given, rules);
     },
   };

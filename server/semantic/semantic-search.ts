@@ -57,8 +57,10 @@ export async function searchByVectors(
   pageOf: PageOf,
 ): Promise<SemanticSearch> {
   const { semantic } = index.record.settings;
-  const vectorFor = (worded: () => Promise<WordRows>): Promise<QueryVector> =>
-    queryVector(request, index, plan, byWords, readView, givenVectors, worded);
+  const vectorFor = async (worded: () => Promise<WordRows>): Promise<QueryVector> =>
+    tellsOfOthers(request, index)
+      ? NO_VECTOR
+      : queryVector(request, index, plan, byWords, readView, givenVectors, worded);
   const nearEnough = (near: Nearest["near"]): Nearest["near"] =>
     near.filter(({ similarity }) => similarity >= semantic.min_similarity);
   const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]> => {
@@ -103,6 +105,14 @@ export async function searchByVectors(
   return { ...nearest, mode, matched, passing: false, findNear: async () => nearEnough(nearest.near) };
 }
 
+const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
+
+/** A model that learned from all documents would tell who may see some of them what words mean in the others. */
+function tellsOfOthers({ within }: QueryRequest, { record }: QueriedIndex): boolean {
+  const { source } = record.settings.embedder;
+  return within !== null && (source === "auto" || source === "documents");
+}
+
 interface QueryVector {
   /** Null when the query has none. */
   readonly vector: Float32Array | null;
@@ -122,7 +132,7 @@ async function queryVector(
   wordedRows: () => Promise<WordRows>,
 ): Promise<QueryVector> {
   const { source } = vectorPolicy(record, plan.scale.documents);
-  if (source === "none") return { vector: null, worded: NO_ROWS, failed: false };
+  if (source === "none") return NO_VECTOR;
   readView.trace?.enter("semantic");
   const [given, worded] = await Promise.all([givenVectors.of(record, request), wordedRows()]);
   readView.trace?.enter("semantic");

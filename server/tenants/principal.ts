@@ -6,7 +6,7 @@ import type { CatalogState } from "../catalog/state.js";
 import { SCOPES, type Scope } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
-import { hashKey } from "./keys.js";
+import { type Grantor, hashKey } from "./keys.js";
 import { allows, anyPatternMatches } from "./scopes.js";
 import { isSignedBy, isToken, openToken, type SearchToken, sentToken } from "./search-token.js";
 
@@ -25,6 +25,8 @@ export interface Principal {
   readonly scopes: readonly Scope[];
   readonly indexes: readonly string[];
   readonly rateLimit: number | null;
+  /** SHA-256 of the value that was sent, or that a token was signed with, hexadecimal; empty for the bootstrap admin key. */
+  readonly valueHash: string;
   /** The token that narrows the key; null when the key itself was sent. */
   readonly token: SearchToken | null;
 }
@@ -43,9 +45,9 @@ export class Doorkeeper {
 
   /**
    * The principal behind the header. The bootstrap key acts for the default tenant, or for the one that
-   * `tenantHeader` names. `now` in milliseconds since 1970. Throws SK-SYS-401.
+   * `tenantHeader` names; null: it is no key here. `now` in milliseconds since 1970. Throws SK-SYS-401.
    */
-  identify(authorization: string, tenantHeader: string, state: CatalogState, now: number): Principal {
+  identify(authorization: string, tenantHeader: string | null, state: CatalogState, now: number): Principal {
     const value = HEADER.exec(authorization)?.[1];
     if (value === undefined) {
       throw new SkeinError("SK-SYS-401", "an API key is required: send the header Authorization: Bearer KEY");
@@ -53,7 +55,7 @@ export class Doorkeeper {
     if (isToken(value)) return this.#holder(value, state, now);
     if (value.length > KEY_LENGTH_MAX) throw notValid();
     const hash = hashKey(value);
-    if (timingSafeEqual(Buffer.from(hash), Buffer.from(this.#adminHash)))
+    if (timingSafeEqual(Buffer.from(hash), Buffer.from(this.#adminHash)) && tenantHeader !== null)
       return this.#bootstrap(tenantHeader, state);
     const known = state.keyByHash.get(hash);
     if (known === undefined) throw notValid();
@@ -64,7 +66,7 @@ export class Doorkeeper {
     const name = tenantHeader === "" ? DEFAULT_TENANT : tenantHeader;
     for (const tenant of state.tenants.values()) {
       if (tenant.name !== name) continue;
-      const rights = { scopes: SCOPES, indexes: ALL_INDEXES, rateLimit: null };
+      const rights = { scopes: SCOPES, indexes: ALL_INDEXES, rateLimit: null, valueHash: "" };
       return { tenant: tenant.id, keyId: null, ...rights, token: null };
     }
     throw new SkeinError("SK-SYS-404", "the header X-Skein-Tenant names a tenant that does not exist");
@@ -87,12 +89,31 @@ export class Doorkeeper {
 }
 
 /** Throws SK-SYS-401 for a value that is good no longer. */
-function living({ key, until }: KeyValue, now: number): Principal {
-  const ends = [key.expiresAt, until].flatMap((end) => end ?? []).sort()[0];
-  if (ends !== undefined && Date.parse(ends) <= now)
-    throw new SkeinError("SK-SYS-401", `the API key expired at ${ends}`);
-  const { tenant, id: keyId, scopes, indexes, rateLimit } = key;
-  return { tenant, keyId, scopes, indexes, rateLimit, token: null };
+function living(value: KeyValue, now: number): Principal {
+  const end = endOf(value);
+  if (end !== null && Date.parse(end) <= now)
+    throw new SkeinError("SK-SYS-401", `the API key expired at ${end}`);
+  const { tenant, id: keyId, scopes, indexes, rateLimit } = value.key;
+  return { tenant, keyId, scopes, indexes, rateLimit, valueHash: value.hash, token: null };
+}
+
+/** When a value stops being good; null: never. */
+function endOf({ key: { expiresAt }, until }: KeyValue): string | null {
+  if (expiresAt === null || until === null) return expiresAt ?? until;
+  return Date.parse(expiresAt) < Date.parse(until) ? expiresAt : until;
+}
+
+/**
+ * What a key that manages keys may do as of this state: while its request came in, its value may have been replaced and the key
+ * narrowed or deleted. A replaced value gives nothing that outlives it. Throws SK-SYS-401, SK-SYS-403.
+ */
+export function grantorOf(principal: Principal, state: CatalogState, now: number): Grantor {
+  if (principal.keyId === null) return { ...principal, expiresAt: null };
+  const value = state.keyByHash.get(principal.valueHash);
+  if (value === undefined) throw notValid();
+  const { scopes, indexes, rateLimit } = living(value, now);
+  checkRights({ ...principal, scopes }, "keys", undefined);
+  return { scopes, indexes, rateLimit, expiresAt: endOf(value) };
 }
 
 function notValid(): SkeinError {

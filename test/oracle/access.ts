@@ -95,7 +95,10 @@ function rightsOfKey(key: KeyModel, value: KeyValue, now: number): Rights | 401 
   const { tenant, expiresAt } = key;
   if (key.deleted || tenant.deleted || isOver(expiresAt, now) || isOver(value.until, now)) return 401;
   const scopes = key.scopes.includes("admin") ? null : key.scopes;
-  return { tenant, scopes, patterns: [key.indexes], groups: GROUPS, expiresAt };
+  // A value that was replaced gives nothing that outlives it.
+  const ends = [expiresAt, value.until].filter((end) => end !== null);
+  const end = ends.length === 0 ? null : Math.min(...ends);
+  return { tenant, scopes, patterns: [key.indexes], groups: GROUPS, expiresAt: end };
 }
 
 const isOver = (end: number | null, now: number): boolean => end !== null && end <= now;

@@ -5,7 +5,6 @@ import { SkeinError } from "../../errors.js";
 import {
   checkBounds,
   checkGrant,
-  type Grantor,
   hashKey,
   keyView,
   newKeyValue,
@@ -14,7 +13,7 @@ import {
   rotatedKey,
   shownPrefix,
 } from "../../tenants/keys.js";
-import type { Principal } from "../../tenants/principal.js";
+import { grantorOf } from "../../tenants/principal.js";
 import { readJson, readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";
@@ -39,7 +38,7 @@ async function create({ services, request, principal }: TenantContext): Promise<
   const { tenant } = principal;
   let made: KeyRecord | undefined;
   await services.catalog.change((state) => {
-    const draft = readKey(body, null, grantorOf(principal, state), limits, new Date());
+    const draft = readKey(body, null, grantorOf(principal, state, Date.now()), limits, new Date());
     const count = [...state.keys.values()].filter((key) => key.tenant === tenant).length;
     if (count >= limits.keysPerTenantMax) {
       throw new SkeinError(
@@ -76,7 +75,7 @@ async function patch(context: TenantContext): Promise<HttpReply> {
   const body = await readJson(request, limits, "SK-SYS-400");
   const state = await services.catalog.change((current) => {
     const key = find(context, current);
-    const grantor = grantorOf(principal, current);
+    const grantor = grantorOf(principal, current, Date.now());
     checkGrant(key, grantor);
     return { type: "key.put", key: { ...key, ...readKey(body, key, grantor, limits, new Date()) } };
   });
@@ -86,7 +85,7 @@ async function patch(context: TenantContext): Promise<HttpReply> {
 async function remove(context: TenantContext): Promise<HttpReply> {
   const { id } = find(context, context.state);
   await context.services.catalog.change((state) => {
-    checkGrant(find(context, state), grantorOf(context.principal, state));
+    checkGrant(find(context, state), grantorOf(context.principal, state, Date.now()));
     return { type: "key.delete", id };
   });
   return dataReply({ id, deleted: true });
@@ -103,20 +102,12 @@ async function rotate(context: TenantContext): Promise<HttpReply> {
   const value = newKeyValue();
   const state = await services.catalog.change((current) => {
     const key = find(context, current);
-    const grantor = grantorOf(principal, current);
+    const grantor = grantorOf(principal, current, Date.now());
     checkGrant(key, grantor);
     checkBounds(key, grantor);
     return { type: "key.put", key: rotatedKey(key, value, graceS, new Date()) };
   });
   return dataReply({ ...keyView(find(context, state)), key: value });
-}
-
-/** What the asking key may do as of this state: it may have been narrowed or deleted while the body came in. */
-function grantorOf(principal: Principal, state: CatalogState): Grantor {
-  if (principal.keyId === null) return { ...principal, expiresAt: null };
-  const own = state.keys.get(principal.keyId);
-  if (own === undefined) throw new SkeinError("SK-SYS-401", "the API key is not valid");
-  return own;
 }
 
 /** The key of the path; another tenant's key does not exist. */

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { makeToken } from "../../../server/tenants/search-token.js";
 import { ServerClock } from "../sources/server-clock.js";
-import { eventually, expectStatus } from "../world/harness.js";
+import { ADMIN_KEY, eventually, expectStatus } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
 
 const clock = new ServerClock();
@@ -17,6 +17,7 @@ interface MadeKey {
   readonly id: number;
   readonly key: string;
   readonly prefix: string;
+  readonly previous_expires_at: string | null;
 }
 
 async function makeKey(body: object): Promise<MadeKey> {
@@ -87,7 +88,38 @@ describe("a rotation", () => {
     expect(await statusOf(weak.key)).toBe(401);
   });
 
+  test("leaves a replaced value nothing that outlives it", async () => {
+    const old = await makeKey({ scopes: ["keys", "search"] });
+    const fresh = (await rotate(old.id, { grace_s: 600 })).json.data as unknown as MadeKey;
+    const child = (body: object) =>
+      server.post("/v1/keys", { name: "child", scopes: ["search"], ...body }, { key: old.key });
+    expect((await child({})).json.code).toBe("SK-SYS-403");
+    expect((await child({ expires_at: "2100-01-01" })).status).toBe(403);
+    expectStatus(await child({ expires_at: String(fresh.previous_expires_at) }), 201);
+    expect((await rotate(old.id, {}, old.key)).json.code).toBe("SK-SYS-403");
+    expectStatus(await rotate(old.id, {}, fresh.key), 200);
+  });
+
+  test("ends a request of the old value that was still coming in", async () => {
+    const old = await makeKey({ scopes: ["keys", "search"] });
+    const body = JSON.stringify({ name: "child", scopes: ["search"] });
+    const socket = await server.socket();
+    const reply = new Promise<string>((resolve, reject) => {
+      socket.once("data", (bytes: Buffer) => resolve(bytes.toString("latin1")));
+      socket.once("error", reject);
+    });
+    const head = `POST /v1/keys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${old.key}\r\ncontent-length: ${body.length}\r\n\r\n`;
+    socket.write(head + body.slice(0, 5));
+    await server.holds(1);
+    expectStatus(await rotate(old.id), 200);
+    socket.write(body.slice(5));
+    expect(await reply).toMatch(/^HTTP\/1\.1 401 /);
+    socket.destroy();
+  });
+
   test("checks its body and its key", async () => {
+    const tooLate = { name: "x", scopes: ["search"], expires_at: "9999-12-31T23:59:59-01:00" };
+    expect((await server.raw("POST", "/v1/keys", { body: tooLate })).json.code).toBe("SK-SYS-400");
     const { id } = await makeKey({ scopes: ["search"] });
     for (const body of [{ grace_s: -1 }, { grace_s: 1.5 }, { grace_s: 2_592_001 }, { grace: 1 }])
       expect((await server.raw("POST", `/v1/keys/${id}/rotate`, { body })).json.code).toBe("SK-SYS-400");
@@ -107,6 +139,17 @@ test("the last day of use is shown, and kept over restarts", async () => {
   await server.stop();
   await server.launch();
   expect(await lastUse()).toBe("2031-06-02");
+});
+
+test("the bootstrap key is no key in a URL, and wrong ones there do not keep it out", async () => {
+  const events = (key: string) =>
+    server.raw("POST", `/v1/indexes/shop/events?api_key=${key}`, { body: {}, key: null });
+  expect([401, 429]).toContain((await events(ADMIN_KEY)).status);
+  await eventually(async () => {
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => events(`wrong-${i}`)));
+    expectStatus(await server.raw("GET", "/v1/indexes"), 200);
+    return replies.some(({ status }) => status === 429);
+  }, "the address is throttled");
 });
 
 test("an address with many wrong keys is told to wait; right keys of others are let in, the bootstrap key is not", async () => {

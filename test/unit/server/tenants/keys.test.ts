@@ -195,6 +195,7 @@ describe("the doorkeeper", () => {
       scopes: ["search"],
       indexes: ["shop*"],
       rateLimit: 3,
+      valueHash: stored.hash,
       token: null,
     });
     expect(identify(`bearer  ${value} `).keyId).toBe(5);
