@@ -1,6 +1,7 @@
 // The source of vectors changes while people search, and the server dies while vectors come about: searches go on, and in the end
 // every document has the vector of the source in force.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeToken } from "../../../server/tenants/search-token.js";
 import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
 import { eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
 import { embedderOf, idsOf, makeShop, ready, toward } from "./near.js";
@@ -99,6 +100,22 @@ describe("the source of vectors", () => {
     const { model } = await embedderOf(server, "own");
     expect(model).toMatchObject({ number: 1, documents: documents.length });
   });
+});
+
+test("a model that learned from all documents finds nothing for a token with a filter", async () => {
+  await makeShop(server, "learned", { embedder: { source: "documents" } }, documents);
+  await ready(server, "learned", "documents", documents.length);
+  const made = await server.post("/v1/keys", { name: "web", scopes: ["search"] });
+  const { key, prefix } = made.json.data as unknown as { key: string; prefix: string };
+  const modeOf = async (asker: string): Promise<unknown> => {
+    const body = { q: "grinder", search_mode: "semantic" };
+    return (await server.post("/v1/indexes/learned/query", body, { key: asker })).json.search_mode;
+  };
+  for (const [members, mode] of [
+    [{}, "semantic"],
+    [{ filter_by: "brand:!=b0" }, "keyword"],
+  ] as const)
+    expect(await modeOf(makeToken(key, prefix, members))).toBe(mode);
 });
 
 describe("after kill -9", () => {
