@@ -11,6 +11,7 @@ interface Stats {
   readonly merging?: boolean;
   readonly maintenance_due?: boolean;
   readonly shards: number;
+  readonly embedder?: { readonly state: string; readonly pending: number };
 }
 
 export async function statsOf(client: ApiClient, index: string): Promise<Stats> {
@@ -35,6 +36,16 @@ export async function merged(client: ApiClient, index: string): Promise<number |
     const seconds = (performance.now() - started) / 1000;
     if (merging === false && !due) return seconds;
     if (merging === undefined || seconds > SECONDS_MAX) return null;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+/** Waits until every document has its vector and nothing is merged any more; at most some minutes. */
+export async function embedded(client: ApiClient, index: string): Promise<void> {
+  for (const started = performance.now(); performance.now() - started < SECONDS_MAX * 1000; ) {
+    const { embedder, merging, maintenance_due: due = false } = await statsOf(client, index);
+    const made = embedder === undefined || embedder.state === "none";
+    if (merging !== true && !due && (made || (embedder.state === "ready" && embedder.pending === 0))) return;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }

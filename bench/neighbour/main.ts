@@ -14,7 +14,7 @@ import { Connection, requestBytes } from "../load/connection.js";
 import { type DocumentsFile, writeDocuments } from "../load/documents-file.js";
 import { drawQueries } from "../load/queries.js";
 import { ServerProcess } from "../load/server-process.js";
-import { settle } from "../load/settle.js";
+import { embedded, settle } from "../load/settle.js";
 import { readWorkload } from "../load/workload.js";
 import { machineCard } from "../machine.js";
 import { HEAVY_WORK, INDEX, type Place } from "./heavy-work.js";
@@ -134,6 +134,7 @@ async function fill(server: ServerProcess, key: string, file: DocumentsFile): Pr
   await createIndex(client, INDEX, file.schema);
   await importFile(client, file.path, { index: INDEX, linesPerRequest: 10_000, requestsAtATime: 2 });
   await settle(client, INDEX);
+  await embedded(client, INDEX);
   client.close();
 }
 

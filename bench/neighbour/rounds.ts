@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { ApiClient } from "../../server/cli/api.js";
 import type { Connection } from "../load/connection.js";
 import type { ServerProcess } from "../load/server-process.js";
-import { merged } from "../load/settle.js";
+import { embedded } from "../load/settle.js";
 import { type HeavyWork, INDEX, type Place } from "./heavy-work.js";
 import type { NoisyRound, Order } from "./noisy-client.js";
 import { quietRound } from "./quiet-client.js";
@@ -73,12 +73,12 @@ export class Rounds {
     return reply;
   }
 
-  /** Deletes what the work has made and waits for merges. */
+  /** Deletes what the work has made and waits for merges and vectors. */
   async #calm(): Promise<void> {
     const client = new ApiClient(this.server.url.href, this.place.key, 4);
     const { data } = (await client.json("GET", "/v1/indexes")) as { data: { name: string }[] };
     for (const { name } of data) if (name !== INDEX) await client.json("DELETE", `/v1/indexes/${name}`);
-    await merged(client, INDEX);
+    await embedded(client, INDEX);
     client.close();
     await sleep(CALM_MS);
   }
