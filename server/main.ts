@@ -59,7 +59,7 @@ import { findAdminKey } from "./tenants/admin-key.js";
 import { AtOnce } from "./tenants/at-once.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
 import { KeyUse } from "./tenants/key-use.js";
-import { type Plan, planNamed } from "./tenants/plans.js";
+import { type Plan, planOfTenant } from "./tenants/plans.js";
 import { Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
@@ -169,8 +169,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => jobs.drain());
   const serversOf = (tenant: number): ModelServers => modelServers(secrets, config.ai, tenant);
   const givenVectors = new GivenVectors(workbench, embeddings);
-  const planOf = (tenant: number): Plan =>
-    planNamed(settings.now.plans, catalog.state.tenants.get(tenant)?.plan ?? "");
+  const planOf = (tenant: number): Plan => planOfTenant(settings.now.plans, catalog.state, tenant);
   const lifecycle = new Lifecycle({
     jobs,
     catalog,

@@ -10,7 +10,7 @@ import { type HeaderLines, SECURITY_HEADERS, SECURITY_HEADERS_OVER_TLS } from ".
 import { type ErrorCode, SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
 import type { Limits } from "../limits.js";
-import { planNamed } from "../tenants/plans.js";
+import { planOfTenant } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
 import { closeStream } from "./exchange.js";
 import { ClientGone, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
@@ -215,10 +215,7 @@ export class HttpService {
 
   #checkThrottle(principal: Principal, request: HttpRequest, state: CatalogState): void {
     const now = performance.now();
-    const plan = planNamed(
-      this.#services.settings.now.plans,
-      state.tenants.get(principal.tenant)?.plan ?? "",
-    );
+    const plan = planOfTenant(this.#services.settings.now.plans, state, principal.tenant);
     if (principal.rateLimit !== null)
       this.#take(`key ${principal.keyId}`, principal.rateLimit, "the API key", now);
     const { token } = principal;

@@ -6,7 +6,6 @@ import type { IndexScale } from "../cluster/index-state.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
-
 import { countFull, type Matched, matchQuery, type PageOf } from "../matching/match.js";
 import { mergingOfResults } from "../matching/merge.js";
 import { planningOfQuery, planQuery, type QueryPlan } from "../matching/plan.js";
@@ -14,9 +13,7 @@ import type { QueriedIndex } from "../matching/queried-index.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
 import { type QueryRequest, readingOfQueryRequest } from "../request/query-request.js";
-
 import { readWithin, type Within } from "../request/within.js";
-
 import type { GivenVectors } from "../semantic/given-vectors.js";
 import { searchByVectors } from "../semantic/semantic-search.js";
 import { inTurns } from "../threads/tenant-turns.js";

@@ -1,4 +1,5 @@
 // Plans: what a tenant may use. They come from the configuration; a tenant names one. Counts nothing itself.
+import type { CatalogState } from "../catalog/state.js";
 import { defaultsTo, object, required } from "../input/object-reader.js";
 import { flag, type InputRules, integer, text } from "../input/readers.js";
 import { FIXED_LIMITS } from "../limits.js";
@@ -47,6 +48,15 @@ export function planNamed(plans: readonly Plan[], name: string): Plan {
   return (
     plans.find((plan) => plan.name === name) ?? plans.find((plan) => plan.name === "default") ?? DEFAULT_PLAN
   );
+}
+
+/** The plan of a tenant. */
+export function planOfTenant(
+  plans: readonly Plan[],
+  { tenants }: Pick<CatalogState, "tenants">,
+  tenant: number,
+): Plan {
+  return planNamed(plans, tenants.get(tenant)?.plan ?? "");
 }
 
 /** One entry of "plans" in the configuration file. Throws a SkeinError that names the member. */

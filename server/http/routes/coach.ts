@@ -2,7 +2,7 @@
 import type { IndexRecord } from "../../catalog/types.js";
 import { type Decided, readStatus } from "../../coach/coach.js";
 import { recommendationsOf, recommendationView } from "../../coach/recommendations.js";
-import { planNamed } from "../../tenants/plans.js";
+import { planOfTenant } from "../../tenants/plans.js";
 import { anyPatternMatches } from "../../tenants/scopes.js";
 import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
@@ -31,7 +31,7 @@ async function analyze({ services, request, state, record }: IndexContext): Prom
   const { config, settings, coach, lifecycle } = services;
   const body = await readJson(request, config.limits, "SK-AI-400");
   lifecycle.checkOpen(record);
-  const plan = planNamed(settings.now.plans, state.tenants.get(record.tenant)?.plan ?? "");
+  const plan = planOfTenant(settings.now.plans, state, record.tenant);
   const { recommendations, ...report } = await coach.analyse(record, body, plan, new Date());
   return dataReply({
     ...report,

@@ -4,7 +4,7 @@ import { deleteDocument, deleteWhere, getDocument, patchDocument } from "../../i
 import { exportDocuments } from "../../ingest/export-stream.js";
 import { importDocuments } from "../../ingest/import-stream.js";
 import { writeBatch } from "../../ingest/write.js";
-import { planNamed } from "../../tenants/plans.js";
+import { planOfTenant } from "../../tenants/plans.js";
 import { documentStream, readDocumentBytes } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, NDJSON_TYPE, rawDataReply } from "../respond.js";
@@ -38,11 +38,8 @@ async function importAll(context: IndexContext): Promise<HttpReply> {
   const action = query().get("action") ?? "upsert";
   const exists = (): boolean => services.catalog.state.indexes.has(record.uid);
   const target = { exists, quota: services.documentQuotas.of(principal.tenant) };
-  const { concurrent_imports: concurrent } = planNamed(
-    services.settings.now.plans,
-    state.tenants.get(principal.tenant)?.plan ?? "",
-  );
-  const end = services.imports.begin(principal.tenant, concurrent);
+  const plan = planOfTenant(services.settings.now.plans, state, principal.tenant);
+  const end = services.imports.begin(principal.tenant, plan.concurrent_imports);
   try {
     const lines = importDocuments({ ...services, log }, record, action, documentStream(request), target);
     const held = services.config.limits.importReplyHeldBytesMax;

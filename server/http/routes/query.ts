@@ -11,7 +11,7 @@ import { MULTI_SEARCH, multiSearch, type SearchSlot } from "../../search/multi-s
 import { observedSearch, type QueryBody } from "../../search/observed-search.js";
 import { similarDocuments } from "../../similar/similar.js";
 import { suggest } from "../../suggest/suggest.js";
-import { type Plan, planNamed } from "../../tenants/plans.js";
+import { type Plan, planOfTenant } from "../../tenants/plans.js";
 import { checkRights, type Principal } from "../../tenants/principal.js";
 import { readJsonBytes } from "../body.js";
 import { parseJson } from "../json.js";
@@ -167,7 +167,7 @@ async function readInTurn({ services, request, principal }: TenantContext): Prom
 }
 
 function planOf({ services, principal, state }: TenantContext): Plan {
-  return planNamed(services.settings.now.plans, state.tenants.get(principal.tenant)?.plan ?? "");
+  return planOfTenant(services.settings.now.plans, state, principal.tenant);
 }
 
 /** The body is only parsed when that is needed to tell what is asked from who asks. */
