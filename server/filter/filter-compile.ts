@@ -13,7 +13,11 @@ import { readBounds, readDouble, readInteger } from "./numbers.js";
 const { filterOperationsMax: OPERATIONS_MAX, filterValueWordsMax: VALUE_WORDS_MAX } = FIXED_LIMITS;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-const NOTHING: readonly FilterOp[] = [{ op: "all" }, { op: "not" }];
+/** The operations without operands of their own. */
+const ALL: FilterOp = { op: "all" };
+const NOT: FilterOp = { op: "not" };
+const AND: FilterOp = { op: "and" };
+const OR: FilterOp = { op: "or" };
 
 /** Operations that are made without a pause. */
 const OPERATIONS_A_STEP = 100;
@@ -40,6 +44,7 @@ export function* compilingOfFilter(
   return out;
 }
 
+/** Compiles the conditions of a group in its own loop: a generator for each of thousands would be garbage. */
 function* compileNode(
   node: FilterNode,
   view: IndexView,
@@ -51,13 +56,16 @@ function* compileNode(
     return;
   }
   let paused = out.length;
-  for (const [i, child] of node.children.entries()) {
+  let first = true;
+  for (const child of node.children) {
     if (out.length - paused >= OPERATIONS_A_STEP) {
       yield;
       paused = out.length;
     }
-    yield* compileNode(child, view, analyser, out);
-    if (i > 0) out.push({ op: node.kind });
+    if (child.kind === "clause") compileClause(child, view, analyser, out);
+    else yield* compileNode(child, view, analyser, out);
+    if (!first) out.push(node.kind === "and" ? AND : OR);
+    first = false;
   }
 }
 
@@ -66,13 +74,15 @@ function compileClause(clause: FilterClause, view: IndexView, analyser: TextAnal
     out.push({ op: "ids", hashes: clause.values.map((value) => analyser.hash(idText(value, clause))) });
   } else {
     const field = filterableField(clause, view);
-    if (clause.values.length === 0) out.push(...NOTHING);
-    clause.values.forEach((value, i) => {
-      out.push(...compileValue(value, field, clause, analyser));
-      if (i > 0) out.push({ op: "or" });
-    });
+    if (clause.values.length === 0) out.push(ALL, NOT);
+    let first = true;
+    for (const value of clause.values) {
+      compileValue(value, field, clause, analyser, out);
+      if (!first) out.push(OR);
+      first = false;
+    }
   }
-  if (clause.operator === ":!=") out.push({ op: "not" });
+  if (clause.operator === ":!=") out.push(NOT);
 }
 
 function filterableField(clause: FilterClause, view: IndexView): ViewField {
@@ -99,16 +109,21 @@ function compileValue(
   field: ViewField,
   clause: FilterClause,
   analyser: TextAnalyser,
-): readonly FilterOp[] {
+  out: FilterOp[],
+): void {
   switch (field.kind) {
     case "string":
-      return [compileString(value, field, clause, analyser)];
+      out.push(compileString(value, field, clause, analyser));
+      break;
     case "bool":
-      return [compileBool(value, field)];
+      out.push(compileBool(value, field));
+      break;
     case "int":
-      return compileInteger(value, field);
+      compileInteger(value, field, out);
+      break;
     case "float":
-      return [compileFloat(value, field)];
+      out.push(compileFloat(value, field));
+      break;
   }
 }
 
@@ -144,33 +159,37 @@ function compileBool(value: FilterValue, field: ViewField): FilterOp {
 }
 
 /** Equality takes integral literals only. Comparisons and ranges take decimals, which are rounded inwards. */
-function compileInteger(value: FilterValue, field: ViewField): readonly FilterOp[] {
+function compileInteger(value: FilterValue, field: ViewField, out: FilterOp[]): void {
+  const [low, high] = integerBounds(value, field);
+  if (low > high || low > INT64_MAX || high < INT64_MIN) {
+    out.push(ALL, NOT);
+    return;
+  }
+  const from = low < INT64_MIN ? INT64_MIN : low;
+  const to = high > INT64_MAX ? INT64_MAX : high;
+  out.push({ op: "intRange", slot: field.slot, low: from, high: to });
+}
+
+/** Both are inclusive, and beyond the range of an int64 if the value is. */
+function integerBounds(value: FilterValue, field: ViewField): [low: bigint, high: bigint] {
   if (value.kind === "literal") {
     const exact = value.literal.rounded ? null : readInteger(value.literal.text);
     if (exact === null)
       throw wrongLiteral(value.literal, field, `an integer ('${field.name}' is ${field.type})`);
-    return integerRange(field, exact, exact);
+    return [exact, exact];
   }
-  if (value.kind === "range")
-    return integerRange(field, bounds(value.low, field).ceil, bounds(value.high, field).floor);
+  if (value.kind === "range") return [bounds(value.low, field).ceil, bounds(value.high, field).floor];
   const { floor, ceil } = bounds(value.literal, field);
   switch (value.comparison) {
     case ">":
-      return integerRange(field, floor + 1n, INT64_MAX);
+      return [floor + 1n, INT64_MAX];
     case ">=":
-      return integerRange(field, ceil, INT64_MAX);
+      return [ceil, INT64_MAX];
     case "<":
-      return integerRange(field, INT64_MIN, ceil - 1n);
+      return [INT64_MIN, ceil - 1n];
     case "<=":
-      return integerRange(field, INT64_MIN, floor);
+      return [INT64_MIN, floor];
   }
-}
-
-function integerRange(field: ViewField, low: bigint, high: bigint): readonly FilterOp[] {
-  if (low > high || low > INT64_MAX || high < INT64_MIN) return NOTHING;
-  const from = low < INT64_MIN ? INT64_MIN : low;
-  const to = high > INT64_MAX ? INT64_MAX : high;
-  return [{ op: "intRange", slot: field.slot, low: from, high: to }];
 }
 
 function bounds(literal: FilterLiteral, field: ViewField): { floor: bigint; ceil: bigint } {

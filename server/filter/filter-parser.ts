@@ -28,8 +28,19 @@ export function filterError(problem: string, position: number, expected?: string
   return new SkeinError("SK-SE-400", `${name}: ${problem}${where}${wanted}`, { details });
 }
 
-/** Conditions that are parsed without a pause. */
+/** Conditions and values that are parsed without a pause. */
 const CLAUSES_A_STEP = 100;
+
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const PARENTHESIS_OPEN = 0x28;
+const PARENTHESIS_CLOSE = 0x29;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const BACKTICK = 0x60;
+const AMPERSAND = 0x26;
+const BAR = 0x7c;
+const SPACE = 0x20;
 
 /** Parses a non-empty filter expression. Throws SkeinError SK-SE-400. */
 export function parseFilter(text: string, limits: FilterLimits): FilterNode {
@@ -50,6 +61,8 @@ class FilterParser {
   private pos = 0;
   private depth = 0;
   private clauses = 0;
+  /** How many conditions and values there were at the last pause. */
+  private paused = 0;
 
   constructor(
     private readonly text: string,
@@ -63,22 +76,40 @@ class FilterParser {
     throw this.unexpected("'&&', '||' or the end");
   }
 
+  /** Reads conditions in its own loop: a generator for each of thousands would be garbage. */
   private *alternation(): Generator<void, FilterNode> {
-    const children = [yield* this.conjunction()];
-    while (this.take("||")) children.push(yield* this.conjunction());
-    return children.length === 1 ? (children[0] as FilterNode) : { kind: "or", children };
+    const alternatives: FilterNode[] = [];
+    do {
+      if (this.isLong()) yield;
+      let alternative = this.atGroup() ? yield* this.group() : this.clause();
+      if (this.take("&&")) {
+        const children = [alternative];
+        do {
+          if (this.isLong()) yield;
+          children.push(this.atGroup() ? yield* this.group() : this.clause());
+        } while (this.take("&&"));
+        alternative = { kind: "and", children };
+      }
+      alternatives.push(alternative);
+    } while (this.take("||"));
+    return alternatives.length === 1
+      ? (alternatives[0] as FilterNode)
+      : { kind: "or", children: alternatives };
   }
 
-  private *conjunction(): Generator<void, FilterNode> {
-    const children = [yield* this.primary()];
-    while (this.take("&&")) children.push(yield* this.primary());
-    return children.length === 1 ? (children[0] as FilterNode) : { kind: "and", children };
+  /** Whether it is time for a pause. */
+  private isLong(): boolean {
+    if (this.clauses - this.paused < CLAUSES_A_STEP) return false;
+    this.paused = this.clauses;
+    return true;
   }
 
-  private *primary(): Generator<void, FilterNode> {
+  private atGroup(): boolean {
     this.skipSpace();
-    if (this.clauses % CLAUSES_A_STEP === CLAUSES_A_STEP - 1) yield;
-    if (this.text[this.pos] !== "(") return this.clause();
+    return this.text.charCodeAt(this.pos) === PARENTHESIS_OPEN;
+  }
+
+  private *group(): Generator<void, FilterNode> {
     const open = this.pos++;
     if (++this.depth > this.limits.filterDepthMax) {
       throw filterError(`parentheses nested deeper than ${this.limits.filterDepthMax} levels`, open);
@@ -111,9 +142,8 @@ class FilterParser {
   private fieldName(): string {
     const start = this.pos;
     for (; this.pos < this.text.length; this.pos++) {
-      const c = this.text[this.pos] as string;
-      if (c === ":" || c === "(" || c === ")" || c === "[" || c === "]" || c === "`" || this.atConnective())
-        break;
+      const unit = this.text.charCodeAt(this.pos);
+      if (endsFieldName(unit) || this.atConnective(unit)) break;
     }
     const name = this.text.slice(start, this.pos).trimEnd();
     if (name === "") throw filterError("no field name", start, "a field name");
@@ -157,7 +187,7 @@ class FilterParser {
   private listItem(): FilterValue {
     if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
     const comparison = this.comparison();
-    if (comparison !== null) return this.compared(comparison, () => this.listText());
+    if (comparison !== null) return this.compared(comparison, true);
     const literal = this.listText();
     const dots = literal.text.indexOf("..");
     if (dots < 0) return { kind: "literal", literal };
@@ -185,7 +215,7 @@ class FilterParser {
   private single(operator: FilterOperator): FilterValue {
     if (this.text[this.pos] === "`") return { kind: "literal", literal: this.quoted() };
     const comparison = operator === ":" ? this.comparison() : null;
-    if (comparison !== null) return this.compared(comparison, () => this.plainText());
+    if (comparison !== null) return this.compared(comparison, false);
     return { kind: "literal", literal: this.plainText() };
   }
 
@@ -198,9 +228,10 @@ class FilterParser {
     return `${c}=`;
   }
 
-  private compared(comparison: Comparison, unquoted: () => FilterLiteral): FilterValue {
+  private compared(comparison: Comparison, inList: boolean): FilterValue {
     this.skipSpace();
-    const literal = this.text[this.pos] === "`" ? this.quoted() : unquoted();
+    const quoted = this.text.charCodeAt(this.pos) === BACKTICK;
+    const literal = quoted ? this.quoted() : inList ? this.listText() : this.plainText();
     return { kind: "comparison", comparison, literal };
   }
 
@@ -225,9 +256,9 @@ class FilterParser {
   private listText(): FilterLiteral {
     const at = this.pos;
     for (; this.pos < this.text.length; this.pos++) {
-      const c = this.text[this.pos];
-      if (c === "," || c === "]") break;
-      if (c === "[")
+      const unit = this.text.charCodeAt(this.pos);
+      if (unit === COMMA || unit === BRACKET_CLOSE) break;
+      if (unit === BRACKET_OPEN)
         throw filterError("unexpected '['", this.pos, "',' or ']' (quote brackets in backticks)");
     }
     return this.literal(at);
@@ -238,14 +269,20 @@ class FilterParser {
     const at = this.pos;
     const open: number[] = [];
     for (; this.pos < this.text.length; this.pos++) {
-      const c = this.text[this.pos] as string;
-      if (this.atConnective()) break;
-      if (c === "(" || c === "[") open.push(this.pos);
-      if (c !== ")" && c !== "]") continue;
+      const unit = this.text.charCodeAt(this.pos);
+      if (this.atConnective(unit)) break;
+      if (unit === PARENTHESIS_OPEN || unit === BRACKET_OPEN) open.push(this.pos);
+      if (unit !== PARENTHESIS_CLOSE && unit !== BRACKET_CLOSE) continue;
       const last = open.at(-1);
-      if (last === undefined && c === ")" && this.depth > 0) break;
-      if (last === undefined || this.text[last] !== (c === ")" ? "(" : "[")) {
-        throw filterError(`unbalanced '${c}'`, this.pos, "a balanced value (quote brackets in backticks)");
+      if (last === undefined && unit === PARENTHESIS_CLOSE && this.depth > 0) break;
+      const opening = unit === PARENTHESIS_CLOSE ? PARENTHESIS_OPEN : BRACKET_OPEN;
+      if (last === undefined || this.text.charCodeAt(last) !== opening) {
+        const found = this.text[this.pos];
+        throw filterError(
+          `unbalanced '${found}'`,
+          this.pos,
+          "a balanced value (quote brackets in backticks)",
+        );
       }
       open.pop();
     }
@@ -270,8 +307,9 @@ class FilterParser {
     return filterError(`unexpected '${shorten(this.text.slice(this.pos))}'`, this.pos, expected);
   }
 
-  private atConnective(): boolean {
-    return this.text.startsWith("&&", this.pos) || this.text.startsWith("||", this.pos);
+  /** Whether the unit that is read begins `&&` or `||`. */
+  private atConnective(unit: number): boolean {
+    return (unit === AMPERSAND || unit === BAR) && this.text.charCodeAt(this.pos + 1) === unit;
   }
 
   private take(token: string): boolean {
@@ -282,8 +320,27 @@ class FilterParser {
   }
 
   private skipSpace(): void {
-    while (this.pos < this.text.length && /\s/.test(this.text[this.pos] as string)) this.pos++;
+    for (; this.pos < this.text.length; this.pos++) {
+      const unit = this.text.charCodeAt(this.pos);
+      if (unit !== SPACE && !(isRareSpace(unit) && /\s/.test(this.text[this.pos] as string))) return;
+    }
   }
+}
+
+function endsFieldName(unit: number): boolean {
+  return (
+    unit === COLON ||
+    unit === PARENTHESIS_OPEN ||
+    unit === PARENTHESIS_CLOSE ||
+    unit === BRACKET_OPEN ||
+    unit === BRACKET_CLOSE ||
+    unit === BACKTICK
+  );
+}
+
+/** Whether a unit other than a blank may be white space. */
+function isRareSpace(unit: number): boolean {
+  return unit < SPACE || unit > 0x7f;
 }
 
 /** A piece of a filter as an error shows it. */

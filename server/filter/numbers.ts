@@ -2,7 +2,8 @@
 // not pass through a float. Knows only text and numbers.
 import { FIXED_LIMITS } from "../limits.js";
 
-const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const PARTS = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Longer literals are refused. No number of the service needs them, and BigInt does not parse in linear time. */
 const LITERAL_LENGTH_MAX = FIXED_LIMITS.filterNumberCharactersMax;
 /** A larger exponent leaves the range of int64 whatever digits a literal of that length has. */
@@ -16,15 +17,15 @@ export function readInteger(text: string): bigint | null {
 
 /** The finite double of a decimal literal, else null. */
 export function readDouble(text: string): number | null {
-  if (text.length > LITERAL_LENGTH_MAX || !isDecimal(text)) return null;
+  if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
   const value = Number(text);
   return Number.isFinite(value) ? value : null;
 }
 
 /** The integers around a decimal literal, exactly: floor <= value <= ceil. Null when it is no number. */
 export function readBounds(text: string): { floor: bigint; ceil: bigint } | null {
-  if (text.length > LITERAL_LENGTH_MAX || !isDecimal(text)) return null;
-  const [, sign, whole = "", fraction = "", exponentText = "0"] = DECIMAL.exec(text) as RegExpExecArray;
+  if (text.length > LITERAL_LENGTH_MAX || !DECIMAL.test(text)) return null;
+  const [, sign, whole = "", fraction = "", exponentText = "0"] = PARTS.exec(text) as RegExpExecArray;
   const exponent = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponentText))) - fraction.length;
   const digits = BigInt(whole + fraction) * (sign === "-" ? -1n : 1n);
   if (exponent >= 0) {
@@ -35,9 +36,4 @@ export function readBounds(text: string): { floor: bigint; ceil: bigint } | null
   const quotient = digits / divisor; // towards zero
   const rest = digits % divisor;
   return { floor: rest < 0n ? quotient - 1n : quotient, ceil: rest > 0n ? quotient + 1n : quotient };
-}
-
-function isDecimal(text: string): boolean {
-  const match = DECIMAL.exec(text);
-  return match !== null && (match[2] !== "" || match[3] !== "");
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SkeinError } from "../../../../server/errors.js";
 import type { FilterLiteral, FilterNode, FilterValue } from "../../../../server/filter/filter-ast.js";
-import { parseFilter } from "../../../../server/filter/filter-parser.js";
+import { parseFilter, parsingOfFilter } from "../../../../server/filter/filter-parser.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 
 const parse = (text: string): FilterNode => parseFilter(text, DEFAULT_LIMITS);
@@ -21,6 +21,10 @@ const range = (low: string, high: string): FilterValue => ({
 /** The tree without positions. */
 function plain(node: FilterNode): unknown {
   return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === "at" ? 0 : value)));
+}
+
+function pausesOf(text: string): number {
+  return [...parsingOfFilter(text, DEFAULT_LIMITS)].length;
 }
 
 function refusal(text: string): SkeinError {
@@ -53,6 +57,19 @@ function printValue(value: FilterValue): string {
 }
 
 describe("filter parser", () => {
+  it.each([
+    ["words", "title:lamp"],
+    ["ranges", "price:[1..2]"],
+    ["lists", "price:[1,2,3]"],
+    ["groups", "(title:a && title:b)"],
+  ])("pauses in long filters of %s", (_, condition) => {
+    const repeated = (connective: string): string =>
+      Array.from({ length: 1_000 }, () => condition).join(connective);
+    expect(pausesOf(condition)).toBe(0);
+    expect(pausesOf(repeated(" || "))).toBeGreaterThanOrEqual(9);
+    expect(pausesOf(repeated(" && "))).toBeGreaterThanOrEqual(9);
+  });
+
   it("binds && tighter than ||, parentheses first", () => {
     const shape = (node: FilterNode): string =>
       node.kind === "clause"
