@@ -4,6 +4,8 @@
 const FIRST_BYTES = 1024;
 /** The next writer uses the buffer of a finished one again, unless that has grown larger than this. */
 const SPARE_BYTES_MAX = 64 * 1024;
+/** ASCII texts up to this length, as most words are, are written without an array of their bytes. */
+const SHORT_MAX = 32;
 const encoder = new TextEncoder();
 
 let spare: Uint8Array<ArrayBuffer> | null = null;
@@ -57,6 +59,11 @@ export class ByteWriter {
 
   /** UTF-8 bytes after their u16 length. Throws a RangeError beyond 65,535 bytes. */
   string16(value: string | Uint8Array): void {
+    if (typeof value === "string" && value.length <= SHORT_MAX && isAscii(value)) {
+      this.u16(value.length);
+      this.#ascii(value);
+      return;
+    }
     const bytes = typeof value === "string" ? encoder.encode(value) : value;
     if (bytes.length > 0xffff)
       throw new RangeError(`a string of ${bytes.length} bytes does not fit a u16 length`);
@@ -85,6 +92,11 @@ export class ByteWriter {
     return Buffer.from(written);
   }
 
+  #ascii(value: string): void {
+    const at = this.#room(value.length);
+    for (let i = 0; i < value.length; i++) this.#bytes[at + i] = value.charCodeAt(i);
+  }
+
   #room(bytes: number): number {
     const at = this.#length;
     const end = at + bytes;
@@ -97,6 +109,11 @@ export class ByteWriter {
     this.#length = end;
     return at;
   }
+}
+
+function isAscii(value: string): boolean {
+  for (let i = 0; i < value.length; i++) if (value.charCodeAt(i) > 0x7f) return false;
+  return true;
 }
 
 /** Reads what a ByteWriter or the engine wrote. Reading beyond the end throws a RangeError. */
