@@ -62,12 +62,14 @@ export class AnswerLine {
   }
 
   /**
-   * To be called now and then in the middle of a read. Answers what waits of other tenants that have used less, unless it is
-   * about an index whose engine is at work below.
+   * To be called now and then in the middle of a read. Sends what was answered before it, and answers what waits of other tenants
+   * that have used less, unless it is about an index whose engine is at work below.
    */
   meanwhile(): void {
     const below = this.#running.at(-1);
-    if (below === undefined || this.#running.length >= DEPTH_MAX) return;
+    if (below === undefined) return;
+    this.#send();
+    if (this.#running.length >= DEPTH_MAX) return;
     this.#receiveAll();
     for (let next = this.#takeInside(below); next !== undefined; next = this.#takeInside(below)) {
       const begunMs = this.#nowMs();

@@ -146,7 +146,7 @@ function answerRead(
     }
     case Op.EMBED: {
       const request = decodeEmbed(reader);
-      return on(request.uid, async (index) => encodeEmbedReply(await index.embed(request)));
+      return on(request.uid, (index) => whenReady(index.embed(request), encodeEmbedReply));
     }
     case Op.SEARCH_PAGE: {
       const request = decodePage(reader);

@@ -189,10 +189,13 @@ export class IndexShard {
     return this.#state.vectors.storedModel();
   }
 
-  async embed(request: EmbedRequest): Promise<EmbedReply> {
-    const reply = await this.#state.vectors.embed(request);
-    this.#mendVectors();
-    return reply;
+  embed(request: EmbedRequest): EmbedReply | Promise<EmbedReply> {
+    const mending = (reply: EmbedReply): EmbedReply => {
+      this.#mendVectors();
+      return reply;
+    };
+    const reply = this.#state.vectors.embed(request);
+    return reply instanceof Promise ? reply.then(mending) : mending(reply);
   }
 
   nearest(request: NearestRequest): Uint8Array {

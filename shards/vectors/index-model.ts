@@ -24,7 +24,8 @@ export class IndexModel {
   readonly #uid: number;
   readonly #home: VectorsHome;
   #record: ModelRecord | null = null;
-  #embedder: Promise<Embedder | null> | null = null;
+  /** A promise while it is loaded. */
+  #embedder: Embedder | Promise<Embedder | null> | null = null;
   /** Of background work, in a row. */
   #failures = 0;
 
@@ -57,7 +58,7 @@ export class IndexModel {
     const record = { ...described, bytes: bytes.length };
     await writeModel(store, this.#uid, record, bytes, sync);
     this.#record = record;
-    this.#embedder = Promise.resolve(embedder);
+    this.#embedder = embedder;
     await deleteStrayModels(store, this.#uid, record).catch((error: unknown) =>
       report(`index ${this.#uid}: a replaced model is not deleted yet`, error),
     );
@@ -83,16 +84,17 @@ export class IndexModel {
     }
   }
 
-  /** The embedder of the model in force; null when there is none, or it cannot be read. */
-  embedder(): Promise<Embedder | null> {
+  /** The embedder of the model in force, at once when it was loaded before; null when there is none, or it cannot be read. */
+  embedder(): Embedder | null | Promise<Embedder | null> {
     const model = this.#record;
-    if (model === null) return Promise.resolve(null);
+    if (model === null) return null;
     if (this.#embedder !== null) return this.#embedder;
     const loading = this.#loadEmbedder(model);
     this.#embedder = loading;
-    loading.catch(() => {
-      if (this.#embedder === loading) this.#embedder = null; // the next call tries again
-    });
+    const loaded = (embedder: Embedder | null): void => {
+      if (this.#embedder === loading) this.#embedder = embedder;
+    };
+    loading.then(loaded, () => loaded(null)); // after a failure the next call tries again
     return loading;
   }
 
@@ -156,7 +158,9 @@ export class IndexModel {
     segment: () => Uint8Array,
     turns: Pauses,
   ): AsyncGenerator<{ row: number; vector: Uint8Array }, void> {
-    const embedder = await this.embedder().catch((error: unknown) => this.#segmentFailed(error));
+    const embedder = await Promise.resolve(this.embedder()).catch((error: unknown) =>
+      this.#segmentFailed(error),
+    );
     if (embedder === null || this.#record?.number !== number) return;
     const parts = embedder.embedParts(segment);
     try {

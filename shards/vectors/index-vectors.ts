@@ -4,6 +4,7 @@ import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
+import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
 import type { IndexStats, VectorPolicy } from "../protocol/control.js";
 import type { EmbedReply, EmbedRequest, NumberedModel } from "../protocol/vectors.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
@@ -239,10 +240,14 @@ export class IndexVectors {
     return this.#home.workbench().similarities(query, this.#vectors(seqs));
   }
 
-  /** The vector of a query's terms, and vectors of documents. */
-  async embed({ terms, seqs }: EmbedRequest): Promise<EmbedReply> {
-    const embedder = terms.length === 0 ? null : await this.embedding?.embedder();
-    return { query: embedder?.query(terms) ?? null, vectors: this.#vectors(seqs) };
+  /** The vector of a query's terms, and vectors of documents. At once unless the embedder is still to be loaded. */
+  embed({ terms, seqs }: EmbedRequest): EmbedReply | Promise<EmbedReply> {
+    const reply = (embedder: Embedder | null): EmbedReply => ({
+      query: embedder?.query(terms) ?? null,
+      vectors: this.#vectors(seqs),
+    });
+    const embedder = terms.length === 0 ? null : (this.embedding?.embedder() ?? null);
+    return embedder instanceof Promise ? embedder.then(reply) : reply(embedder);
   }
 
   #vectors(seqs: readonly number[]): Uint8Array {

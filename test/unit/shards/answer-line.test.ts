@@ -90,6 +90,18 @@ describe("AnswerLine", () => {
     expect(await line.answered(2)).toEqual([2, 1]);
   });
 
+  it("sends the answer before a long read in the middle of that", async () => {
+    const line = startLine((id, self) => {
+      if (id !== 2) return;
+      busy(3);
+      self.meanwhile();
+      line.collect();
+      expect(line.answers).toEqual([1]);
+    });
+    line.send({ id: 1, flow: 2, index: 2 }, { id: 2, flow: 1, index: 1 });
+    expect(await line.answered(2)).toEqual([1, 2]);
+  });
+
   it("never interrupts a read for one of the same tenant or of the same index", async () => {
     const line = startLine((id, self) => {
       if (id !== 1) return;

@@ -108,6 +108,11 @@ export class TestShard {
     return test;
   }
 
+  /** Whether the shard answers before anything else of its thread can run. */
+  answersAtOnce(message: Uint8Array): boolean {
+    return !(handle(this.shard, message) instanceof Promise);
+  }
+
   async ask(message: Uint8Array): Promise<Uint8Array> {
     return handle(this.shard, message);
   }

@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_FLOAT } from "../../../../engine-wasm/assembly/layout.js";
 import type { VectorPolicy } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
+import { encodeEmbed } from "../../../../shards/protocol/vectors.js";
 import { EVERY_KEY, kindOfKey } from "../../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
-import { NO_VECTORS, SCHEMA, TestShard } from "../harness.js";
+import { NO_VECTORS, SCHEMA, TestShard, UID } from "../harness.js";
 import { DOCUMENTS, ENDPOINT, numbers, PUSHED, trainedModel, VectorShard } from "./vector-shard.js";
 
 let directory: string;
@@ -242,6 +243,17 @@ describe("vectors of the index's own model", () => {
       });
     }
     expect((await shard.modelOf())?.number).toBe(1);
+  });
+
+  test("a loaded model answers at once, as a read in the middle of another one must", async () => {
+    await open(DOCUMENTS);
+    await shard.setModel(await model(1, 1));
+    await shard.test.close();
+    await open(DOCUMENTS);
+    const request = encodeEmbed({ uid: UID, terms: [{ term: "phone", weight: 1 }], seqs: [] });
+    expect(shard.test.answersAtOnce(request)).toBe(false);
+    await shard.embed(["phone"]);
+    expect(shard.test.answersAtOnce(request)).toBe(true);
   });
 
   test("a newer model takes the place of the one before, and an older one changes nothing", async () => {
