@@ -11,7 +11,10 @@ import {
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/programs/search-result.js";
+import {
+  type DecodedSearchResult,
+  decodeSearchResult,
+} from "../../engine-wasm/host/programs/search-result.js";
 import {
   FIELDS,
   type Fixture,
@@ -207,7 +210,7 @@ function sorted(fixture: Fixture): Pair {
 }
 
 /** Runs one program again and again; parts not given match everything and return nothing. */
-function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => SearchResult {
+function searcher(fixture: Fixture, parts: Partial<SearchProgram>): () => DecodedSearchResult {
   const program: SearchProgram = {
     ...EVERY_DOCUMENT,
     k: 0,

@@ -127,6 +127,11 @@ export class ByteReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
+  /** How many bytes were read. */
+  get at(): number {
+    return this.#at;
+  }
+
   get remaining(): number {
     return this.#view.byteLength - this.#at;
   }
@@ -165,6 +170,16 @@ export class ByteReader {
     const value = this.#view.getFloat64(this.#at, true);
     this.#at += 8;
     return value;
+  }
+
+  skip(length: number): void {
+    this.#at = this.#end(length);
+  }
+
+  /** Goes on behind the first so many bytes. */
+  seek(at: number): void {
+    this.#at = 0;
+    this.skip(at);
   }
 
   /** A view of the next `length` bytes; it shares memory with the input. */

@@ -62,7 +62,6 @@ async function* filteredPages(
   size: number,
   program: ReturnType<typeof filterProgram>,
 ): AsyncGenerator<number[]> {
-  const { rows } = await readView.searchShard(shard, program);
-  const seqs = rows.map((row) => row.seq).reverse();
-  for (let at = 0; at < seqs.length; at += size) yield seqs.slice(at, at + size);
+  const seqs = (await readView.seqsFound(shard, program)).reverse();
+  for (let at = 0; at < seqs.length; at += size) yield [...seqs.subarray(at, at + size)];
 }

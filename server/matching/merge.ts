@@ -66,20 +66,22 @@ function* mergingOfRows(
   keys: readonly SortKey[],
   { offset, count }: MergeWindow,
 ): Generator<void, Winner[]> {
-  const next = results.map(() => 0);
+  const first = results.length === 1 ? offset : 0; // one shard's rows are in order
+  const next = results.map(() => first);
+  const heads = results.map(({ rows }) => rows.at(first));
   const winners: Winner[] = [];
-  for (let rank = 0; rank < offset + count; rank++) {
+  for (let rank = first; rank < offset + count; rank++) {
     if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
     let best: SearchRow | undefined;
     let bestShard = -1;
-    for (let shard = 0; shard < results.length; shard++) {
-      const row = results[shard]?.rows[next[shard] as number];
+    for (let shard = 0; shard < heads.length; shard++) {
+      const row = heads[shard];
       if (row === undefined || (best !== undefined && compareRows(row, best, keys) >= 0)) continue;
       best = row;
       bestShard = shard;
     }
     if (best === undefined) break;
-    next[bestShard] = (next[bestShard] as number) + 1;
+    heads[bestShard] = results[bestShard]!.rows.at(++next[bestShard]!);
     if (rank < offset) continue;
     const { keys: _, ...row } = best;
     winners.push({ shard: bestShard, ...row });

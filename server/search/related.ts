@@ -32,7 +32,7 @@ export async function relatedWinners(
 ): Promise<Related> {
   if (plan.text.words.length === 0 || perPage === 0 || matches(matched) >= FEW_RESULTS)
     return NOTHING_RELATED;
-  const known = new Set(matched.results.flatMap((result) => result.rows.map((row) => row.seq)));
+  const known = new Set(matched.results.flatMap((result) => Array.from(result.rows, (row) => row.seq)));
   const worded = await wordedWinners(plan, matched, known, readView, options);
   if (worded.winners.length === RELATED_MAX) return worded;
   for (const { seq } of worded.winners) known.add(seq);
@@ -43,7 +43,7 @@ export async function relatedWinners(
 
 function matchedDocuments({ results }: Matched): PlacedDocument[] {
   return results.flatMap(({ rows }, shard) =>
-    rows.filter((row) => row.matched).map(({ seq }) => ({ shard, seq })),
+    [...rows].filter((row) => row.matched).map(({ seq }) => ({ shard, seq })),
   );
 }
 

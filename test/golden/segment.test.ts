@@ -9,7 +9,10 @@ import {
   type SearchProgram,
   type SearchWord,
 } from "../../engine-wasm/host/programs/search-program.js";
-import { decodeSearchResult, type SearchResult } from "../../engine-wasm/host/programs/search-result.js";
+import {
+  type DecodedSearchResult,
+  decodeSearchResult,
+} from "../../engine-wasm/host/programs/search-result.js";
 import { DeletedRows } from "../../shards/segments/deleted-rows.js";
 import { summarize } from "../../shards/segments/segment-pieces.js";
 import { DamagedBytesError, OtherVersionError } from "../../shards/storage/envelope.js";
@@ -51,7 +54,11 @@ describe.each(SEGMENTS)("%s", (file, { fields, documents, seqs }) => {
 });
 
 /** Answers of the engine on a fixture, without the deleted rows. */
-function ask(file: string, deleted: DeletedRows | null, changes: Partial<SearchProgram>): SearchResult {
+function ask(
+  file: string,
+  deleted: DeletedRows | null,
+  changes: Partial<SearchProgram>,
+): DecodedSearchResult {
   const engine = module.engine();
   const segment = engine.attach(readFixture(file));
   const live = deleted === null ? 0 : engine.liveAll(engine.rows(segment));
@@ -65,7 +72,7 @@ function ask(file: string, deleted: DeletedRows | null, changes: Partial<SearchP
   );
 }
 
-function idsOf({ rows }: SearchResult): string[] {
+function idsOf({ rows }: DecodedSearchResult): string[] {
   return rows.map((row) => SHOP.documents[SHOP.seqs.indexOf(row.seq)]!.id).sort();
 }
 

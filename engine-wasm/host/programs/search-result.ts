@@ -1,5 +1,6 @@
 // The engine's answer to a search program: rows best first with their sort values, and facet counts.
-// Decoding needs the program, whose keys and facets name the types of the values.
+// Decoding needs the program, whose keys and facets name the types of the values. Rows are decoded when they are asked for: a
+// deep page has tens of thousands, of which few are shown.
 import {
   ROW_HAS_WORD,
   ROW_MATCHED,
@@ -41,6 +42,13 @@ export interface SearchRow {
   readonly keys: readonly SortValue[];
 }
 
+/** An array, or rows that are decoded each time they are asked for. */
+export interface SearchRows extends Iterable<SearchRow> {
+  readonly length: number;
+  /** Undefined behind the last row; `index` must not be negative. */
+  at(index: number): SearchRow | undefined;
+}
+
 /** string for strings, bigint for int64, number for int32, bool (0, 1) and float. */
 export type FacetValue = string | bigint | number;
 
@@ -55,7 +63,7 @@ export interface SearchResult {
   readonly found: number;
   /** How many of those do not match, by words or as neighbours, and were found only because they are pinned. */
   readonly pinnedOnly: number;
-  readonly rows: readonly SearchRow[];
+  readonly rows: SearchRows;
   /** In the order of the program's facets. */
   readonly facets: readonly (readonly FacetCount[])[];
   /** For each facet, the largest count that a value which is missing from it can have. 0 for a facet that is no share. */
@@ -66,28 +74,38 @@ export interface SearchResult {
   readonly pinsApplied: boolean;
 }
 
+export interface DecodedSearchResult extends SearchResult {
+  readonly rows: readonly SearchRow[];
+}
+
 /** Sequence numbers of the rows [offset, offset + count) that the answer has, without decoding the rest. */
 export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): Float64Array {
   const reader = new ByteReader(bytes);
-  reader.u32(); // found
-  reader.u32(); // pinned only
+  reader.skip(8); // found, pinned only
   const rows = reader.u32();
-  reader.u8(); // sort keys
   const seqs = new Float64Array(Math.max(0, Math.min(rows - offset, count)));
-  if (seqs.length > 0) reader.bytes(offset * 8);
+  reader.seek(SEQS_AT);
+  if (seqs.length > 0) reader.skip(offset * Float64Array.BYTES_PER_ELEMENT);
   for (let i = 0; i < seqs.length; i++) seqs[i] = reader.f64();
   return seqs;
 }
 
-/** Rows that are decoded without a pause. */
+/** Behind the numbers of documents and rows, and the number of sort keys. */
+const SEQS_AT = 13;
+/** Text match, bonus and flags. */
+const ROW_HEAD_BYTES = 17;
+/** Of a value that is no string. */
+const SORT_VALUE_BYTES = 8;
+/** Rows that are passed without a pause. */
 const ROWS_A_STEP = 1_000;
 
-/** Throws a RangeError when the bytes are not the answer to `program`. */
-export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): SearchResult {
-  return finished(decodingOfSearchResult(bytes, program));
+/** With all rows decoded. Throws a RangeError when the bytes are not the answer to `program`. */
+export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): DecodedSearchResult {
+  const result = finished(decodingOfSearchResult(bytes, program));
+  return { ...result, rows: [...result.rows] };
 }
 
-/** `decodeSearchResult` in small steps, for a deep page has many rows. */
+/** The result in small steps, for a deep page has many rows. The bytes must stay as they are. */
 export function* decodingOfSearchResult(
   bytes: Uint8Array,
   program: SearchProgram,
@@ -99,26 +117,15 @@ export function* decodingOfSearchResult(
   const keyCount = reader.u8();
   if (keyCount !== program.sort.length)
     throw new RangeError("the result has other sort keys than the program");
-  const seqs = new ByteReader(reader.bytes(rowCount * Float64Array.BYTES_PER_ELEMENT));
-  const rows: SearchRow[] = [];
-  while (rows.length < rowCount) {
-    if (rows.length % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
-    const seq = seqs.f64();
-    const textMatch = reader.f64();
-    const bonus = reader.f64();
-    const flags = reader.u8();
-    const keys = program.sort.map((key) => decodeSortValue(reader, key));
-    rows.push({
-      seq,
-      textMatch,
-      bonus,
-      matched: (flags & ROW_MATCHED) !== 0,
-      neighbour: (flags & ROW_NEIGHBOUR) !== 0,
-      hasWord: (flags & ROW_HAS_WORD) !== 0,
-      pinned: (flags & ROW_PINNED) !== 0,
-      keys,
-    });
+  reader.skip(rowCount * Float64Array.BYTES_PER_ELEMENT);
+  const starts = new Uint32Array(rowCount);
+  for (let row = 0; row < rowCount; row++) {
+    if (row % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
+    starts[row] = reader.at;
+    reader.skip(ROW_HEAD_BYTES);
+    for (const key of program.sort) skipSortValue(reader, key);
   }
+  const rows = new EncodedRows(bytes, starts, program.sort);
   const facetBounds: number[] = [];
   const facets = program.facets.map((facet) => {
     const values = reader.u32();
@@ -131,12 +138,60 @@ export function* decodingOfSearchResult(
   return { found, pinnedOnly, rows, facets, facetBounds, applied, pinsApplied };
 }
 
+class EncodedRows implements SearchRows {
+  readonly #reader: ByteReader;
+  /** Where the bytes of each row begin, except for its seq. */
+  readonly #starts: Uint32Array;
+  readonly #sort: readonly SortKey[];
+
+  constructor(bytes: Uint8Array, starts: Uint32Array, sort: readonly SortKey[]) {
+    this.#reader = new ByteReader(bytes);
+    this.#starts = starts;
+    this.#sort = sort;
+  }
+
+  get length(): number {
+    return this.#starts.length;
+  }
+
+  at(index: number): SearchRow | undefined {
+    const start = this.#starts[index];
+    if (start === undefined) return undefined;
+    const reader = this.#reader;
+    reader.seek(SEQS_AT + index * Float64Array.BYTES_PER_ELEMENT);
+    const seq = reader.f64();
+    reader.seek(start);
+    const textMatch = reader.f64();
+    const bonus = reader.f64();
+    const flags = reader.u8();
+    return {
+      seq,
+      textMatch,
+      bonus,
+      matched: (flags & ROW_MATCHED) !== 0,
+      neighbour: (flags & ROW_NEIGHBOUR) !== 0,
+      hasWord: (flags & ROW_HAS_WORD) !== 0,
+      pinned: (flags & ROW_PINNED) !== 0,
+      keys: this.#sort.map((key) => decodeSortValue(reader, key)),
+    };
+  }
+
+  *[Symbol.iterator](): Iterator<SearchRow> {
+    for (let i = 0; i < this.length; i++) yield this.at(i)!;
+  }
+}
+
 function decodeSortValue(reader: ByteReader, key: SortKey): SortValue {
   if (reader.u8() === 0) return null;
   if (key.by === "seq") return reader.f64();
   if (key.by !== "field") return reader.u64();
   if (isString(key.type)) return reader.bytes(reader.u32());
   return decodeNumber(reader, key.type);
+}
+
+function skipSortValue(reader: ByteReader, key: SortKey): void {
+  if (reader.u8() === 0) return;
+  reader.skip(key.by === "field" && isString(key.type) ? reader.u32() : SORT_VALUE_BYTES);
 }
 
 function decodeFacet(reader: ByteReader, facet: FacetRequest, values: number): FacetCount[] {

@@ -11,8 +11,8 @@ import {
   type SearchWord,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import {
+  type DecodedSearchResult,
   decodeSearchResult,
-  type SearchResult,
   type SearchRow,
 } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
@@ -79,11 +79,11 @@ function near(place: "added" | "first", points: Record<number, number>): Neighbo
   };
 }
 
-function search({ engine, snapshot }: Catalogue, program: SearchProgram): SearchResult {
+function search({ engine, snapshot }: Catalogue, program: SearchProgram): DecodedSearchResult {
   return decodeSearchResult(engine.search(snapshot, encodeSearch(program)), program);
 }
 
-function check(catalogue: Catalogue, program: SearchProgram): SearchResult {
+function check(catalogue: Catalogue, program: SearchProgram): DecodedSearchResult {
   const result = search(catalogue, program);
   expect(result).toEqual(searchTwin(catalogue.rows, program, (id) => bench.hash(id)));
   return result;

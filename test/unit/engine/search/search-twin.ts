@@ -7,8 +7,8 @@ import type {
   SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import type {
+  DecodedSearchResult,
   FacetCount,
-  SearchResult,
   SearchRow,
   SortValue,
 } from "../../../../engine-wasm/host/programs/search-result.js";
@@ -28,7 +28,7 @@ export function searchTwin(
   rows: Row[],
   program: SearchProgram,
   hashOf: (id: string) => bigint,
-): SearchResult {
+): DecodedSearchResult {
   const scoring = toOracle(program);
   const touching = (row: Row, which: (rule: SearchRule) => boolean): SearchRule[] =>
     program.rules.filter((rule) => which(rule) && rule.filter.length > 0 && passes(row, rule.filter, hashOf));

@@ -12,8 +12,8 @@ import {
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import {
+  type DecodedSearchResult,
   decodeSearchResult,
-  type SearchResult,
 } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
 import { loadEngine } from "../load-engine.js";
@@ -32,7 +32,7 @@ import { searchTwin } from "./search-twin.js";
 const module = await loadEngine();
 const bench = module.workbench();
 
-function run(catalogue: Catalogue, program: SearchProgram): SearchResult {
+function run(catalogue: Catalogue, program: SearchProgram): DecodedSearchResult {
   return decodeSearchResult(catalogue.engine.search(catalogue.snapshot, encodeSearch(program)), program);
 }
 
