@@ -79,7 +79,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     answers,
     onOpened,
   });
-  const calls = new ShardCalls(pool, turns, limits, log, (shard, error) => indexes.onDamage(shard, error));
+  const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
   try {
     await pool.start();
   } catch (error) {

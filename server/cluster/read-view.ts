@@ -12,7 +12,7 @@ import {
   decodeSearchResult,
   decodingOfSearchResult,
   type SearchResult,
-  type SearchRow,
+  seqsOfResult,
 } from "../../engine-wasm/host/programs/search-result.js";
 import {
   decodeAllSeqsReply,
@@ -181,9 +181,8 @@ export class ReadView {
       async (reply) => {
         const { result, documents: sent } = decodePageReply(reply);
         const found = await inTurns(decodingOfSearchResult(result, program), this.nextTurn);
-        sent.forEach((document, i) => {
-          documents.set((found.rows[window.offset + i] as SearchRow).seq, document);
-        });
+        const seqs = seqsOfResult(result, window.offset, sent.length);
+        for (const [i, document] of sent.entries()) documents.set(seqs[i]!, document);
         return found;
       },
       this.#subject("search", program),
@@ -191,10 +190,10 @@ export class ReadView {
     return { results, documents };
   }
 
-  /** The same search in one shard only. */
-  searchShard(shard: number, program: SearchProgram): Promise<SearchResult> {
+  /** The sequence numbers of the rows of one shard, in the order of its result. */
+  seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
     const request = encodeSearchRequest(this.#request(encodeSearch(program)));
-    const decode = (reply: Uint8Array) => decodeSearchResult(decodeResult(reply), program);
+    const decode = (reply: Uint8Array) => seqsOfResult(decodeResult(reply), 0, Number.POSITIVE_INFINITY);
     return this.#call(shard, request, decode, this.#subject("search", program));
   }
 

@@ -61,13 +61,18 @@ export class Reads {
 
   /** The index as of now; release it when done. Its questions enter their phases in `trace`. */
   async view(uid: number, trace?: QueryTrace): Promise<ReadView> {
-    const { state, end } = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    return this.#view(use, () => this.turns.next(use.state.record.tenant), trace);
+  }
+
+  #view({ state, end }: IndexUse, nextTurn: () => Promise<void>, trace?: QueryTrace): ReadView {
     const { tenant } = state.record;
     return new ReadView(
       state,
       this.shards,
-      (shard, request, decode, subject) => this.#calls.read(shard, tenant, request, decode, subject),
-      () => this.turns.next(tenant),
+      (shard, request, decode, subject) =>
+        this.#calls.read(shard, tenant, nextTurn, request, decode, subject),
+      nextTurn,
       searchDeadline(this.#limits),
       end,
       trace,
@@ -95,7 +100,8 @@ export class Reads {
   async one<T>(uid: number, shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
     const { state, end } = await this.#indexes.use(uid);
     try {
-      return await this.#calls.read(shard, state.record.tenant, request, decode);
+      const { tenant } = state.record;
+      return await this.#calls.read(shard, tenant, () => this.turns.next(tenant), request, decode);
     } finally {
       end();
     }
@@ -106,7 +112,9 @@ export class Reads {
     trace: QueryTrace | undefined,
     work: (readView: ReadView) => Promise<T | null>,
   ): Promise<T | null> {
-    const readView = await this.view(uid, trace);
+    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+    const turns = this.turns.query(use.state.record.tenant);
+    const readView = this.#view(use, turns.next, trace);
     this.#queries.begin();
     try {
       const answer = await work(readView);
@@ -114,6 +122,7 @@ export class Reads {
       return answer;
     } finally {
       this.#queries.end();
+      turns.end();
       readView.release();
     }
   }

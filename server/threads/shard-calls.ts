@@ -7,7 +7,7 @@ import type { Subject } from "./quarantine.js";
 import { decodeReply } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";
 import { ShardReads } from "./shard-reads.js";
-import { LARGE_BYTES, type TenantTurns } from "./tenant-turns.js";
+import { LARGE_BYTES } from "./tenant-turns.js";
 
 type Decode<T> = (reply: Uint8Array) => T;
 type DecodeRead<T> = (reply: Uint8Array) => T | Promise<T>;
@@ -15,19 +15,16 @@ type DecodeRead<T> = (reply: Uint8Array) => T | Promise<T>;
 export class ShardCalls {
   readonly #pool: ShardPool;
   readonly #reads: ShardReads;
-  readonly #turns: TenantTurns;
   readonly #onDamage: (shard: number, error: ShardError) => void;
 
   constructor(
     pool: ShardPool,
-    turns: TenantTurns,
     limits: Limits,
     log: Logger,
     onDamage: (shard: number, error: ShardError) => void,
   ) {
     this.#pool = pool;
     this.#reads = new ShardReads(pool, limits, log);
-    this.#turns = turns;
     this.#onDamage = onDamage;
   }
 
@@ -46,10 +43,11 @@ export class ShardCalls {
     return Promise.all(Array.from({ length: this.shards }, (_, shard) => this.call(shard, encode(), decode)));
   }
 
-  /** See ShardReads. A large reply is decoded when it is the tenant's turn. */
+  /** See ShardReads. A large reply is decoded after `nextTurn`. */
   read<T>(
     shard: number,
     tenant: number,
+    nextTurn: () => Promise<void>,
     request: Message,
     decode: DecodeRead<T>,
     subject?: Subject,
@@ -57,7 +55,7 @@ export class ShardCalls {
     const decoded = (reply: Uint8Array): T | Promise<T> =>
       decodeReply(reply, decode, (error) => this.#onDamage(shard, error));
     const inTurn = (reply: Uint8Array): T | Promise<T> =>
-      reply.length > LARGE_BYTES ? this.#turns.next(tenant).then(() => decoded(reply)) : decoded(reply);
+      reply.length > LARGE_BYTES ? nextTurn().then(() => decoded(reply)) : decoded(reply);
     return this.#reads.read(shard, tenant, request, inTurn, subject);
   }
 }

@@ -24,6 +24,32 @@ describe("TenantTurns", () => {
     expect(given.filter((name) => name !== "d")).toEqual(["a", "b", "c"]);
   });
 
+  it("gives way to queries that need no turn, until they end or need one", async () => {
+    const turns = new TenantTurns();
+    const light = turns.query(1);
+    const other = turns.query(3);
+    let given = false;
+    const turn = turns.next(2).then(() => {
+      given = true;
+    });
+    await nextLoop();
+    await nextLoop();
+    expect(given).toBe(false);
+    light.end();
+    light.end();
+    const own = other.next();
+    await turn;
+    await own;
+    other.end();
+  });
+
+  it("gives way for a short time only", async () => {
+    const turns = new TenantTurns();
+    const endless = turns.query(1);
+    for (let i = 0; i < 3; i++) await turns.next(2);
+    endless.end();
+  });
+
   it("lets small bodies pass at once", async () => {
     const turns = new TenantTurns();
     const waiting = turns.next(1).then(() => "turn");
