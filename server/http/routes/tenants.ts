@@ -98,7 +98,8 @@ async function remove(context: TenantContext): Promise<HttpReply> {
 
 /** Of the tenant that asks; of all for the bootstrap key, when it names none. */
 async function usage({ services, request, state, principal }: TenantContext): Promise<HttpReply> {
-  const { config, settings } = services;
+  const { settings } = services;
+  const { indexesPerTenantMax } = services.config.limits;
   const now = new Date();
   const all = principal.keyId === null && request.header("x-skein-tenant") === "";
   const shown = all ? [...state.tenants.values()] : [state.tenants.get(principal.tenant)!];
@@ -114,7 +115,7 @@ async function usage({ services, request, state, principal }: TenantContext): Pr
       searches: { used: searches, limit: plan.searches_per_month },
       coach: { used: coach, limit: plan.coach_per_month },
       documents: { used: taken.documents, limit: plan.documents },
-      indexes: { used: taken.indexes, limit: config.limits.indexesPerTenantMax },
+      indexes: { used: taken.indexes, limit: Math.min(indexesPerTenantMax, plan.indexes ?? Infinity) },
       disk_bytes: { used: taken.diskBytes, limit: plan.disk_bytes },
       memory_bytes: { used: taken.memoryBytes, limit: plan.memory_bytes },
     };
