@@ -1,5 +1,7 @@
 // The bytes of disk and memory that plans allow, over HTTP: what is refused beyond them and what is not, for whom, and until when.
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { startFeedServer } from "../world/feed-server.js";
+import { documentsOf, FROM_LOOPBACK, makeSource, sync } from "../world/feeds.js";
 import { eventually, expectStatus } from "../world/harness.js";
 import type { Reply } from "../world/reply.js";
 import { sharedServer } from "../world/shared-server.js";
@@ -9,10 +11,10 @@ const SCHEMA = { fields: [{ name: "n", type: "int32" }] };
 const LARGE = "x".repeat(1_000_000);
 const TEN_GIB = 10 * 1024 ** 3;
 
-const server = sharedServer({ shards: 1, config: { plans: [{ name: "small" }] } });
+const server = sharedServer({ shards: 1, config: { ...FROM_LOOPBACK, plans: [{ name: "small" }] } });
 
 const limitTo = (limits: { disk_bytes?: number; memory_bytes?: number }): Promise<string[]> =>
-  server.reload({ plans: [{ name: "small", ...limits }] });
+  server.reload({ ...FROM_LOOPBACK, plans: [{ name: "small", ...limits }] });
 afterEach(() => limitTo({}));
 
 interface BytesUsed {
@@ -122,7 +124,7 @@ describe("the bytes of a plan", () => {
     expect(both).toBeGreaterThan(alone);
 
     await limitTo({ memory_bytes: both });
-    expect((await small.usage()).memory_bytes).toEqual({ used: both, limit: both });
+    expect((await small.usage()).memory_bytes.limit).toBe(both);
     await expectRefusals(
       small,
       new RegExp(`^the plan allows ${both} bytes of memory, of which about \\d+ are used; delete documents`),
@@ -137,4 +139,35 @@ describe("the bytes of a plan", () => {
     expectStatus(await server.delete("/v1/indexes/b", { key: small.key }), 200);
     await eventually(small.taken, "the memory of the deleted index is given back");
   });
+});
+
+test("a feed beyond the bytes changes no document, and still deletes those that it does not have", async () => {
+  const feeds = await startFeedServer();
+  onTestFinished(() => feeds.close());
+  await server.createIndex("fed", SCHEMA);
+  const source = await makeSource(server, "fed", {
+    url: feeds.url("/fed"),
+    format: "json",
+    sync_mode: "replace",
+    max_delete_ratio: 0.9,
+  });
+  const feed = (...list: object[]): void => feeds.route("/fed", { body: JSON.stringify(list) });
+  const [a, b, c] = ["a", "b", "c"].map((id) => ({ id, n: 1 }));
+  feed(a!, b!, c!);
+  expect(await sync(server, source)).toMatchObject({ status: "completed", documents_imported: 3 });
+
+  await server.reload({ ...FROM_LOOPBACK, plans: [{ name: "default", memory_bytes: 1 }] });
+  feed(a!, { id: "b", n: 2 }, { id: "d", n: 2 });
+  const run = await sync(server, source);
+  expect(run).toMatchObject({
+    status: "completed",
+    documents_imported: 0,
+    documents_failed: 3,
+    documents_deleted: 1,
+  });
+  expect(run.errors[0]!.error).toMatch(/^the plan allows 1 bytes of memory/);
+  expect(await documentsOf(server, "fed")).toEqual({ a, b });
+
+  await limitTo({});
+  expect(await sync(server, source)).toMatchObject({ documents_imported: 2, documents_unchanged: 1 });
 });
