@@ -57,9 +57,10 @@ import { Runs } from "./sources/runs.js";
 import { Sources } from "./sources/sources.js";
 import { findAdminKey } from "./tenants/admin-key.js";
 import { AtOnce } from "./tenants/at-once.js";
+import { ByteQuotas } from "./tenants/byte-quota.js";
 import { DocumentQuotas } from "./tenants/document-quota.js";
 import { KeyUse } from "./tenants/key-use.js";
-import { type Plan, planOfTenant } from "./tenants/plans.js";
+import { byteLimits, type Plan, planOfTenant } from "./tenants/plans.js";
 import { Doorkeeper } from "./tenants/principal.js";
 import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
@@ -186,7 +187,17 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     (tenant) => lifecycle.recordsOf(tenant),
     (tenant) => planOf(tenant).documents,
   );
-  const ingest = { workbench, intake, room: new Room(dataDir, limits), reads, writes, limits, log, recorder };
+  const byteQuotas = new ByteQuotas({
+    limitsOf: (tenant) => byteLimits(planOf(tenant)),
+    measure: (tenant) =>
+      jobs.run({ name: "measure what a tenant takes", subject: `bytes of tenant ${tenant}` }, () =>
+        indexes.sizes(lifecycle.list(tenant).map(({ uid }) => uid)),
+      ),
+    nowMs: () => performance.now(),
+    log,
+  });
+  const room = new Room(dataDir, limits);
+  const ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
   const runs = new Runs({
     ...ingest,
     catalog,

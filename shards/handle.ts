@@ -10,6 +10,7 @@ import {
   decodeStanding,
   decodeUid,
   encodeOpenReply,
+  encodeSizeReply,
   encodeStatsReply,
 } from "./protocol/control.js";
 import { SHARD_BAD_MESSAGE, SHARD_STORAGE, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
@@ -93,6 +94,8 @@ async function answer(shard: Shard, op: number, reader: MessageReader): Promise<
       return encodeEmptyReply();
     case Op.STANDING:
       return encodeOpenReply(await shard.standing(decodeStanding(reader)));
+    case Op.SIZE:
+      return encodeSizeReply(await shard.size(decodeUid(reader)));
     case Op.BACKUP_TAKE:
       shard.backups.take(decodeBackupId(reader));
       return encodeEmptyReply();

@@ -14,6 +14,7 @@ import { Lane } from "./index/lane.js";
 import { storedDocuments } from "./index/read/stored-documents.js";
 import { Turns } from "./index/turns.js";
 import type {
+  IndexSize,
   OpenReply,
   OpenRequest,
   ShardSchema,
@@ -131,6 +132,12 @@ export class Shard {
     } catch (error) {
       throw isDamage(error) ? this.#damage(request.uid, error) : error;
     }
+  }
+
+  /** Of any index, without opening it. One without data has no size. */
+  async size(uid: number): Promise<IndexSize> {
+    const diskBytes = await this.#options.store.diskBytes(indexRange(uid));
+    return { diskBytes, memoryBytes: this.#indexes.get(uid)?.memoryBytes ?? 0 };
   }
 
   /** Unloads the index from memory. */

@@ -4,13 +4,16 @@
 import type { VectorPolicy } from "../../shards/protocol/control.js";
 import {
   decodeOpenReply,
+  decodeSizeReply,
   decodeStatsReply,
   encodeClose,
   encodeDrop,
   encodeOpen,
   encodeSchema,
+  encodeSize,
   encodeStanding,
   encodeStats,
+  type IndexSize,
   type IndexStats,
   type OpenReply,
 } from "../../shards/protocol/control.js";
@@ -89,6 +92,26 @@ export class IndexMessages {
       });
       const reply = await ask(encodeTogether(questions));
       for (const part of decodeTogetherReply(reply)) told.push(this.#unlessDamaged(shard, part));
+    }
+    return told;
+  }
+
+  /** Summed over the shards, by the order of the uids; without opening the indexes. */
+  async sizes(uids: readonly number[]): Promise<IndexSize[]> {
+    const told = await this.#each((shard) => this.#sizesIn(shard, uids));
+    return uids.map((_, i) => ({
+      diskBytes: told.reduce((sum, sizes) => sum + sizes[i]!.diskBytes, 0),
+      memoryBytes: told.reduce((sum, sizes) => sum + sizes[i]!.memoryBytes, 0),
+    }));
+  }
+
+  async #sizesIn(shard: number, uids: readonly number[]): Promise<IndexSize[]> {
+    const told: IndexSize[] = [];
+    for (let at = 0; at < uids.length; at += INDEXES_PER_MESSAGE) {
+      const questions = uids.slice(at, at + INDEXES_PER_MESSAGE).map(encodeSize);
+      const reply = await this.#options.ask(shard, encodeTogether(questions));
+      for (const part of decodeReply(reply, decodeTogetherReply))
+        told.push(decodeReply(part, decodeSizeReply));
     }
     return told;
   }

@@ -1,6 +1,6 @@
 // The indexes of the cluster: where each stands, which are loaded in the shards, what is damaged. Opens one in all
 // shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads and writes.
-import type { IndexStats, OpenReply } from "../../shards/protocol/control.js";
+import type { IndexSize, IndexStats, OpenReply } from "../../shards/protocol/control.js";
 import { isUnreadable, type ShardError } from "../../shards/protocol/errors.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
@@ -246,6 +246,11 @@ export class OpenIndexes {
     } finally {
       end();
     }
+  }
+
+  /** What each of these indexes takes, open or not, by the order of the uids. */
+  sizes(uids: readonly number[]): Promise<IndexSize[]> {
+    return this.#shards.sizes(uids);
   }
 
   onDamage(shard: number, error: ShardError): void {

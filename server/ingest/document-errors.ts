@@ -30,6 +30,9 @@ import type { IndexView } from "../schema/index-view.js";
 /** The plan allows no more documents. This code is not among the shards', because the server refuses these documents itself. */
 export const DOC_OVER_QUOTA = 200;
 
+/** The plan allows no more bytes. This code is the server's own, too. */
+export const DOC_OVER_BYTES = 201;
+
 /** A refused document, before it is put into words. */
 export interface Refusal {
   /** Position in the request. */
@@ -39,6 +42,8 @@ export interface Refusal {
   readonly slot: number;
   /** Byte position in the document or the request, 0 when unknown. */
   readonly at: number;
+  /** The words, where the code does not decide them. */
+  readonly why?: string;
 }
 
 export interface DocumentError {
@@ -97,6 +102,8 @@ export function documentError(refusal: Refusal, view: IndexView, documentBytesMa
       return answer(`the document is larger than ${documentBytesMax} bytes`, "SK-DOC-413");
     case DOC_OVER_QUOTA:
       return answer("the plan's documents are used up", "SK-SYS-429");
+    case DOC_OVER_BYTES:
+      return answer(refusal.why ?? "the plan's bytes are used up", "SK-SYS-429");
     default:
       return answer(`the document was refused (reason ${code})`);
   }

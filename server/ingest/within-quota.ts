@@ -1,9 +1,11 @@
 // Writes of a tenant whose plan limits its documents. For a write that might exceed the limit, the shards are first asked
-// which of its documents are new. New documents over the limit are refused one by one, and the others are written.
+// which of its documents are new. New documents over the limit are refused one by one, and the others are written. Of a write
+// that does not fit into the plan's bytes all documents are refused.
 import { Action, NO_SLOT } from "../../shards/protocol/ops.js";
 import {
   askAdditions,
   askWrite,
+  asMarks,
   decodeAdditionsReply,
   withoutDocuments,
 } from "../../shards/protocol/write.js";
@@ -11,7 +13,7 @@ import type { IndexRecord } from "../catalog/types.js";
 import type { Reads } from "../cluster/reads.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
-import { DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";
+import { DOC_OVER_BYTES, DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";
 import type { PreparedWrite } from "./prepare.js";
 
 /** Whether the action may add documents. */
@@ -63,19 +65,35 @@ function overQuota({ ids, refusals }: PreparedWrite, added: readonly number[], f
 
 function withoutThese(prepared: PreparedWrite, over: ReadonlySet<number>): PreparedWrite {
   if (over.size === 0) return prepared;
-  const refusals = Array.from(
-    over,
-    (index): Refusal => ({
-      index,
-      id: prepared.ids[index] ?? null,
-      code: DOC_OVER_QUOTA,
-      slot: NO_SLOT,
-      at: 0,
-    }),
-  );
+  const refusals = Array.from(over, (index) => refusalOf(prepared, index, DOC_OVER_QUOTA));
   const messages = prepared.messages.flatMap(({ shard, message }) => {
     const rest = withoutDocuments(message, over);
     return rest === null ? [] : [{ shard, message: rest }];
   });
   return { ...prepared, refusals: [...prepared.refusals, ...refusals], messages };
+}
+
+/** Bytes of the messages, which are those of the documents and their ids. */
+export function writeBytes({ messages }: PreparedWrite): number {
+  return messages.reduce((sum, { message }) => sum + message.length, 0);
+}
+
+/**
+ * The prepared write with every document refused for this reason. A SYNC still tells the shards which documents its feed
+ * has, so that their stored versions stay.
+ */
+export function withoutRoom(prepared: PreparedWrite, why: string): PreparedWrite {
+  const refused = new Set(prepared.refusals.map(({ index }) => index));
+  const over = prepared.ids.flatMap((id, index) =>
+    id === null || refused.has(index) ? [] : [{ ...refusalOf(prepared, index, DOC_OVER_BYTES), why }],
+  );
+  const messages =
+    prepared.action === Action.SYNC
+      ? prepared.messages.map(({ shard, message }) => ({ shard, message: asMarks(message) }))
+      : [];
+  return { ...prepared, refusals: [...prepared.refusals, ...over], messages };
+}
+
+function refusalOf({ ids }: PreparedWrite, index: number, code: number): Refusal {
+  return { index, id: ids[index] ?? null, code, slot: NO_SLOT, at: 0 };
 }

@@ -11,19 +11,21 @@ import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import { viewOf } from "../schema/index-view.js";
+import type { ByteQuotas } from "../tenants/byte-quota.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import type { Intake } from "./intake-pool.js";
 import { type PreparedWrite, shardOf } from "./prepare.js";
 import type { Room } from "./room.js";
-import { mayAdd, withinQuota } from "./within-quota.js";
+import { mayAdd, withinQuota, withoutRoom, writeBytes } from "./within-quota.js";
 
 /** What documents on their way in work with. */
 export interface Ingest {
   readonly workbench: Workbench;
   readonly intake: Intake;
   readonly room: Room;
+  readonly byteQuotas: ByteQuotas;
   readonly reads: Reads;
   readonly writes: Writes;
   readonly limits: Limits;
@@ -79,8 +81,8 @@ export async function writeBatch(
 
 /**
  * Sends a prepared write. It may be called once for each. Resolves when the write is published, with the documents that
- * are not stored, including those over the quota (null means no limit). Throws SkeinError SK-DOC-503 or SK-SYS-503 when
- * no shard took its part.
+ * are not stored, including those over the quota of documents (null means no limit) or over the plan's bytes. Throws
+ * SkeinError SK-DOC-503 or SK-SYS-503 when no shard took its part.
  */
 export function writePrepared(
   ingest: Ingest,
@@ -89,8 +91,12 @@ export function writePrepared(
   quota: DocumentQuota | null,
 ): Promise<Written> {
   const write = (allowed: PreparedWrite): Promise<Written> => writeAllowed(ingest, record, allowed);
-  if (quota === null || !mayAdd(prepared.action)) return write(prepared);
-  return withinQuota(ingest.reads, record, prepared, quota, write);
+  if (prepared.action === Action.DELETE) return write(prepared);
+  return ingest.byteQuotas.run(record.tenant, writeBytes(prepared), (refused) => {
+    if (refused !== null) return write(withoutRoom(prepared, refused));
+    if (quota === null || !mayAdd(prepared.action)) return write(prepared);
+    return withinQuota(ingest.reads, record, prepared, quota, write);
+  });
 }
 
 const NOTHING_SENT = { failures: [], unchanged: 0, kept: [], refused: [] };

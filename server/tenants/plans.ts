@@ -3,6 +3,7 @@ import type { CatalogState } from "../catalog/state.js";
 import { defaultsTo, object, required } from "../input/object-reader.js";
 import { flag, type InputRules, integer, text } from "../input/readers.js";
 import { FIXED_LIMITS } from "../limits.js";
+import type { ByteLimits } from "./byte-quota.js";
 
 export interface Plan {
   readonly name: string;
@@ -10,6 +11,8 @@ export interface Plan {
   readonly searches_per_month: number | null;
   readonly documents: number | null;
   readonly indexes: number | null;
+  readonly disk_bytes: number | null;
+  readonly memory_bytes: number | null;
   readonly concurrent_imports: number | null;
   readonly coach_per_month: number | null;
   readonly ai_query_understanding: boolean;
@@ -21,6 +24,8 @@ export const DEFAULT_PLAN: Plan = {
   searches_per_month: null,
   documents: null,
   indexes: null,
+  disk_bytes: null,
+  memory_bytes: null,
   concurrent_imports: null,
   coach_per_month: null,
   ai_query_understanding: true,
@@ -35,6 +40,8 @@ const PLAN = object(
     searches_per_month: COUNT,
     documents: COUNT,
     indexes: COUNT,
+    disk_bytes: COUNT,
+    memory_bytes: COUNT,
     concurrent_imports: COUNT,
     coach_per_month: COUNT,
     ai_query_understanding: defaultsTo(true, flag()),
@@ -57,6 +64,10 @@ export function planOfTenant(
   tenant: number,
 ): Plan {
   return planNamed(plans, tenants.get(tenant)?.plan ?? "");
+}
+
+export function byteLimits({ disk_bytes, memory_bytes }: Plan): ByteLimits {
+  return { diskBytes: disk_bytes, memoryBytes: memory_bytes };
 }
 
 /** One entry of "plans" in the configuration file. Throws a SkeinError that names the member. */

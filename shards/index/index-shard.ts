@@ -232,7 +232,7 @@ export class IndexShard {
   }
 
   stats(): IndexStats {
-    const { entries, liveDocs, engine } = this.#state;
+    const { entries, liveDocs } = this.#state;
     const segments = entries.map(({ segment }) => segment);
     const sum = (value: (segment: (typeof segments)[number]) => number): number =>
       segments.reduce((total, segment) => total + value(segment), 0);
@@ -241,7 +241,7 @@ export class IndexShard {
       deletedRows: sum((segment) => this.#state.deletedCount(segment)),
       segments: segments.length,
       segmentBytes: sum(({ record }) => record.bytes),
-      memoryBytes: engine.memoryBytes(),
+      memoryBytes: this.memoryBytes,
       terms: sum(({ terms }) => terms),
       staleSegments: this.#staleSegments,
       merging: this.#maintenance.running,
@@ -252,6 +252,11 @@ export class IndexShard {
         (segment) => segment.record.rows - this.#state.deletedCount(segment),
       ),
     };
+  }
+
+  /** Size of the WASM memory in bytes. */
+  get memoryBytes(): number {
+    return this.#state.engine.memoryBytes();
   }
 
   get #staleSegments(): number {
@@ -269,7 +274,7 @@ export class IndexShard {
     this.#writer.close();
     await this.#maintenance.stop();
     await this.#lane.idle();
-    discardMemory(this.#state.engine.memoryBytes());
+    discardMemory(this.memoryBytes);
   }
 
   /** Reads ask for no generation below this one: what only they could see goes. */

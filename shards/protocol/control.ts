@@ -2,7 +2,7 @@
 //   OPEN {uid, schema, made, vectors} -> OpenReply      SCHEMA {uid, schema} -> {}      STATS {uid} -> IndexStats
 //   VECTORS {uid, source, origin} -> {}
 //   CLOSE {uid} -> {}   DROP {uid} -> {}   PING -> {}   SHUTDOWN -> {}
-//   STANDING {uid, schemaVersion, made} -> what OPEN would answer, without opening
+//   STANDING {uid, schemaVersion, made} -> what OPEN would answer, without opening      SIZE {uid} -> IndexSize, without opening
 import { pack, unpack } from "msgpackr/pack";
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
@@ -101,6 +101,14 @@ export interface IndexStats {
   modelTrainedAt: number;
   /** How long its training took. */
   modelTookMs: number;
+}
+
+/** What an index takes of the machine. */
+export interface IndexSize {
+  /** About: deleted and replaced values count until LevelDB has compacted them, and what only its log holds does not. */
+  diskBytes: number;
+  /** Size of the WASM memory, 0 for an index that is not open. */
+  memoryBytes: number;
 }
 
 type Fields = Record<string, unknown>;
@@ -227,7 +235,11 @@ export function decodeStanding(reader: MessageReader): StandingRequest {
   return { uid, schemaVersion, made: fields.made === true };
 }
 
-/** Payload of CLOSE, DROP or STATS, after the op byte. */
+export function encodeSize(uid: number): Uint8Array<ArrayBuffer> {
+  return encode(Op.SIZE, { uid });
+}
+
+/** Payload of CLOSE, DROP, STATS or SIZE, after the op byte. */
 export function decodeUid(reader: MessageReader): number {
   return whole(readObject(reader), "uid");
 }
@@ -292,4 +304,13 @@ export function decodeStatsReply(reply: Uint8Array): IndexStats {
     modelTrainedAt: whole(fields, "modelTrainedAt"),
     modelTookMs: whole(fields, "modelTookMs"),
   };
+}
+
+export function encodeSizeReply(size: IndexSize): Uint8Array<ArrayBuffer> {
+  return encodeOk(pack(size));
+}
+
+export function decodeSizeReply(reply: Uint8Array): IndexSize {
+  const fields = readObject(openReply(reply));
+  return { diskBytes: whole(fields, "diskBytes"), memoryBytes: whole(fields, "memoryBytes") };
 }

@@ -36,6 +36,7 @@ export const Op = {
   PENDING: 31,
   PUT_VECTORS: 32,
   COMPANY: 33,
+  SIZE: 34,
   BACKUP_TAKE: 40,
   BACKUP_WRITE: 41,
   BACKUP_DROP: 42,

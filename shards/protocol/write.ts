@@ -123,6 +123,13 @@ export function withoutDocuments(
   return documents.length === 0 ? null : encodeWrite({ ...request, documents });
 }
 
+/** The marks of an encoded SYNC's documents: what is stored under their ids stays. */
+export function asMarks(message: Uint8Array): Uint8Array<ArrayBuffer> {
+  const request = decodeWrite(new MessageReader(message.subarray(1)));
+  const documents = request.documents.map((document) => ({ ...document, raw: new Uint8Array(0) }));
+  return encodeWrite({ ...request, documents });
+}
+
 export function encodeAdditionsReply(positions: readonly number[]): Uint8Array<ArrayBuffer> {
   const writer = new MessageWriter(1 + 4 + positions.length * 4);
   writer.u8(REPLY_OK).u32(positions.length);

@@ -40,6 +40,7 @@ const MADE_BY_MAIN = [
   "BodyMemory",
   "UnsentBytes",
   "DocumentQuotas",
+  "ByteQuotas",
   "SlowQueryLog",
   "Jobs",
   "Usage",

@@ -37,7 +37,15 @@ const key = {
 
 const newKey = complete({ ...key, key: { type: "string", description: "The value, shown this once." } });
 const tenant = { id: COUNT, name: TEXT, plan: TEXT, created_at: TIME };
-const used = complete({ used: COUNT, limit: nullable("integer", { description: "null: no limit." }) });
+const limit = nullable("integer", { description: "null: no limit." });
+const used = complete({ used: COUNT, limit });
+const bytesUsed = (description: string): JsonSchema => ({
+  ...complete({
+    used: nullable("integer", { minimum: 0, description: "null: a shard cannot tell now." }),
+    limit,
+  }),
+  description,
+});
 
 export const ACCESS_SCHEMAS = {
   Key: complete(key),
@@ -62,6 +70,10 @@ export const ACCESS_SCHEMAS = {
         coach: used,
         documents: used,
         indexes: used,
+        disk_bytes: bytesUsed(
+          "About what the indexes take of the disk, with deleted values that still lie there.",
+        ),
+        memory_bytes: bytesUsed("What the loaded indexes take of memory."),
       }),
     },
   }),

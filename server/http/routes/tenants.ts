@@ -12,6 +12,7 @@ import { readJson } from "../body.js";
 import type { HttpReply } from "../port.js";
 import { dataReply } from "../respond.js";
 import type { Route, TenantContext } from "../router.js";
+import type { Services } from "../services.js";
 
 const BOOTSTRAP = { access: "tenant", scope: "bootstrap" } as const;
 
@@ -96,30 +97,27 @@ async function remove(context: TenantContext): Promise<HttpReply> {
 }
 
 /** Of the tenant that asks; of all for the bootstrap key, when it names none. */
-function usage({ services, request, state, principal }: TenantContext): HttpReply {
-  const { config, lifecycle, settings } = services;
+async function usage({ services, request, state, principal }: TenantContext): Promise<HttpReply> {
+  const { settings } = services;
+  const { indexesPerTenantMax } = services.config.limits;
   const now = new Date();
   const all = principal.keyId === null && request.header("x-skein-tenant") === "";
   const shown = all ? [...state.tenants.values()] : [state.tenants.get(principal.tenant)!];
-  const documents = new Map(shown.map(({ id }) => [id, 0]));
-  const indexes = new Map(documents);
-  for (const record of state.indexes.values()) {
-    const { tenant } = record;
-    if (!documents.has(tenant) || !isMade(record)) continue;
-    documents.set(tenant, documents.get(tenant)! + lifecycle.records(record));
-    indexes.set(tenant, indexes.get(tenant)! + 1);
-  }
+  const takenBy = await takenByTenants(services, state, new Set(shown.map(({ id }) => id)));
   const usageOf = ({ id, name, plan: planName }: TenantRecord) => {
     const plan = planNamed(settings.now.plans, planName);
     const { searches, coach } = services.usage.used(id, now);
+    const taken = takenBy.get(id)!;
     return {
       id,
       name,
       plan: planName,
       searches: { used: searches, limit: plan.searches_per_month },
       coach: { used: coach, limit: plan.coach_per_month },
-      documents: { used: documents.get(id), limit: plan.documents },
-      indexes: { used: indexes.get(id), limit: config.limits.indexesPerTenantMax },
+      documents: { used: taken.documents, limit: plan.documents },
+      indexes: { used: taken.indexes, limit: Math.min(indexesPerTenantMax, plan.indexes ?? Infinity) },
+      disk_bytes: { used: taken.diskBytes, limit: plan.disk_bytes },
+      memory_bytes: { used: taken.memoryBytes, limit: plan.memory_bytes },
     };
   };
   return dataReply({
@@ -127,6 +125,41 @@ function usage({ services, request, state, principal }: TenantContext): HttpRepl
     resets_at: new Date(monthEnd(now)).toISOString(),
     tenants: shown.sort((a, b) => a.id - b.id).map(usageOf),
   });
+}
+
+interface Taken {
+  documents: number;
+  indexes: number;
+  /** null: a shard cannot tell at the moment. */
+  diskBytes: number | null;
+  memoryBytes: number | null;
+}
+
+/** What the indexes of each of these tenants take now. */
+async function takenByTenants(
+  { lifecycle, indexes }: Services,
+  state: CatalogState,
+  tenants: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, Taken>> {
+  const records = [...state.indexes.values()].filter(
+    (record) => tenants.has(record.tenant) && isMade(record),
+  );
+  const sizes = await indexes.sizes(records.map(({ uid }) => uid)).catch((error: unknown) => {
+    if (error instanceof SkeinError) return null;
+    throw error;
+  });
+  const noBytes = sizes === null ? null : 0;
+  const none = { documents: 0, indexes: 0, diskBytes: noBytes, memoryBytes: noBytes };
+  const taken = new Map(Array.from(tenants, (id): [number, Taken] => [id, { ...none }]));
+  for (const [i, record] of records.entries()) {
+    const of = taken.get(record.tenant)!;
+    of.documents += lifecycle.records(record);
+    of.indexes++;
+    if (sizes === null) continue;
+    of.diskBytes! += sizes[i]!.diskBytes;
+    of.memoryBytes! += sizes[i]!.memoryBytes;
+  }
+  return taken;
 }
 
 function checkNameFree(state: CatalogState, name: string, own: number | null): void {

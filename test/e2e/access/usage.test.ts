@@ -7,7 +7,7 @@ import { sharedServer } from "../world/shared-server.js";
 
 const CLIENTS = 64;
 const PLANS = [
-  { name: "fifty", searches_per_month: 50, coach_per_month: 1 },
+  { name: "fifty", searches_per_month: 50, coach_per_month: 1, indexes: 7 },
   { name: "wide", searches_per_month: 100_000 },
 ];
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
@@ -154,7 +154,7 @@ describe("the usage of a tenant", () => {
     );
     const usage = await usageOf(tenant);
     expect(usage.documents).toEqual({ used: 1, limit: null });
-    expect(usage.indexes.used).toBe(1);
+    expect(usage.indexes).toEqual({ used: 1, limit: 7 });
     const all = (await server.get("/v1/usage")).json.data.tenants as unknown as TenantUsage[];
     expect(all.find(({ id }) => id === tenant.id)).toEqual(usage);
     expect(all.length).toBeGreaterThan(1);

@@ -14,6 +14,7 @@ import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { ByteQuotas } from "../../../../server/tenants/byte-quota.js";
 import { makeRecord } from "../record.js";
 
 const TARGET = { exists: () => true, quota: null };
@@ -46,7 +47,13 @@ describe("import of lines without documents", () => {
     const { reads, writes } = cluster;
     const intake = new Intake({ shards: 1, engine, workbench, limits, log });
     const room = new Room(dataDir, limits);
-    ingest = { workbench, intake, room, reads, writes, limits, log, recorder };
+    const byteQuotas = new ByteQuotas({
+      limitsOf: () => ({ diskBytes: null, memoryBytes: null }),
+      measure: async () => [],
+      nowMs: () => 0,
+      log,
+    });
+    ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
   });
 
   afterAll(async () => {

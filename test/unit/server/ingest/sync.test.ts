@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { loadEngine } from "../../../../engine-wasm/host/instance/engine-files.js";
 import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { type Cluster, startCluster } from "../../../../server/cluster/cluster.js";
@@ -17,6 +17,7 @@ import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { ByteQuotas } from "../../../../server/tenants/byte-quota.js";
 import { DocumentQuotas } from "../../../../server/tenants/document-quota.js";
 import { SeqSet } from "../../../../shards/protocol/unseen.js";
 import { effort } from "../../../effort.js";
@@ -108,6 +109,8 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
   let cluster: Cluster;
   let ingest: Ingest;
   let uid = 0;
+  /** What the plan allows, null: all. */
+  let bytesMax: number | null = null;
 
   beforeAll(async () => {
     const log = createLogger("silent");
@@ -127,7 +130,14 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     });
     const { reads, writes } = cluster;
     const intake = new Intake({ shards, engine, workbench, limits, log });
-    ingest = { workbench, intake, room: new Room(dataDir, limits), reads, writes, limits, log, recorder };
+    const room = new Room(dataDir, limits);
+    const byteQuotas = new ByteQuotas({
+      limitsOf: () => ({ diskBytes: bytesMax, memoryBytes: null }),
+      measure: async () => [{ diskBytes: 1, memoryBytes: 0 }],
+      nowMs: () => 0,
+      log,
+    });
+    ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
   });
 
   afterAll(async () => {
@@ -213,6 +223,26 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     const written = await writePrepared(ingest, record, prepare(items), quota);
     expect(written.errors.map(({ index, code }) => [index, code])).toEqual([[4, "SK-SYS-429"]]);
     expect(written).toMatchObject({ unchanged: 1 });
+    expect(ingest.reads.documents(uid)).toBe(3);
+  });
+
+  test("of a feed without room for its bytes nothing is written, and what it has stays", async () => {
+    const record = await newIndex();
+    const item = (id: string, stock: number, kind: Item["kind"] = "document"): Item => {
+      return { id, kind, stock, spaced: false };
+    };
+    await writePrepared(ingest, record, prepare([item("a", 1), item("b", 1), item("c", 1)]), null);
+    bytesMax = 1;
+    onTestFinished(() => {
+      bytesMax = null;
+    });
+    const items = [item("a", 2), item("b", 1), item("c", 1, "mark"), item("d", 1)];
+    const { errors, unchanged, kept } = await writePrepared(ingest, record, prepare(items), null);
+    expect(errors.map(({ index, code }) => [index, code])).toEqual(
+      [0, 1, 3].map((index) => [index, "SK-SYS-429"]),
+    );
+    expect([unchanged, kept.length]).toEqual([0, 3]);
+    expect(String(await getDocument(ingest, record, "a"))).toContain('"stock":1');
     expect(ingest.reads.documents(uid)).toBe(3);
   });
 });

@@ -210,6 +210,9 @@ describe("control messages", () => {
     const change = { uid: 9, schema };
     expect(control.decodeSchemaRequest(opened(control.encodeSchema(change), Op.SCHEMA))).toEqual(change);
     expect(control.decodeUid(opened(control.encodeDrop(9), Op.DROP))).toBe(9);
+    expect(control.decodeUid(opened(control.encodeSize(9), Op.SIZE))).toBe(9);
+    const size = { diskBytes: 2 ** 40, memoryBytes: 0 };
+    expect(control.decodeSizeReply(control.encodeSizeReply(size))).toEqual(size);
     const inUse = { uid: 9, oldestGeneration: 2 ** 40 };
     expect(control.decodeInUse(opened(control.encodeInUse(9, 2 ** 40), Op.IN_USE))).toEqual(inUse);
     const status = { liveDocs: 1, maxSeq: 2, generation: 3, staleSegments: 4 };
