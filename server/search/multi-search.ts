@@ -4,6 +4,7 @@ import { errorBody, SkeinError } from "../errors.js";
 import { object, required } from "../input/object-reader.js";
 import { anything, list } from "../input/readers.js";
 import type { Limits } from "../limits.js";
+import { inTurns } from "../threads/tenant-turns.js";
 
 /**
  * One search, whose answer should have at most `bytesMax` bytes. Resolves to a JSON value, and rejects with the slot's
@@ -21,20 +22,21 @@ export const MULTI_SEARCH = object(
   { unknown: "ignored" },
 );
 
-const START = Buffer.from('{"results":[');
+const START = Buffer.from('{"data":{"results":[');
 const COMMA = Buffer.from(",");
-const END = Buffer.from("]}");
+const END = Buffer.from("]}}");
 
 /**
- * `{"results": [...]}` with one entry per slot, in their order. The bytes of the answers held at a time are bounded. Slots
+ * `{"data": {"results": [...]}}` with one entry per slot, in their order. The bytes of the answers held at a time are bounded. Slots
  * that run together share the room that is left. A slot that needs more than its share runs again alone when its turn
  * comes, and then has all of the room. If its answer does not fit even then, it fails and the slots after it do not run.
- * `asError` turns what a slot rejects with into the error that the client sees.
+ * `asError` turns what a slot rejects with into the error that the client sees. Long work waits for `nextTurn`.
  */
 export async function multiSearch(
   slots: readonly SearchSlot[],
   limits: Limits,
   asError: (error: unknown) => SkeinError,
+  nextTurn: () => Promise<void>,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = [START];
   let room = limits.multiSearchReplyBytesMax;
@@ -63,7 +65,18 @@ export async function multiSearch(
     }
   }
   parts.push(END);
-  return Buffer.concat(parts);
+  return inTurns(joining(parts), nextTurn);
+}
+
+function* joining(parts: readonly Uint8Array[]): Generator<void, Uint8Array> {
+  const joined = Buffer.allocUnsafe(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.byteLength;
+    yield;
+  }
+  return joined;
 }
 
 function isTooLarge(answer: Uint8Array | SkeinError | undefined): boolean {

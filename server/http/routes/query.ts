@@ -71,7 +71,7 @@ async function similar(context: IndexContext): Promise<HttpReply> {
 }
 
 async function searchMany(context: TenantContext): Promise<HttpReply> {
-  const { services, request, id } = context;
+  const { services, request, principal, id } = context;
   const { limits } = services.config;
   const body = parsed(await readInTurn(context), limits);
   const { searches } = MULTI_SEARCH.read(body, "", { limits, code: "SK-SE-400" });
@@ -85,7 +85,8 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
     services.log.error({ err: error, id, path: request.path }, "a search of a multi-search failed");
     return unexpected();
   };
-  return rawDataReply(await multiSearch(slots, limits, asError));
+  const nextTurn = (): Promise<void> => services.reads.turns.next(principal.tenant);
+  return rawReply(await multiSearch(slots, limits, asError, nextTurn));
 }
 
 /** One search of a multi-search. Its rights, index and body are checked as those of a request of its own are. */

@@ -9,8 +9,8 @@ const asError = (error: unknown): SkeinError =>
 const bytes = (json: string): Uint8Array => new TextEncoder().encode(json);
 
 async function results(slots: SearchSlot[], limits: Partial<Limits> = {}): Promise<unknown[]> {
-  const json = await multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError);
-  return (JSON.parse(Buffer.from(json).toString()) as { results: unknown[] }).results;
+  const json = await multiSearch(slots, { ...DEFAULT_LIMITS, ...limits }, asError, async () => undefined);
+  return (JSON.parse(Buffer.from(json).toString()) as { data: { results: unknown[] } }).data.results;
 }
 
 describe("multi-search", () => {
