@@ -5,7 +5,7 @@
 import { FairQueue } from "../../shards/protocol/fair-queue.js";
 
 /** Bodies and answers of more bytes wait for a turn. Most are smaller, and the wait would cost more than they do. */
-export const LARGE_BYTES = 16 * 1024;
+export const LARGE_BYTES = 128 * 1024;
 
 /** How long a turn gives way at most, so that light queries without end leave long work its share. */
 const PATIENCE_MS = 8;

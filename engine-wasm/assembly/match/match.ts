@@ -48,7 +48,7 @@ import { listAt, openLists } from "./alternative-lists";
 import { Neighbours } from "./neighbours";
 import { Sequences } from "./sequence";
 
-const POSTINGS_A_CHECK: u32 = 0x10000;
+const POSTINGS_A_CHECK: u32 = 0x4000;
 const SEEK_ABOVE: u32 = 12; // with so many postings for each row that is left, rows are sought in a list
 const ROWS_A_WORD: u32 = 32; // of the segment for each row with the words: with more, the filter comes last
 const LEADER_LISTS_MAX: u32 = 16;

@@ -4,7 +4,7 @@ import { checkDeadline } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
-const ADDRESSES_A_CHECK: u32 = 1023;
+const ADDRESSES_A_CHECK: u32 = 255;
 
 /**
  * True when a comes before b in the final order. Must be total: never true both ways. `context` is what the caller of the

@@ -3,6 +3,7 @@
 //
 //   row: | u64 seq | f64 text match | f64 bonus | u64 flags | u64 presence bits | u64 key ... |
 
+import { checkDeadline } from "../env";
 import { SORT_CLASS, SORT_RELEVANCE, SORT_SEQ } from "../layout";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { CHECKED } from "../memory/checked";
@@ -20,6 +21,7 @@ const ROW_FLAGS: usize = 24; // ROW_MATCHED, ROW_PINNED
 const ROW_PRESENCE: usize = 32;
 const ROW_KEYS: usize = 40;
 const HEAP_FIRST: u32 = 256;
+const CHANGES_A_CHECK: u32 = 255;
 
 /** Whether row `a` comes before row `b`. `sortKeys` is the address of the search's sort keys. */
 function before(a: usize, b: usize, sortKeys: usize): bool {
@@ -161,7 +163,7 @@ export class TopK {
       const worst = <usize>Mem.u32At(this.heap);
       Mem.putU32(this.heap, <u32>this.candidate);
       this.candidate = worst;
-      this.changes++;
+      this.change();
       return heapSink(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
     }
     this.fillCandidate(row, textMatch, bonus);
@@ -170,9 +172,14 @@ export class TopK {
     if (this.kept == this.capacity) this.growHeap();
     Mem.putU32(this.heap + ((<usize>this.kept) << 2), <u32>this.candidate);
     this.kept++;
-    this.changes++;
+    this.change();
     this.candidate = scratch(this.rowBytes);
     if (!this.ordered) heapRise(this.heap, this.kept, before, changetype<usize>(this.sortKeys));
+  }
+
+  /** Each change of a large heap takes a microsecond. */
+  private change(): void {
+    if ((++this.changes & CHANGES_A_CHECK) == 0) checkDeadline();
   }
 
   /** Whether the candidate is worse than all rows kept. Requires that the last of these is the worst. */

@@ -25,7 +25,7 @@ import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED } from "./row-state";
 
 const SEEK_ABOVE: u64 = 12; // with so many postings for each row to score, rows are sought instead of scanned
-const POSTINGS_A_CHECK: u32 = 0x10000; // of the deadline
+const POSTINGS_A_CHECK: u32 = 0x4000; // of the deadline
 const NO_SUM: u64 = 0x8000000000000000; // -0: nothing was added, not even 0
 const NO_SCORE: u64 = 0xffffffffffffffff;
 

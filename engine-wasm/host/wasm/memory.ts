@@ -12,8 +12,6 @@ import { type Kernels, kernelsOf } from "./kernels.js";
 const MEMORY_PAGES = 2; // asconfig.json: initialMemory
 const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
 const PAGE_BYTES = 65536;
-/** How long a kernel runs between two pauses. */
-const PAUSE_MS = 1;
 const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything else an address
 
 export class EngineInstance {
@@ -24,12 +22,12 @@ export class EngineInstance {
   readonly #meanwhile: () => void;
   /** Date.now() after which the running kernel is to end. */
   #deadline = Number.POSITIVE_INFINITY;
-  /** Date.now() after which the running kernel is to end or to pause; never while none runs that looks at the time. */
+  /** Date.now() of the last pause of the running kernel; never while none runs that looks at the time. */
   #lookMs = Number.POSITIVE_INFINITY;
 
   /**
    * Instantiates synchronously; small modules and worker threads may do so. Its memory never grows beyond
-   * `bytesMax`. Kernels that look at the time call `meanwhile` every few milliseconds; it must leave this instance alone
+   * `bytesMax`. Kernels that look at the time call `meanwhile` about every millisecond; it must leave this instance alone
    * and must not throw. Throws EngineError("memory").
    */
   constructor(module: WebAssembly.Module, bytesMax: number, meanwhile: () => void = () => undefined) {
@@ -140,7 +138,7 @@ export class EngineInstance {
     const now = Date.now();
     if (now > deadline) throw late();
     this.#deadline = deadline;
-    this.#lookMs = Math.min(deadline, now + PAUSE_MS);
+    this.#lookMs = now;
     try {
       return work();
     } finally {
@@ -158,7 +156,7 @@ export class EngineInstance {
     if (this.#lookMs === Number.POSITIVE_INFINITY || Date.now() <= this.#lookMs) return;
     if (Date.now() > this.#deadline) throw late();
     this.#meanwhile();
-    this.#lookMs = Math.min(this.#deadline, Date.now() + PAUSE_MS);
+    this.#lookMs = Date.now();
   }
 }
 
