@@ -23,7 +23,7 @@ import { Rounds } from "./rounds.js";
 
 interface Options {
   readonly documents: string;
-  readonly shards: string;
+  readonly shards?: string;
   readonly rounds: string;
   readonly seconds: string;
   readonly perSecond: string;
@@ -42,7 +42,7 @@ const WORDS = 2_000;
 const program = new Command("bench:neighbour")
   .description("queries of one tenant, alone and beside heavy work of another one")
   .option("--documents <n>", "products in the index of each tenant", "100000")
-  .option("--shards <n>", "shards of the server", "2")
+  .option("--shards <n>", "shards of the server; default: as the server chooses")
   .option("--rounds <n>", "rounds alone, and as many beside each kind of work", "5")
   .option("--seconds <n>", "seconds of a round", "5")
   .option("--per-second <n>", "queries of the quiet tenant in a second", "50")
@@ -59,7 +59,7 @@ async function run(options: Options): Promise<void> {
     main: options.server,
     dataDir: join(folder, "data"),
     adminKey: ADMIN_KEY,
-    shards: Number(options.shards),
+    shards: options.shards === undefined ? null : Number(options.shards),
     durability: null,
   });
   const noisy = fork(builtFile("bench/neighbour/noisy-client.js"), { serialization: "advanced" });
@@ -73,8 +73,8 @@ async function run(options: Options): Promise<void> {
       measured.push(await bench.measure(work));
       process.stderr.write(`${work.name}: done\n`);
     }
-    const { documents, shards, perSecond, seconds, rounds } = options;
-    const setting = `Two tenants, ${documents} generated products each, ${shards} shards; ${perSecond} plain queries a second, ${rounds} rounds of ${seconds} s.`;
+    const { documents, shards = "as many as the server chooses", perSecond, seconds, rounds } = options;
+    const setting = `Two tenants, ${documents} generated products each; shards: ${shards}; ${perSecond} plain queries a second, ${rounds} rounds of ${seconds} s.`;
     const card = machineCard(`npm run bench:neighbour -- ${process.argv.slice(2).join(" ")}`.trim());
     process.stdout.write(writeNeighbours(options.out, options.name, { card, setting, measured }));
   } finally {
