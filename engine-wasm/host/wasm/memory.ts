@@ -153,10 +153,12 @@ export class EngineInstance {
   }
 
   #checkDeadline(): undefined {
-    if (this.#lookMs === Number.POSITIVE_INFINITY || Date.now() <= this.#lookMs) return;
-    if (Date.now() > this.#deadline) throw late();
+    if (this.#lookMs === Number.POSITIVE_INFINITY) return;
+    const now = Date.now();
+    if (now <= this.#lookMs) return;
+    if (now > this.#deadline) throw late();
+    this.#lookMs = now;
     this.#meanwhile();
-    this.#lookMs = Date.now();
   }
 }
 
