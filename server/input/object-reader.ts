@@ -70,35 +70,40 @@ export function object<M extends MemberTable>(
   const entries = Object.entries(members);
   const names = Object.keys(members);
   const takes = "an object";
-  const properties = Object.fromEntries(
-    entries.map(([name, member]) => [name, memberSchema(member, nulls === "absent")]),
-  );
-  const changeSchema: JsonSchema = {
-    type: "object",
-    properties,
-    ...(unknown === "ignored" ? {} : { additionalProperties: unknown === "kept" }),
-  };
+  const propertiesOf = (schemaOf: (reader: ValueReader<unknown>) => JsonSchema): object =>
+    Object.fromEntries(
+      entries.map(([name, member]) => [
+        name,
+        memberSchema(member, schemaOf(member.reader), nulls === "absent"),
+      ]),
+    );
+  const properties = propertiesOf(({ schema }) => schema);
+  const others = unknown === "ignored" ? {} : { additionalProperties: unknown === "kept" };
   const defaults = Object.fromEntries(entries.map(([name, { fallback }]) => [name, fallback])) as ValuesOf<M>;
   const required = names.filter((name) => members[name]?.required);
   return {
     takes,
-    schema: required.length === 0 ? changeSchema : { ...changeSchema, required },
-    changeSchema,
+    schema: { type: "object", properties, ...others, ...(required.length === 0 ? {} : { required }) },
+    changeSchema: {
+      type: "object",
+      properties: propertiesOf(({ schema, changeSchema }) => changeSchema ?? schema),
+      ...others,
+    },
     completeSchema: { type: "object", properties, required: names },
     defaults,
     read(value, path, rules, present) {
       if (!isObject(value)) return wrongType(path || "the body", takes, value, rules);
-      const others = unknown === "ignored" ? [] : Object.keys(value).filter((name) => !names.includes(name));
-      if (unknown === "refused" && others.length > 0)
-        refuse(under(path, others[0]!), `is unknown; known are ${names.join(", ")}`, rules);
+      const strange = unknown === "ignored" ? [] : Object.keys(value).filter((name) => !names.includes(name));
+      if (unknown === "refused" && strange.length > 0)
+        refuse(under(path, strange[0]!), `is unknown; known are ${names.join(", ")}`, rules);
       const read: Record<string, unknown> = { ...defaults }; // ten times faster than member by member
       for (const [name, member] of entries) {
         const given = Object.hasOwn(value, name) ? value[name] : undefined;
         if (given === undefined && present === undefined && !member.required) continue;
         read[name] = readMember(member, given, under(path, name), rules, nulls, name, present);
       }
-      if (others.length === 0) return read as ValuesOf<M>;
-      return { ...Object.fromEntries(others.map((name) => [name, value[name]])), ...read } as ValuesOf<M>;
+      if (strange.length === 0) return read as ValuesOf<M>;
+      return { ...Object.fromEntries(strange.map((name) => [name, value[name]])), ...read } as ValuesOf<M>;
     },
   };
 }
@@ -138,10 +143,10 @@ function under(path: string, name: string): string {
 }
 
 function memberSchema(
-  { reader, required, fallback, description }: BodyMember<unknown>,
+  { required, fallback, description }: BodyMember<unknown>,
+  schema: JsonSchema,
   nulls: boolean,
 ): JsonSchema {
-  const { schema } = reader;
   const sentences = [description, schema.description].filter((sentence) => sentence !== undefined);
   return {
     ...(nulls && !required ? orNull(schema) : schema),

@@ -22,6 +22,8 @@ export interface ValueReader<T> {
   /** "an integer from 0 to 4": what sentences say was expected. */
   readonly takes: string;
   readonly schema: JsonSchema;
+  /** What a change of the object may be; only readers of objects have it. */
+  readonly changeSchema?: JsonSchema;
   /**
    * The checked value. `path` names it in refusals: "schema.fields[2].name". `present` is the object that a change is
    * applied to; only readers of objects look at it. Throws a SkeinError with the rules' code.

@@ -102,3 +102,23 @@ test("the schema says the same", () => {
   });
   expect(THING.changeSchema).toEqual({ ...THING.schema, required: undefined });
 });
+
+test("the schema of a change requires nothing, also inside of objects", () => {
+  const login = object({ user: required(text(5)), password: optional(text(5)) }, { unknown: "refused" });
+  const source = object({ url: required(text(9)), login: optional(login) }, { unknown: "refused" });
+  const given = { url: "a", login: { user: "u", password: "p" } };
+  expect(source.read({ login: { password: "q" } }, "", RULES, given)).toEqual({
+    ...given,
+    login: { user: "u", password: "q" },
+  });
+  const { required: _, ...change } = source.schema;
+  expect(source.changeSchema).toEqual({
+    ...change,
+    properties: {
+      url: { type: "string" },
+      login: { ...login.changeSchema, type: ["object", "null"] },
+    },
+  });
+  expect(login.schema).toHaveProperty("required", ["user"]);
+  expect(login.changeSchema).not.toHaveProperty("required");
+});
