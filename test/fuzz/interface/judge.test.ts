@@ -79,6 +79,30 @@ test("it lets a reply repeat what the request said", () => {
   expect(verdict({ operation: "", text }, 405, missing, { ...JSON_TYPE, allow: "POST" })).toBe("");
 });
 
+test("it lets the bootstrap key see the usage of all tenants, or of the one that it names", () => {
+  const usage = (header: string): string => {
+    const counted = { used: 0, limit: null };
+    const tenant = {
+      ...{ id: 1, name: "qzacme", plan: "default", searches: counted, coach: counted, documents: counted },
+      ...{ indexes: counted, disk_bytes: counted, memory_bytes: counted },
+    };
+    const given = { operation: "usage", text: `GET /v1/usage${header}`, key: "bootstrap" };
+    const data = { month: "2031-01", resets_at: "2031-02-01T00:00:00.000Z", tenants: [tenant] };
+    return verdict(given, 200, { data });
+  };
+  expect(usage("")).toBe("");
+  expect(usage("\nx-skein-tenant: 2")).toContain("is told of qzacme");
+});
+
+test("it lets the HTTP library refuse a long head, with an envelope or without", () => {
+  const long = { ...GET_KEY, text: `${GET_KEY.text}\nx-long: ${"a".repeat(16_000)}` };
+  const refusal = { error: "the head of the request is larger than 16384 bytes", code: "SK-SYS-431" };
+  expect(verdict(long, 431, refusal)).toBe("");
+  expect(verdict(long, 431, {}, {})).toBe("");
+  expect(verdict(long, 414, {}, {})).toContain("a strange head is answered 414");
+  expect(verdict(GET_KEY, 431, refusal)).toContain("the status is not in");
+});
+
 test("it notices an index that the key does not cover", () => {
   expect(verdict(SUGGEST, 200, suggestions("qzacmeprivate boot"))).toContain("is told of qzacmeprivate");
   const text = SUGGEST.text.replace("shoes", "private");
