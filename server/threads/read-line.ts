@@ -20,7 +20,6 @@ export class ReadLine {
   constructor(port: MessagePort) {
     this.#port = port;
     port.on("message", (message: Uint8Array) => readFrames(message, this.#answered));
-    port.unref();
   }
 
   /** Reads that wait for their answer. */
