@@ -11,7 +11,7 @@ import type { Shop } from "./shop.js";
 /** A search belongs to the one before it when the person makes it within this time. */
 const FOLLOWS_MS_MAX = 5 * 60_000;
 /** Rarer texts are not looked at. */
-const SEARCHES_MIN = 3;
+const SEARCHES_MIN = 2;
 /** Hits of which it is known how often they were shown and clicked. */
 export const PLACES = 10;
 const NO_COUNTS: readonly number[] = Array.from({ length: PLACES }, () => 0);
