@@ -21,7 +21,7 @@ const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() 
 const SHARD_COUNTS = [1, 2, 3, 8];
 /** Stories that are told at the same time: they mostly wait for pieces to be sent on. */
 const TELLERS = 3;
-const STORIES = effort(6, 60);
+const STORIES = effort(4, 60);
 const SCHEMA = {
   fields: [
     { name: "title", type: "string" },

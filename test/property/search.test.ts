@@ -8,7 +8,7 @@ import { Oracle } from "../oracle/engine.js";
 import { Fleet } from "./fleet.js";
 import { type Story, story } from "./generators.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(16, 800));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(12, 800));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 /** A run that was asked for takes as long as it takes. */
 const LIMITED = process.env.SKEIN_PROPERTY_RUNS === undefined && effort(true, false);

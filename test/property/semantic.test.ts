@@ -9,7 +9,7 @@ import { SemanticOracle } from "../oracle/semantic/semantic-oracle.js";
 import { Fleet } from "./fleet.js";
 import { queriesOf, settingsOf, type VectorStory, vectorStory, writesOf } from "./pushed-vectors.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(4, 400));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(3, 400));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 const timeout = effort(300_000, 86_400_000);
 

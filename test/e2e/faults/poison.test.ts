@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
 import { eventually, TestServer } from "../world/harness.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
@@ -11,7 +12,7 @@ const POISONS = ["poisonexit", "poisonhang", "poisontrap", "poisonheap"];
 /** So long does no thread wait for its turn on a busy machine: only one that hangs is taken for it. */
 const HANG_MS = 5_000;
 
-describe.each([1, 2])("poisonous queries, %i shards", (shards) => {
+describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
   const folder = mkdtempSync(join(tmpdir(), "skein-poison-"));
   let server: TestServer;
 
