@@ -10,7 +10,7 @@ import { TARGETS } from "./targets.js";
 
 const FOLDER = new URL("./regressions/", import.meta.url);
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
-const CASES = 150;
+const CASES = 100;
 const MS_MAX = 60_000; // on a busy machine; alone all cases take a second or two
 
 interface Regression {

@@ -11,7 +11,7 @@ import { Fleet } from "./fleet.js";
 import { NUMBERS, query, type Write } from "./generators.js";
 
 const DOCUMENTS = 2500;
-const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(10, 400));
+const QUERIES = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(8, 400));
 const SEED = Number(process.env.SKEIN_PROPERTY_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const SYLLABLES = [

@@ -9,7 +9,7 @@ import { GROUPS } from "../../oracle/access.js";
 import { STEPS, type Step } from "./steps.js";
 import { INDEXES, PLANS, Story } from "./story.js";
 
-const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(14, 500));
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(10, 500));
 const SEED = process.env.SKEIN_PROPERTY_SEED;
 const timeout = effort(300_000, 86_400_000);
 const STEPS_MAX = 150;
