@@ -9,7 +9,7 @@ import { Random } from "../../bench/random.js";
 import { type Failure, fuzz, problemOf } from "./run.js";
 import { TARGETS } from "./targets.js";
 
-/** A case that takes longer has hung. */
+/** A check that takes longer has hung. */
 const CASE_MS_MAX = 60_000;
 const WATCH_MS = 1_000;
 const FAILURES_MAX = 5;
@@ -22,7 +22,7 @@ interface Job {
   readonly casesMax: number;
   /** The input of a finding that is tried alone; null: inputs are made up. */
   readonly replayed: Uint8Array | null;
-  /** The case that is running, and how many there were. */
+  /** The seed of the case that is running, how many cases there were, and how often an input was checked. */
   readonly progress: SharedArrayBuffer;
 }
 
@@ -47,7 +47,7 @@ function readJob(): Job {
     process.exit(2);
   }
   const replayed = values.replay === undefined ? null : inputOf(values.replay);
-  return { target, seed, minutes, casesMax, replayed, progress: new SharedArrayBuffer(8) };
+  return { target, seed, minutes, casesMax, replayed, progress: new SharedArrayBuffer(12) };
 }
 
 function inputOf(file: string): Uint8Array {
@@ -89,9 +89,9 @@ async function watch(job: Job): Promise<void> {
   const worker = new Worker(new URL(import.meta.url), { workerData: job });
   let [seen, since] = [-1, performance.now()];
   const timer = setInterval(() => {
-    const cases = Atomics.load(counters, 1);
-    if (cases !== seen) [seen, since] = [cases, performance.now()];
-    else if (cases > 0 && performance.now() - since > CASE_MS_MAX) void hung();
+    const checks = Atomics.load(counters, 2);
+    if (checks !== seen) [seen, since] = [checks, performance.now()];
+    else if (checks > 0 && performance.now() - since > CASE_MS_MAX) void hung();
   }, WATCH_MS);
   const hung = async (): Promise<void> => {
     const caseSeed = Atomics.load(counters, 0);
@@ -137,7 +137,9 @@ async function work({ target: name, seed, minutes, casesMax, replayed, progress 
     onCase: (caseSeed) => {
       Atomics.store(counters, 0, caseSeed);
       Atomics.add(counters, 1, 1);
+      Atomics.add(counters, 2, 1);
     },
+    onShrink: () => void Atomics.add(counters, 2, 1),
   });
   const report = (await target.report?.()) ?? "";
   await target.close();

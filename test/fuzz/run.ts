@@ -22,6 +22,8 @@ export interface Budget {
   readonly failuresMax: number;
   /** Before each case. */
   readonly onCase?: (caseSeed: number) => void;
+  /** Before each check of a smaller input. */
+  readonly onShrink?: () => void;
 }
 
 const SHRINK_CHECKS_MAX = 1500;
@@ -47,7 +49,7 @@ export async function fuzz(target: Target, budget: Budget): Promise<Outcome> {
     const why = await problemOf(target, input);
     if (why === null || kinds.has(kindOf(why))) continue;
     kinds.add(kindOf(why));
-    failures.push({ caseSeed, caseNumber: cases + 1, ...(await shrink(target, input, why)) });
+    failures.push({ caseSeed, caseNumber: cases + 1, ...(await shrink(target, input, why, budget)) });
   }
   return { cases, failures };
 }
@@ -72,6 +74,7 @@ async function shrink(
   target: Target,
   input: Uint8Array,
   why: string,
+  { onShrink }: Budget,
 ): Promise<{ input: Uint8Array; why: string }> {
   let best = { input, why };
   let checks = 0;
@@ -79,6 +82,7 @@ async function shrink(
     for (let at = 0; at < best.input.length && checks < SHRINK_CHECKS_MAX; ) {
       const smaller = Buffer.concat([best.input.subarray(0, at), best.input.subarray(at + size)]);
       checks++;
+      onShrink?.();
       const problem = await problemOf(target, smaller);
       if (problem !== null && kindOf(problem) === kindOf(why)) best = { input: smaller, why: problem };
       else at += size;
