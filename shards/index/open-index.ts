@@ -3,7 +3,7 @@
 import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { ShardSchema, VectorPolicy } from "../protocol/control.js";
-import { DeadDocuments, decodeDeadDocuments } from "../segments/dead-documents.js";
+import { DeadDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeManifest, encodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
 import { type LiveSegment, liveOf, OpenSegment } from "../segments/open-segment.js";
@@ -12,19 +12,16 @@ import { deleteUnfinished, readSegmentParts, summarize } from "../segments/segme
 import { Snapshots } from "../segments/snapshots.js";
 import { DamagedBytesError } from "../storage/envelope.js";
 import {
-  deadDocumentsRange,
   deletedRowsKey,
   describeKey,
   documentKey,
   documentsAfter,
   indexRange,
   manifestKey,
-  numberOfKey,
   piecesFrom,
   schemaKey,
-  vectorKey,
 } from "../storage/keyspace.js";
-import type { KeyRange, Store, StoreOp } from "../storage/store.js";
+import type { KeyRange, Store } from "../storage/store.js";
 import { IndexVectors } from "../vectors/index-vectors.js";
 import { deleteStrayCodes } from "../vectors/stored-codes.js";
 import { type IndexHome, ShardIndexState } from "./state.js";
@@ -50,7 +47,7 @@ export async function openIndex(
   const manifest = decodeManifest(stored, `index ${uid}, manifest`);
   await deleteUnfinished(store, uid);
   await checkNewest(store, uid, manifest);
-  await deleteDeadDocuments(store, uid);
+  const dead = await DeadDocuments.open(store, uid);
   const vectors = await IndexVectors.open(uid, home, engine, policy);
   await deleteStrayCodes(store, uid, new Set(manifest.segments.map(({ id }) => id)));
   const deleted = new Map<number, DeletedRows>();
@@ -75,7 +72,7 @@ export async function openIndex(
     nextSegment: manifest.nextSegment,
     deleted,
     snapshots: new Snapshots(engine, manifest.generation, entries, manifest.maxSeq),
-    dead: new DeadDocuments(),
+    dead,
     vectors,
   });
   if (schema.version > known.version) await changeSchema(state, schema);
@@ -191,16 +188,4 @@ async function readDeletedRows(
   const rows = DeletedRows.decode(stored, record.rows, what);
   if (rows.count !== record.deleted) throw new DamagedBytesError(`${what}: ${rows.count} rows`);
   return rows;
-}
-
-/** After a restart no read can ask for a document that had died. */
-async function deleteDeadDocuments(store: Store, uid: number): Promise<void> {
-  for await (const [key, value] of store.entries(deadDocumentsRange(uid))) {
-    const ops: StoreOp[] = [{ type: "del", key }];
-    const what = `index ${uid}, dead documents of generation ${numberOfKey(key)}`;
-    for (const seq of decodeDeadDocuments(value, what)) {
-      ops.push({ type: "del", key: documentKey(uid, seq) }, { type: "del", key: vectorKey(uid, seq) });
-    }
-    await store.batch(ops, { sync: false });
-  }
 }

@@ -4,7 +4,7 @@ import { SEG_ID_HASHES, SEG_ID_ROWS, SEG_SEQS } from "../../engine-wasm/assembly
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { ShardSchema } from "../protocol/control.js";
 import type { LostDocument } from "../protocol/operations/offline.js";
-import { decodeDeadDocuments } from "../segments/dead-documents.js";
+import { decodeDeadDocuments, decodeReleasedDocuments } from "../segments/dead-documents.js";
 import { DeletedRows } from "../segments/deleted-rows.js";
 import { decodeDocument, idOfDamaged, isChecked } from "../segments/document-record.js";
 import { decodeManifest, type Manifest, type SegmentRecord } from "../segments/manifest.js";
@@ -136,6 +136,9 @@ function readEntry(contents: StoredIndex, key: Uint8Array, value: Uint8Array): v
       if (seqs === null) contents.deadUnreadable.push(generation);
       break;
     }
+    case "released documents":
+      usable(contents, key, () => decodeReleasedDocuments(value, what));
+      break;
     case "segment":
     case "deleted rows of segment":
     case "unfinished segment": {

@@ -1,12 +1,28 @@
 // Stored documents that a newer version or a delete has replaced. Their bytes stay until no read can ask for
 // them: a document that died in generation g is invisible to reads of g and later. Kept in the database too,
-// one record per generation, so that a restart still deletes them.
-import { DamagedBytesError, ENVELOPE_DEAD_DOCUMENTS, seal, unseal } from "../storage/envelope.js";
-import { deadDocumentsKey, documentKey, vectorKey } from "../storage/keyspace.js";
+// one record per generation, so that a restart still deletes them. What is deleted takes room until the database is
+// compacted; how many those documents are is kept there as well, so that a restart still compacts.
+import {
+  DamagedBytesError,
+  ENVELOPE_DEAD_DOCUMENTS,
+  ENVELOPE_RELEASED_DOCUMENTS,
+  seal,
+  unseal,
+} from "../storage/envelope.js";
+import {
+  deadDocumentsKey,
+  deadDocumentsRange,
+  describeKey,
+  documentKey,
+  numberOfKey,
+  releasedDocumentsKey,
+  vectorKey,
+} from "../storage/keyspace.js";
 import { lazily } from "../storage/lazy-ops.js";
-import type { StoreOp } from "../storage/store.js";
+import type { Store, StoreOp } from "../storage/store.js";
 
 const DEAD_DOCUMENTS_VERSION = 1;
+const RELEASED_DOCUMENTS_VERSION = 1;
 
 export interface DeadList {
   generation: number;
@@ -15,8 +31,30 @@ export interface DeadList {
 
 export class DeadDocuments {
   readonly #lists = new Map<number, number[]>();
-  /** How many documents were deleted from the database since their room was given back. */
-  released = 0;
+  #released = 0;
+
+  /**
+   * Of an index that is opened. What the database lists is deleted first: after a restart no read can ask for it. Throws
+   * the envelope's errors.
+   */
+  static async open(store: Store, uid: number): Promise<DeadDocuments> {
+    const dead = new DeadDocuments();
+    const releasedKey = releasedDocumentsKey(uid);
+    const stored = await store.get(releasedKey);
+    if (stored !== undefined) dead.#released = decodeReleasedDocuments(stored, describeKey(releasedKey));
+    for await (const [key, value] of store.entries(deadDocumentsRange(uid))) {
+      const generation = numberOfKey(key);
+      dead.add([{ generation, seqs: decodeDeadDocuments(value, describeKey(key)) }]);
+      await store.batch(dead.deletes(uid, [generation], true), { sync: false });
+      dead.forget([generation]);
+    }
+    return dead;
+  }
+
+  /** How many documents were deleted from the database whose room was not given back. */
+  get released(): number {
+    return this.#released;
+  }
 
   /** The store operations that record these lists; `add` makes them count once those are durable. */
   puts(uid: number, lists: readonly DeadList[]): StoreOp[] {
@@ -46,6 +84,7 @@ export class DeadDocuments {
    */
   deletes(uid: number, generations: readonly number[], withVectors: boolean): Iterable<StoreOp> {
     const lists = generations.map((generation) => ({ generation, seqs: this.#lists.get(generation) ?? [] }));
+    const released = lists.reduce((sum, { seqs }) => sum + seqs.length, this.#released);
     return lazily(function* () {
       for (const { generation, seqs } of lists) {
         for (const seq of seqs) {
@@ -54,15 +93,36 @@ export class DeadDocuments {
         }
         yield { type: "del", key: deadDocumentsKey(uid, generation) };
       }
+      if (lists.length > 0) yield putReleased(uid, released);
     });
   }
 
   forget(generations: readonly number[]): void {
     for (const generation of generations) {
-      this.released += this.#lists.get(generation)?.length ?? 0;
+      this.#released += this.#lists.get(generation)?.length ?? 0;
       this.#lists.delete(generation);
     }
   }
+
+  /** The room of so many deleted documents was given back. The store operation that records it. */
+  givenBack(uid: number, documents: number): StoreOp {
+    this.#released -= documents;
+    return putReleased(uid, this.#released);
+  }
+}
+
+function putReleased(uid: number, documents: number): StoreOp {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(documents);
+  const value = seal(ENVELOPE_RELEASED_DOCUMENTS, RELEASED_DOCUMENTS_VERSION, bytes);
+  return { type: "put", key: releasedDocumentsKey(uid), value };
+}
+
+/** How many documents were deleted whose room was not given back. Throws the envelope's errors. */
+export function decodeReleasedDocuments(bytes: Uint8Array, what: string): number {
+  const payload = unseal(ENVELOPE_RELEASED_DOCUMENTS, RELEASED_DOCUMENTS_VERSION, bytes, what);
+  if (payload.length !== 8) throw new DamagedBytesError(`${what}: wrong length`);
+  return new DataView(payload.buffer, payload.byteOffset).getFloat64(0, true);
 }
 
 function encode(seqs: readonly number[]): Uint8Array {

@@ -25,6 +25,7 @@ export const ENVELOPE_UNFINISHED = 6;
 export const ENVELOPE_MODEL = 7;
 export const ENVELOPE_MODEL_PIECE = 8;
 export const ENVELOPE_CODES = 9;
+export const ENVELOPE_RELEASED_DOCUMENTS = 10;
 export const ENVELOPE_CATALOG = 16;
 export const ENVELOPE_LOG_JOURNAL = 32;
 export const ENVELOPE_LOG_COUNTERS = 33;

@@ -11,6 +11,7 @@
 //   |         | 12 dead documents | generation u64             |
 //   |         | 13 unfinished segment | segment id u32         |
 //   |         | 14 codes piece   | segment id u32 | piece u32  |
+//   |         | 15 released documents                       |
 //   |         | 20 document      | seq u64                     |
 //   |         | 21 vector        | seq u64                     |
 //   |         | ff being dropped                               |
@@ -26,6 +27,7 @@ const KIND_DELETED_ROWS = 0x11;
 const KIND_DEAD_DOCUMENTS = 0x12;
 const KIND_UNFINISHED = 0x13;
 const KIND_CODES = 0x14;
+const KIND_RELEASED_DOCUMENTS = 0x15;
 const KIND_DOCUMENT = 0x20;
 const KIND_VECTOR = 0x21;
 const KIND_DROPPING = 0xff;
@@ -98,6 +100,11 @@ export function deadDocumentsKey(uid: number, generation: number): Uint8Array {
   const key = head(uid, KIND_DEAD_DOCUMENTS, 8);
   writeWhole(key, generation, REST);
   return key;
+}
+
+/** The key of how many documents were deleted whose room was not given back. */
+export function releasedDocumentsKey(uid: number): Uint8Array {
+  return head(uid, KIND_RELEASED_DOCUMENTS, 0);
 }
 
 /** The key of the mark on pieces that are written ahead of the manifest that will name them. */
@@ -222,6 +229,7 @@ const KINDS = [
   { code: KIND_MODEL, name: "model", restBytes: 0 },
   { code: KIND_MODEL_PIECE, name: "piece of model", restBytes: 8 },
   { code: KIND_CODES, name: "codes of segment", restBytes: 8 },
+  { code: KIND_RELEASED_DOCUMENTS, name: "released documents", restBytes: 0 },
   { code: KIND_DOCUMENT, name: "document", restBytes: 8 },
   { code: KIND_VECTOR, name: "vector", restBytes: 8 },
   { code: KIND_DROPPING, name: "mark of a drop", restBytes: 0 },

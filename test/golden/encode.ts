@@ -61,6 +61,7 @@ export const FIXTURES: Readonly<Record<string, Encode>> = {
   "unfinished-v1.hex": unfinished,
   "deleted-rows-v1.hex": () => DeletedRows.none(V.DELETED_ROWS_OF).with(V.DELETED_ROWS).encode(),
   "dead-documents-v1.hex": () => putBy(new DeadDocuments().puts(V.UID, [V.DEAD])[0]),
+  "released-documents-v1.hex": () => putBy(new DeadDocuments().givenBack(V.UID, -V.RELEASED_DOCUMENTS)),
   "schema-v1.hex": () => putBy(putSchema(V.UID, V.SCHEMA)),
   "model-record-v1.hex": () => putBy([...putModel(V.UID, V.MODEL_RECORD, V.MODEL_BYTES)].at(-1)),
   "model-piece-v1.hex": () => putBy([...putModel(V.UID, V.MODEL_RECORD, V.MODEL_BYTES)][1]),

@@ -8,7 +8,7 @@ import { readManifest } from "../../server/backups/manifest.js";
 import { Catalog } from "../../server/catalog/catalog.js";
 import { DEFAULT_SETTINGS } from "../../server/catalog/settings.js";
 import { beginPlan } from "../../server/reshard/folders.js";
-import { decodeDeadDocuments } from "../../shards/segments/dead-documents.js";
+import { decodeDeadDocuments, decodeReleasedDocuments } from "../../shards/segments/dead-documents.js";
 import { DeletedRows } from "../../shards/segments/deleted-rows.js";
 import { decodeDocument } from "../../shards/segments/document-record.js";
 import { decodeManifest } from "../../shards/segments/manifest.js";
@@ -44,6 +44,10 @@ const RECORDS: Readonly<Record<string, { decode: Decode; says: unknown }>> = {
     says: V.DELETED_ROWS,
   },
   "dead-documents-v1.hex": { decode: (bytes) => decodeDeadDocuments(bytes, "x"), says: V.DEAD.seqs },
+  "released-documents-v1.hex": {
+    decode: (bytes) => decodeReleasedDocuments(bytes, "x"),
+    says: V.RELEASED_DOCUMENTS,
+  },
   "model-record-v1.hex": { decode: (bytes) => decodeModelRecord(bytes, "x"), says: V.MODEL_RECORD },
   "model-piece-v1.hex": {
     decode: (bytes) => Buffer.from(decodeModelPiece(bytes, "x")),

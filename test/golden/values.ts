@@ -60,6 +60,8 @@ export const DELETED_ROWS_OF = 20;
 
 export const DEAD: DeadList = { generation: 9, seqs: [1, 2 ** 32, 2 ** 53 - 1] };
 
+export const RELEASED_DOCUMENTS = 2 ** 40 + 3;
+
 export const DOCUMENT: DocumentRecord = {
   internal: true,
   id: "ключ",

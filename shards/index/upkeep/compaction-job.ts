@@ -19,7 +19,8 @@ import type { JobContext } from "./job-context.js";
 const ENTRY_BYTES = 24;
 
 /** Compacts the index's pieces, its vectors and its documents, each unless there is little disk to win. */
-export async function compactionJob({ state }: JobContext): Promise<void> {
+export async function compactionJob(context: JobContext): Promise<void> {
+  const { state } = context;
   const { uid, dead, liveDocs, maxSeq } = state;
   const { store } = state.home;
   for (const { range, used } of knownRanges(state)) {
@@ -28,9 +29,7 @@ export async function compactionJob({ state }: JobContext): Promise<void> {
   const documents = documentRange(uid, 0, maxSeq);
   const bytes = await store.diskBytes(documents);
   const garbage = bytes * (dead.released / Math.max(1, dead.released + liveDocs));
-  if (!isMuch(garbage, bytes - garbage)) return;
-  dead.released = 0;
-  await store.compact(documents);
+  if (isMuch(garbage, bytes - garbage)) await compactDocuments(context, documents);
 }
 
 /** Ranges of which it is known how much they hold. */
@@ -52,9 +51,16 @@ function knownRanges({
 }
 
 /** Compacts all of the index: on a short disk everything counts. */
-export async function wholeCompactionJob({ state }: JobContext): Promise<void> {
-  state.dead.released = 0;
-  await state.home.store.compact(indexRange(state.uid));
+export async function wholeCompactionJob(context: JobContext): Promise<void> {
+  await compactDocuments(context, indexRange(context.state.uid));
+}
+
+/** Compacts a range with all documents of the index. What is deleted meanwhile counts for the next time. */
+async function compactDocuments({ state, lane }: JobContext, range: KeyRange): Promise<void> {
+  const { uid, dead, home } = state;
+  const { released } = dead;
+  await home.store.compact(range);
+  await lane.run(() => home.store.batch([dead.givenBack(uid, released)], { sync: false }));
 }
 
 function isMuch(garbage: number, used: number): boolean {

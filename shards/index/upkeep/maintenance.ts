@@ -44,8 +44,8 @@ export class Maintenance {
   /** Memory that the last renewal could not give back. */
   #keptBytes = 0;
   #lastReadMs = Number.NEGATIVE_INFINITY;
-  /** Segments were replaced or documents deleted since the last compaction. */
-  #garbage = false;
+  /** Segments were replaced or documents deleted since the last compaction, or may have been before the index was opened. */
+  #garbage = true;
   #pausedUntilMs = 0;
   #oldestGeneration = 0;
   readonly #timers = new Map<WakeReason, NodeJS.Timeout>();

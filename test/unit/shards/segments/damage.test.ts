@@ -46,7 +46,7 @@ const locationIn = (dataDir: string): string => join(dataDir, "shards", "0");
 /** So many that the first segment is merged neither for its few deleted rows nor with the small one after it. */
 const FILLERS = Array.from({ length: 200 }, (_, i) => body(`filler-${i}`, i));
 
-/** A database with every kind of key: two segments with deleted rows, dead documents, a mark, a second index. */
+/** A database with every kind of key: two segments with deleted rows, dead and released documents, a mark, a second index. */
 beforeAll(async () => {
   const shard = await TestShard.open(await LevelStore.open(locationIn(whole)));
   await shard.ask(encodeOpen({ uid: OTHER, schema: SCHEMA, made: false, vectors: NO_VECTORS }));
@@ -62,6 +62,8 @@ beforeAll(async () => {
   const db = new ClassicLevel<Uint8Array, Uint8Array>(locationIn(whole), options);
   const mark = seal(6, 1, Uint8Array.of(1, 0, 0, 0));
   await db.put(keys.unfinishedKey(UID, 90), mark);
+  const released = seal(10, 1, new Uint8Array(Float64Array.of(3).buffer));
+  await db.put(keys.releasedDocumentsKey(UID), released);
   bytes = new Map();
   for await (const [key, value] of db.iterator()) bytes.set(Buffer.from(key).toString("hex"), value);
   await db.close();
@@ -173,6 +175,12 @@ const ROWS: { kind: string; key: (seq: number) => Uint8Array; name: RegExp; remo
     removable: false,
   },
   {
+    kind: "released documents",
+    key: () => keys.releasedDocumentsKey(UID),
+    name: /index 7, released documents/,
+    removable: false,
+  },
+  {
     kind: "mark",
     key: () => keys.unfinishedKey(UID, 90),
     name: /index 7, unfinished segment 90/,
@@ -186,7 +194,7 @@ describe("damage in a stored value", () => {
     expect(problemsOf(await job("check", copy()))).toEqual([]);
     expect(await askEverything(copy())).toEqual([]);
     const kinds = new Set([...bytes.keys()].map((hex) => keys.kindOfKey(Buffer.from(hex, "hex"))));
-    expect(kinds.size).toBe(7);
+    expect(kinds.size).toBe(8);
   });
 
   for (const { kind, key, name, removable } of ROWS) {
