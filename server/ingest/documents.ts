@@ -12,6 +12,9 @@ import { compileDocumentFilter, type FilterTexts, filterProgram } from "./docume
 import { prepareOne, shardOf } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
+/** After a deletion, the bytes of a plan are free about then. */
+const OVER_BYTES_RETRY_SECONDS = 5;
+
 /** The document's JSON without internal members, or null. */
 export async function getDocument(
   ingest: Ingest,
@@ -88,7 +91,9 @@ async function writeOne(
   );
   const [error] = errors;
   ingest.recorder.documentsTaken("single", error === undefined ? 1 : 0, error === undefined ? 0 : 1);
-  return error === undefined ? null : new SkeinError(error.code, error.error);
+  if (error === undefined) return null;
+  const retryAfter = error.code === "SK-SYS-429" ? { retryAfter: OVER_BYTES_RETRY_SECONDS } : {};
+  return new SkeinError(error.code, error.error, retryAfter);
 }
 
 function checkPatch(ingest: Ingest, id: string, raw: Uint8Array): void {

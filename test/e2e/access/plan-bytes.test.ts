@@ -79,6 +79,7 @@ async function expectRefusals({ key, push }: Tenant, sentence: RegExp): Promise<
   ]);
   const patched = await server.patch("/v1/indexes/a/documents/first", { n: 2 }, { key });
   expect([patched.status, patched.json]).toMatchObject([429, failed]);
+  expect(Number(patched.headers["retry-after"])).toBeGreaterThan(0);
   const found = await server.post("/v1/indexes/a/query", { q: "*", filter_by: "n:=1" }, { key });
   expect(found.json).toMatchObject({ hits: [{ document: { id: "first", n: 1 } }] });
   expect(await push([{ id: "first" }], "delete")).toMatchObject({ failed: 0 });
