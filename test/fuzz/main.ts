@@ -121,14 +121,17 @@ async function watch(job: Job): Promise<void> {
   process.exit(failures.length === 0 ? 0 : 1);
 }
 
-async function work({ target: name, seed, minutes, casesMax, replayed, progress }: Job): Promise<void> {
+async function replay(name: string, input: Uint8Array): Promise<void> {
+  const target = await TARGETS[name]!();
+  const problem = await problemOf(target, input);
+  await target.close();
+  console.log(problem ?? "it finds nothing");
+  process.exit(problem === null ? 0 : 1);
+}
+
+async function work({ target: name, seed, minutes, casesMax, progress }: Job): Promise<void> {
   const counters = new Int32Array(progress);
   const target = await TARGETS[name]!();
-  if (replayed !== null) {
-    console.log((await problemOf(target, replayed)) ?? "it finds nothing");
-    await target.close();
-    process.exit(0);
-  }
   const outcome = await fuzz(target, {
     seed,
     casesMax,
@@ -146,4 +149,10 @@ async function work({ target: name, seed, minutes, casesMax, replayed, progress 
   parentPort!.postMessage({ ...outcome, report } satisfies Message);
 }
 
-await (isMainThread ? watch(readJob()) : work(workerData as Job));
+async function main(): Promise<void> {
+  if (!isMainThread) return work(workerData as Job);
+  const job = readJob();
+  return job.replayed === null ? watch(job) : replay(job.target, job.replayed);
+}
+
+await main();

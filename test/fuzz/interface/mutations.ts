@@ -58,6 +58,9 @@ const RAW_NUMBERS = [
 ];
 const NESTED = [60, 63, 64, 65, 70, 5_000];
 
+/** The limits of the fuzzed server are lower. More takes seconds to make, in which the server closes an idle connection. */
+const COPIED_BYTES_MAX = 500_000;
+
 type Holder = Record<string | number, unknown>;
 
 /** Replaces, removes, adds or moves something anywhere in a JSON value. Returns the new value. */
@@ -76,7 +79,9 @@ export function mutateValue(random: Random, value: unknown): unknown {
     if (Array.isArray(at)) at.splice(Number(name), 1);
     else delete at[name];
   } else if (kind < 8 && Array.isArray(at)) {
-    for (let n = random.pick([1, 2, 60, 300]); n > 0; n--) at.push(structuredClone(at[0]));
+    const copiesMax = Math.ceil(COPIED_BYTES_MAX / (JSON.stringify(at[0])?.length ?? 1));
+    for (let n = Math.min(random.pick([1, 2, 60, 300]), copiesMax); n > 0; n--)
+      at.push(structuredClone(at[0]));
   } else {
     const extra = random.pick(EXTRA_NAMES);
     const target = typeof at[name] === "object" && at[name] !== null ? (at[name] as Holder) : at;
