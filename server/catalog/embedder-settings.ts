@@ -22,7 +22,7 @@ import { EMBEDDER_SOURCES, type FieldDefinition, type IndexSettings } from "./ty
 /** All vectors have as many numbers. */
 const DIMENSIONS: ValueReader<number> = {
   takes: String(FIXED_LIMITS.vectorNumbers),
-  schema: { const: FIXED_LIMITS.vectorNumbers },
+  schema: { enum: [FIXED_LIMITS.vectorNumbers] },
   read: (value, path, rules) =>
     value === FIXED_LIMITS.vectorNumbers ? value : wrongType(path, DIMENSIONS.takes, value, rules),
 };

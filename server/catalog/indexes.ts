@@ -132,14 +132,14 @@ function changedFields(
     const name = entry.name as string;
     names.push(name);
     const before = fields.get(name);
+    if (entry.drop === true && before === undefined)
+      throw invalidIndex(`${path} drops ${describe(name)}, which is not a field of the schema`);
+    const given = FIELD.read(merged(before, entry), path, rules);
     if (entry.drop === true) {
-      if (before === undefined)
-        throw invalidIndex(`${path} drops ${describe(name)}, which is not a field of the schema`);
       fields.delete(name);
       stale = true;
       return;
     }
-    const given = FIELD.read(merged(before, entry), path, rules);
     const field = fieldDefinition(given, path, rules, before?.slot ?? nextSlot);
     if (!field.optional && (before?.optional ?? true) && hasRecords) {
       refuse(`${path}.optional`, "must be true: the index holds documents that may lack the field", rules);

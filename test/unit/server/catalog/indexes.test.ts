@@ -192,6 +192,7 @@ describe("a change of the schema", () => {
       },
       /names "price" twice/,
     ],
+    [{ fields: [{ name: "brand", drop: true, language: 1 }] }, /language must be a string, not 1/],
     [{ fields: [{ name: "brand", type: "text" }] }, /type must be one of/],
     [{ fields: [{ name: "color" }] }, /type is missing/],
     [{ default_sorting_field: "title" }, /must name an int32/],
