@@ -1,6 +1,6 @@
 // `npm run bench`: every measurement, one after the other, each as a process of its own so that none disturbs the
-// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, shards and clients, feeds, analytics,
-// semantic search.
+// next: kernels, the catalogue over HTTP with memory and restart, a file of documents when given, what a query costs beside the engine,
+// shards and clients, feeds, analytics, semantic search.
 
 import { spawnSync } from "node:child_process";
 import { Command } from "commander";
@@ -34,6 +34,8 @@ function run({ generated, data, seconds, shards, rounds, indexes, out }: Options
   step("run.js", common);
   step("http.js", ["--generated", generated, "--rounds", rounds, "--indexes", indexes, ...http]);
   if (data !== undefined) step("http.js", ["--workload", "catalogue", "--data", data, ...http]);
+  step("road/main.js", common);
+  if (data !== undefined) step("road/main.js", ["--data", data, "--name", "road-data", ...common]);
   step("scale.js", common);
   step("feeds.js", common);
   step("analytics/main.js", common);

@@ -55,6 +55,7 @@ const PROGRAMS = [
   "bench/neighbour/main",
   "bench/neighbour/noisy-client",
   "bench/relevance/main",
+  "bench/road/main",
   "bench/run",
   "bench/scale",
   "bench/semantic/main",

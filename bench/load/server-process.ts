@@ -23,6 +23,10 @@ export interface ServerOptions {
   readonly configFile?: string;
   /** Where Node leaves CPU profiles of all threads at the end. */
   readonly profileDir?: string | null;
+  /** More flags for Node. */
+  readonly flags?: readonly string[];
+  /** Takes each line that the server prints. */
+  readonly onLine?: (line: string) => void;
 }
 
 export interface Memory {
@@ -43,6 +47,7 @@ export class ServerProcess {
       (options.profileDir ?? null) === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
     const args = [
       ...LEAN_FLAGS,
+      ...(options.flags ?? []),
       ...profile,
       options.main,
       "serve",
@@ -56,17 +61,18 @@ export class ServerProcess {
     if (options.shards !== null) args.push("--shards", String(options.shards));
     if (options.configFile !== undefined) args.push("--config", options.configFile);
     if (options.durability !== null) args.push("--durability", options.durability);
-    return ServerProcess.run(args);
+    return ServerProcess.run(args, options.onLine);
   }
 
   /** Any Node program that prints a line with `"url":"http..."` once it listens. */
-  static run(args: readonly string[]): Promise<ServerProcess> {
+  static run(args: readonly string[], onLine?: (line: string) => void): Promise<ServerProcess> {
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...LEAN_ENVIRONMENT },
     });
     return new Promise((resolve, reject) => {
       let output = "";
+      let started = false;
       const fail = (why: string) => {
         child.kill("SIGKILL");
         reject(new Error(`the server did not start (${why}): ${output}`));
@@ -75,9 +81,12 @@ export class ServerProcess {
       child.once("exit", (code) => fail(`exit code ${code}`));
       child.stderr!.on("data", (chunk) => (output += chunk));
       createInterface({ input: child.stdout! }).on("line", (line) => {
+        onLine?.(line);
+        if (started) return;
         output += `${line}\n`;
         const address = /"url":"(http[^"]+)"/.exec(line)?.[1];
         if (address === undefined) return;
+        started = true;
         clearTimeout(timer);
         child.removeAllListeners("exit");
         resolve(new ServerProcess(child, new URL(address)));

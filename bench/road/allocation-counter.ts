@@ -1,0 +1,26 @@
+// Bytes that a server's threads allocate in V8's heaps, from the lines of --trace-gc: what a heap has more at the beginning of a
+// collection than at the end of the one before.
+
+export const TRACE_FLAG = "--trace-gc";
+const COLLECTION = /^\[\d+:(0x[0-9a-f]+)\].* ms: [^(]*?([\d.]+) \([\d.]+\) -> ([\d.]+) /;
+const MIB = 2 ** 20;
+
+export class AllocationCounter {
+  /** MiB after the last collection, by heap. */
+  readonly #after = new Map<string, number>();
+  #mib = 0;
+
+  get bytes(): number {
+    return this.#mib * MIB;
+  }
+
+  /** Lines that are about something else are passed over. */
+  read(line: string): void {
+    const found = COLLECTION.exec(line);
+    if (found === null) return;
+    const [, heap, before, after] = found;
+    const last = this.#after.get(heap!);
+    if (last !== undefined) this.#mib += Math.max(0, Number(before) - last);
+    this.#after.set(heap!, Number(after));
+  }
+}

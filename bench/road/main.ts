@@ -1,0 +1,91 @@
+// `npm run bench:road`: what a query costs on its way through the server, beside the engine: CPU by thread, wake-ups, messages,
+// bytes allocated. Builds of the server, or settings of one, take turns within one run.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { writeDocuments } from "../load/documents-file.js";
+import { drawQueries } from "../load/queries.js";
+import { readWorkload } from "../load/workload.js";
+import { machineCard } from "../machine.js";
+import { startContenders } from "./contenders.js";
+import { measureInTurns, type RoadSet } from "./measure.js";
+import { writeRoad } from "./report.js";
+
+interface Options {
+  readonly generated: string;
+  readonly data?: string;
+  readonly shards: string;
+  readonly clients: string;
+  readonly queries: string;
+  readonly turns: string;
+  readonly seconds: string;
+  readonly server: string;
+  readonly name: string;
+  readonly out: string;
+}
+
+const program = new Command("bench:road")
+  .description("what a query costs beside the engine: CPU by thread, wake-ups, messages, bytes allocated")
+  .option("--generated <list>", "numbers of generated products, an index each", "26740,1000000")
+  .option("--data <list>", "files of documents instead, an index each")
+  .option("--shards <n>", "shards of each server", "1")
+  .option("--clients <n>", "connections, each with one query at a time", "1")
+  .option("--queries <n>", "different queries of each kind", "500")
+  .option("--turns <n>", "turns of each server", "40")
+  .option("--seconds <n>", "seconds of a turn", "0.3")
+  .option("--server <list>", "compiled command lines to compare", "dist/server/cli/main.js")
+  .option("--name <name>", "name of the result", "road")
+  .option("--out <folder>", "where results go", "bench/results")
+  .action(run);
+await program.parseAsync();
+
+async function run(options: Options): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "skein-road-"));
+  const sets: RoadSet[] = [];
+  try {
+    const sources =
+      options.data === undefined
+        ? options.generated.split(",").map((count) => ({ generate: Number(count), seed: 1 }))
+        : options.data.split(",").map((file) => ({ file }));
+    for (const data of sources) {
+      const mix = readWorkload("catalogue");
+      const file = await writeDocuments(data, mix.seed, null, join(folder, "documents.jsonl"));
+      const plain = { ...mix, mix: mix.mix.filter(({ name }) => name === "words") };
+      const draw = (workload: typeof mix) =>
+        drawQueries(workload, file.schema, file.sample, Number(options.queries));
+      const contenders = await startContenders(
+        options.server.split(","),
+        Number(options.shards),
+        folder,
+        file,
+      );
+      try {
+        for (const [kind, queries] of [
+          ["mix", draw(mix)],
+          ["plain words", draw(plain)],
+        ] as const) {
+          const measured = await measureInTurns(contenders, queries, {
+            clients: Number(options.clients),
+            turns: Number(options.turns),
+            seconds: Number(options.seconds),
+          });
+          sets.push({ documents: file.documents, name: file.name, kind, measured });
+          process.stderr.write(`${file.name}, ${kind}: done\n`);
+        }
+      } finally {
+        for (const { client, server } of contenders) {
+          client.close();
+          await server.stop();
+        }
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const card = machineCard(`npm run bench:road -- ${process.argv.slice(2).join(" ")}`.trim());
+  const { shards, clients, queries, turns, seconds } = options;
+  const setting = `Shards: ${shards}; clients: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
+  process.stdout.write(writeRoad(options.out, options.name, { card, setting, sets }));
+}

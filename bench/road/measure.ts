@@ -1,0 +1,118 @@
+// The same queries to each server in short turns, warmed up in turns as well: a server that rests for two seconds collects its
+// garbage, after which V8 compiles some code anew.
+
+import { drive, type PreparedQuery } from "../load/drive.js";
+import { prepare } from "../load/measure.js";
+import type { DrawnQuery } from "../load/queries.js";
+import { meter } from "../load/server-meter.js";
+import { median } from "../median.js";
+import type { Contender } from "./contenders.js";
+import { threadsMeter } from "./threads-meter.js";
+
+export interface TurnOptions {
+  readonly clients: number;
+  readonly turns: number;
+  readonly seconds: number;
+}
+
+/** Of one server; means of a query. */
+export interface RoadCost {
+  readonly name: string;
+  readonly queries: number;
+  readonly perCpuSecond: number;
+  /** Milliseconds, medians of the turns. */
+  readonly p50: number;
+  readonly p99: number;
+  /** CPU microseconds of the HTTP thread, of the busiest other thread and of all others. */
+  readonly cpuUs: readonly [number, number, number];
+  readonly messages: number;
+  readonly wakeUps: number;
+  readonly allocatedBytes: number;
+  readonly remembered: number;
+}
+
+/** Queries of one kind put to one index. */
+export interface RoadSet {
+  readonly name: string;
+  readonly documents: number;
+  readonly kind: string;
+  readonly measured: readonly RoadCost[];
+}
+
+/** Of each server, in turns as well. */
+const WARM_SECONDS = 12;
+
+interface Turn {
+  readonly queries: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpuMs: readonly number[];
+  readonly wakeUps: number;
+  readonly messages: number;
+  readonly allocatedBytes: number;
+  readonly remembered: number;
+}
+
+export async function measureInTurns(
+  contenders: readonly Contender[],
+  drawn: readonly DrawnQuery[],
+  { clients, turns, seconds }: TurnOptions,
+): Promise<RoadCost[]> {
+  const loads = contenders.map((contender) => prepare(contender, drawn));
+  const taken: Turn[][] = contenders.map(() => []);
+  for (let turn = -Math.ceil(WARM_SECONDS / seconds); turn < turns; turn++) {
+    for (let step = 0; step < contenders.length; step++) {
+      const i = (Math.abs(turn) + step) % contenders.length;
+      const one = await takeTurn(contenders[i]!, loads[i]!, clients, seconds, Math.abs(turn) * 97);
+      if (turn >= 0) taken[i]!.push(one);
+    }
+  }
+  return contenders.map(({ name }, i) => costOf(name, taken[i]!));
+}
+
+async function takeTurn(
+  { client, url, server, allocation }: Contender,
+  load: readonly PreparedQuery[],
+  clients: number,
+  seconds: number,
+  from: number,
+): Promise<Turn> {
+  await drive(url, load, clients, seconds / 4, from); // what the other servers' turns have thrown out of the caches
+  const stopThreads = threadsMeter(server.pid);
+  const stop = await meter(client, server);
+  const allocated = allocation.bytes;
+  const { latency, failed, queries } = await drive(url, load, clients, seconds, from);
+  if (failed > 0) throw new Error(`${failed} searches failed`);
+  const { cpuMs, wakeUps } = stopThreads();
+  const { messagesPerQuery, remembered } = await stop();
+  return {
+    queries,
+    p50: latency.p50,
+    p99: latency.p99,
+    cpuMs,
+    wakeUps,
+    messages: messagesPerQuery * queries,
+    allocatedBytes: allocation.bytes - allocated,
+    remembered,
+  };
+}
+
+function costOf(name: string, turns: readonly Turn[]): RoadCost {
+  const sum = (of: (turn: Turn) => number): number => turns.reduce((all, turn) => all + of(turn), 0);
+  const queries = sum((turn) => turn.queries);
+  const others = ({ cpuMs }: Turn): number => cpuMs.slice(2).reduce((all, one) => all + one, 0);
+  const us = (of: (turn: Turn) => number): number => (sum(of) * 1000) / queries;
+  const cpu = (turn: Turn): number => turn.cpuMs.reduce((all, one) => all + one, 0);
+  return {
+    name,
+    queries,
+    perCpuSecond: (queries * 1000) / sum(cpu),
+    p50: median(turns.map(({ p50 }) => p50)),
+    p99: median(turns.map(({ p99 }) => p99)),
+    cpuUs: [us(({ cpuMs }) => cpuMs[0]!), us(({ cpuMs }) => cpuMs[1]!), us(others)],
+    messages: sum(({ messages }) => messages) / queries,
+    wakeUps: sum(({ wakeUps }) => wakeUps) / queries,
+    allocatedBytes: sum(({ allocatedBytes }) => allocatedBytes) / queries,
+    remembered: sum(({ remembered, queries: own }) => remembered * own) / queries,
+  };
+}
