@@ -5,7 +5,16 @@ export { summarise, summariseStep } from "./columns/summaries";
 export { expand } from "./expand/expand";
 export { split, splitLines } from "./json/split";
 export { topLevel } from "./json/top-level";
-export { freeBytes, reachedBytes, regionBytes, release, reserve, scratchReset, sizeOf } from "./memory/arena";
+export {
+  confine,
+  freeBytes,
+  reachedBytes,
+  regionBytes,
+  release,
+  reserve,
+  scratchReset,
+  sizeOf,
+} from "./memory/arena";
 export { mergeBegin, mergeCancel, mergeFinish, mergeStep } from "./merge/merge";
 export { checkModel } from "./model/check-model";
 export { embedBegin, embedEnd, embedRecords, embedStep } from "./model/embed";
@@ -15,7 +24,7 @@ export { explain } from "./search/explain";
 export { nearest } from "./search/nearest";
 export { search } from "./search/search";
 export { checkSegment } from "./segment/attach";
-export { liveAll, liveCopy, liveCount, liveKill, liveRelease } from "./segment/live";
+export { liveAll, liveCopy, liveCount, liveKill } from "./segment/live";
 export { findIds, locate } from "./segment/lookup";
 export { analyse, fold, hash } from "./text/analyse";
 export { setOverrides, setUnicode } from "./text/unicode";

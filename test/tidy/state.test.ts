@@ -19,7 +19,7 @@ const KEPT_STATE = [
 
 /** Module-level variables of the engine. Each is said to be there once per instance, or to be a second answer, where it stands. */
 const KEPT_ENGINE_STATE = [
-  ...["top", "inside", "scratchTop", "reached"].map((name) => `memory/arena.ts ${name}`),
+  ...["top", "inside", "scratchTop", "reached", "confined"].map((name) => `memory/arena.ts ${name}`),
   "memory/utf8.ts pointBytes",
   "segment/postings.ts varintCursor",
   "status.ts current",

@@ -5,6 +5,9 @@
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
+//
+// Other instances may read the same memory. Each of them is confined: its scratch lies inside of one region that the owner has reserved
+// for it, and it has no regions of its own.
 import { outOfMemory } from "../env";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
@@ -18,11 +21,25 @@ let top: usize = (__heap_base + ALIGN) & ~ALIGN;
 let inside: usize = 0; // addresses that are known to be inside the memory
 let scratchTop: usize = (__heap_base + ALIGN) & ~ALIGN;
 let reached: usize = (__heap_base + ALIGN) & ~ALIGN;
+let confined: bool = false;
 
-/** Puts the end of scratch there; nothing beyond is read or written. */
+/** Puts the end of scratch there; nothing beyond is read or written, unless it belongs to the owner of the memory. */
 function scratchTo(end: usize): void {
   scratchTop = end;
-  if (CHECKED) Mem.end = end;
+  if (CHECKED) Mem.end = confined ? memoryEnd() : end;
+}
+
+function memoryEnd(): usize {
+  return <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
+}
+
+/** From now on all scratch of this instance lies inside of a region that the owner of the memory has reserved for it. */
+export function confine(region: usize, bytes: usize): void {
+  confined = true;
+  top = region;
+  inside = region + bytes;
+  reached = inside;
+  scratchTo(region);
 }
 
 /** The blocks lie one behind the other, from the first to `top`. */
@@ -40,6 +57,7 @@ function full(): void {
 
 /** Brings everything up to `end`, which is beyond `reached`, into use. */
 function reach(end: usize): void {
+  if (confined) full();
   if (end > inside) grow(end);
   reached = end;
 }
@@ -51,11 +69,12 @@ function grow(end: usize): void {
   if (missing > 0 && memory.grow(max(missing, min(memory.size() >> 3, 256))) < 0) {
     if (memory.grow(missing) < 0) full();
   }
-  inside = <usize>min<u64>((<u64>memory.size()) << 16, 0xffff0000);
+  inside = memoryEnd();
 }
 
 /** A region of `bytes`, 16-aligned, contents undefined. Ends all scratch. */
 export function reserve(bytes: usize): usize {
+  if (CHECKED) assert(!confined, "only the owner of a memory reserves regions");
   const wanted = (bytes + ALIGN) & ~ALIGN;
   if (HEADER + wanted < bytes) full(); // over 4 GiB
   let block = START;

@@ -1,6 +1,6 @@
 // Live bitsets: regions in which the bit of every row that is not deleted is set. They belong to the
 // snapshots that name them; copying one and killing rows in the copy makes the next snapshot.
-import { release, reserve } from "../memory/arena";
+import { reserve } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsFill } from "../memory/bitset";
 import { Seg, Snap } from "./segment";
 
@@ -15,10 +15,6 @@ export function liveCopy(live: usize, rows: u32): usize {
   const copy = reserve(Bits.bytes(rows));
   bitsCopy(copy, live, rows);
   return copy;
-}
-
-export function liveRelease(live: usize): void {
-  release(live);
 }
 
 /** Marks a row deleted; 1 when it was live. The caller checks row < rows. */

@@ -3,9 +3,11 @@
 import { EngineError } from "../engine-error.js";
 import { Embedder } from "../vectors/embedder.js";
 import { type TrainOptions, trainModel } from "../vectors/trainer.js";
-import { EngineInstance } from "../wasm/memory.js";
+import { EngineInstance, newMemory } from "../wasm/memory.js";
 import type { BuildDocument } from "./build.js";
 import { Engine } from "./engine.js";
+import { EngineReader } from "./engine-reader.js";
+import type { LentMemory } from "./sharing.js";
 import { type BuildSchema, Workbench } from "./workbench.js";
 
 /** What a worker thread needs to make instances. It can be posted to the thread. */
@@ -46,12 +48,17 @@ export class EngineModule {
 
   /** A fresh instance with empty memory and no Unicode table. */
   instantiate(): EngineInstance {
-    return new EngineInstance(this.#module, this.#memoryBytesMax, this.#meanwhile);
+    return new EngineInstance(this.#module, newMemory(this.#memoryBytesMax), this.#meanwhile);
   }
 
   /** Search for one index of one shard: an instance of its own. */
   engine(): Engine {
     return new Engine(() => this.instantiate());
+  }
+
+  /** A reader of an engine that another thread owns. */
+  reader(lent: LentMemory): EngineReader {
+    return new EngineReader(new EngineInstance(this.#module, lent.memory), lent);
   }
 
   /** One model of one index of one shard: an instance of its own. Throws EngineError("damaged"). */

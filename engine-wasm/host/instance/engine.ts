@@ -7,9 +7,11 @@ import { statusError } from "../engine-error.js";
 import { encodeNearest } from "../programs/nearest-program.js";
 import { CodeRegions, type CodesOf } from "../vectors/codes.js";
 import type { EngineInstance } from "../wasm/memory.js";
+import type { PublishedSnapshot } from "./board.js";
 import { discardMemory } from "./discards.js";
 import { Merge, type MergeEntry } from "./merge.js";
 import { type Region, Renewal } from "./renewal.js";
+import { type LentMemory, Sharing } from "./sharing.js";
 
 /** Address of an attached segment. */
 export type SegmentHandle = number;
@@ -51,6 +53,10 @@ export class Engine {
   /** The region of each segment's summaries, 0 for a segment that needs none. Made when a snapshot first names the segment. */
   #summaries = new Map<SegmentHandle, number>();
 
+  #published: readonly PublishedSnapshot[] = [];
+  /** Null until another thread reads. */
+  #sharing: Sharing | null = null;
+
   /** `create` makes a fresh instance, of which this engine becomes the only user. */
   constructor(create: () => EngineInstance) {
     this.#create = create;
@@ -86,8 +92,8 @@ export class Engine {
   detach(segment: SegmentHandle): void {
     const summary = this.#summaries.get(segment) ?? 0;
     this.#summaries.delete(segment);
-    if (summary !== 0) this.#instance.release(summary);
-    this.#instance.release(segment);
+    if (summary !== 0) this.#release(summary);
+    this.#release(segment);
   }
 
   rows(segment: SegmentHandle): number {
@@ -118,7 +124,7 @@ export class Engine {
   }
 
   liveRelease(live: number): void {
-    this.#instance.run((kernels) => kernels.liveRelease(live));
+    this.#release(live);
   }
 
   /** Marks a row (below the bitset's rows) deleted; true when it was live. */
@@ -172,36 +178,54 @@ export class Engine {
     return this.#summaries.get(segment) as number;
   }
 
+  /** Shows readers in other threads these snapshots, generations ascending. To be called before any other one is released. */
+  publish(snapshots: readonly PublishedSnapshot[]): void {
+    this.#published = snapshots;
+    this.#sharing?.publish(snapshots);
+  }
+
+  /**
+   * Lets another thread read the published snapshots until `takeBack`, or until this engine leaves the memory, of which `onEnd` hears.
+   * Null when enough threads do so already. Throws EngineError("memory").
+   */
+  lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
+    this.#sharing ??= new Sharing(this.#instance, this.#published);
+    return this.#sharing.lend(scratchBytes, onEnd);
+  }
+
+  /** The other thread does not read any more. */
+  takeBack(lent: LentMemory): void {
+    this.#sharing?.takeBack(lent);
+  }
+
+  /** Other threads must not read this memory any more: the engine leaves it, or its contents are unknown. */
+  end(): void {
+    this.#sharing?.end();
+    this.#sharing = null;
+  }
+
   releaseSnapshot(snapshot: number): void {
-    this.#instance.release(snapshot);
+    this.#release(snapshot);
   }
 
   /** Answers an expand program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
   expand(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
-    return this.#instance.before(deadline, () =>
-      this.#instance.exchange(program, (kernels, p, bytes) => kernels.expand(snapshot, p, bytes)),
-    );
+    return this.#instance.answer("expand", snapshot, program, deadline);
   }
 
   /** Answers a search program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
   search(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
-    return this.#instance.before(deadline, () =>
-      this.#instance.exchange(program, (kernels, p, bytes) => kernels.search(snapshot, p, bytes)),
-    );
+    return this.#instance.answer("search", snapshot, program, deadline);
   }
 
   /** Answers a question of explain-program.ts; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
   explain(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
-    return this.#instance.before(deadline, () =>
-      this.#instance.exchange(question, (kernels, p, bytes) => kernels.explain(snapshot, p, bytes)),
-    );
+    return this.#instance.answer("explain", snapshot, question, deadline);
   }
 
   /** Answers a company program; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
   company(snapshot: number, program: Uint8Array, deadline = NEVER): Uint8Array {
-    return this.#instance.before(deadline, () =>
-      this.#instance.exchange(program, (kernels, p, bytes) => kernels.company(snapshot, p, bytes)),
-    );
+    return this.#instance.answer("company", snapshot, program, deadline);
   }
 
   /** A codes region for a segment of so many rows, none of which has a code. It is the caller's, like a live bitset. Throws EngineError("memory"). */
@@ -247,7 +271,7 @@ export class Engine {
   }
 
   releaseCodes(codes: number): void {
-    this.#instance.release(codes);
+    this.#release(codes);
   }
 
   /**
@@ -264,9 +288,7 @@ export class Engine {
     deadline = NEVER,
   ): Uint8Array {
     const question = encodeNearest(query, codes, wanted, program);
-    return this.#instance.before(deadline, () =>
-      this.#instance.exchange(question, (kernels, p, bytes) => kernels.nearest(snapshot, p, bytes)),
-    );
+    return this.#instance.answer("nearest", snapshot, question, deadline);
   }
 
   /** Live rows whose id has one of the hashes (u64, little endian, one after the other). */
@@ -308,6 +330,7 @@ export class Engine {
 
   /** Bytes of all segments, bitsets and snapshots: about what remains of the memory after a renewal. */
   usedBytes(): number {
+    this.#sharing?.sweep();
     return this.#instance.run((kernels) => kernels.regionBytes() - kernels.freeBytes());
   }
 
@@ -323,6 +346,7 @@ export class Engine {
   renew(regions: readonly Region[], renewal = this.beginRenewal()): number[] {
     const addresses = renewal.finish(regions);
     discardMemory(this.memoryBytes());
+    this.end();
     this.#instance = renewal.to;
     this.#summaries = renewal.summaries;
     return addresses;
@@ -335,6 +359,12 @@ export class Engine {
 
   get #codes(): CodeRegions {
     return new CodeRegions(this.#instance);
+  }
+
+  /** Gives back a region that snapshots may have named. */
+  #release(region: number): void {
+    if (this.#sharing === null) this.#instance.release(region);
+    else this.#sharing.release(region);
   }
 
   #exchangeView(input: Uint8Array, kernel: Parameters<EngineInstance["exchange"]>[1]): Buffer {

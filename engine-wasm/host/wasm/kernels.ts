@@ -11,6 +11,7 @@ export interface Kernels {
   release(region: Address): void;
   sizeOf(region: Address): number;
   scratchReset(bytes: number): Address;
+  confine(region: Address, bytes: number): void;
   reachedBytes(): number;
   regionBytes(): number;
   freeBytes(): number;
@@ -36,7 +37,6 @@ export interface Kernels {
   checkSegment(segment: Address, bytes: number): number;
   liveAll(rows: number): Address;
   liveCopy(live: Address, rows: number): Address;
-  liveRelease(live: Address): void;
   liveKill(live: Address, row: number): number;
   liveCount(live: Address, rows: number): number;
   summarise(segment: Address): Address;
@@ -85,6 +85,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   release: true,
   sizeOf: true,
   scratchReset: true,
+  confine: true,
   reachedBytes: true,
   regionBytes: true,
   freeBytes: true,
@@ -106,7 +107,6 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   checkSegment: true,
   liveAll: true,
   liveCopy: true,
-  liveRelease: true,
   liveKill: true,
   liveCount: true,
   summarise: true,

@@ -2,8 +2,9 @@
 // the next kernel call, since memory may grow; whatever must last is copied out. After a trap the memory's
 // contents are unknown, so the instance refuses all further work.
 //
-// The memory is of the shared kind although only this thread knows it. V8 counts each growth of an ordinary memory as as
-// many new bytes as the whole memory has, and so would mark and sweep the heap after every few batches of documents.
+// The memory is of the shared kind. Other threads may have instances with the same memory, which read beside its owner
+// (instance/engine-reader.ts). V8 counts each growth of an ordinary memory as as many new bytes as the whole memory has, and so would
+// mark and sweep the heap after every few batches of documents.
 import { EngineError, statusError } from "../engine-error.js";
 import { stem } from "../stemmer.js";
 import { brokenAssertion } from "./assertion.js";
@@ -14,8 +15,11 @@ const MEMORY_PAGES_MAX = 65536; // asconfig.json: maximumMemory
 const PAGE_BYTES = 65536;
 const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything else an address
 
+/** Kernels that answer a program on a snapshot. */
+export type SnapshotQuestion = "expand" | "search" | "explain" | "company" | "nearest";
+
 export class EngineInstance {
-  readonly #memory: WebAssembly.Memory;
+  readonly memory: WebAssembly.Memory;
   readonly #kernels: Kernels;
   #view: Buffer;
   #trapped = false;
@@ -26,21 +30,18 @@ export class EngineInstance {
   #lookMs = Number.POSITIVE_INFINITY;
 
   /**
-   * Instantiates synchronously; small modules and worker threads may do so. Its memory never grows beyond
-   * `bytesMax`. Kernels that look at the time call `meanwhile` about every millisecond; it must leave this instance alone
-   * and must not throw. Throws EngineError("memory").
+   * Instantiates synchronously; small modules and worker threads may do so. Kernels that look at the time call `meanwhile` about
+   * every millisecond; it must leave this instance alone and must not throw.
    */
-  constructor(module: WebAssembly.Module, bytesMax: number, meanwhile: () => void = () => undefined) {
+  constructor(
+    module: WebAssembly.Module,
+    memory: WebAssembly.Memory,
+    meanwhile: () => void = () => undefined,
+  ) {
+    this.memory = memory;
     this.#meanwhile = meanwhile;
-    const pages = Math.floor(bytesMax / PAGE_BYTES);
-    const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
-    try {
-      this.#memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum, shared: true });
-    } catch (cause) {
-      throw new EngineError("memory", "No room for another WebAssembly memory", { cause });
-    }
     const imports = {
-      memory: this.#memory,
+      memory,
       parseNumber: (p: number, bytes: number) =>
         Number(this.view().toString("latin1", p >>> 0, (p >>> 0) + bytes)),
       stemTerm: (language: number, p: number, bytes: number, out: number, room: number) => {
@@ -56,7 +57,7 @@ export class EngineInstance {
         brokenAssertion(this.view(), text >>> 0, file >>> 0, line),
     };
     this.#kernels = kernelsOf(new WebAssembly.Instance(module, { env: imports }).exports);
-    this.#view = Buffer.from(this.#memory.buffer);
+    this.#view = Buffer.from(this.memory.buffer);
   }
 
   /** False once a kernel has trapped. */
@@ -66,12 +67,12 @@ export class EngineInstance {
 
   /** How much of the linear memory was ever in use. It never shrinks, and the system gives room for no more. */
   memoryBytes(): number {
-    return this.#trapped ? this.#memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
+    return this.#trapped ? this.memory.buffer.byteLength : this.#kernels.reachedBytes() >>> 0;
   }
 
   /** The whole memory. The view is valid until the next kernel call. */
   view(): Buffer {
-    if (this.#view.buffer !== this.#memory.buffer) this.#view = Buffer.from(this.#memory.buffer);
+    if (this.#view.buffer !== this.memory.buffer) this.#view = Buffer.from(this.memory.buffer);
     return this.#view;
   }
 
@@ -146,6 +147,13 @@ export class EngineInstance {
     }
   }
 
+  /** A copy of what a kernel answers to a program on a snapshot, before the deadline. */
+  answer(question: SnapshotQuestion, snapshot: number, program: Uint8Array, deadline: number): Uint8Array {
+    return this.before(deadline, () =>
+      this.exchange(program, (kernels, p, bytes) => kernels[question](snapshot, p, bytes)),
+    );
+  }
+
   /** Copies the input in, calls one kernel, and returns a copy of its result. */
   exchange(input: Uint8Array, kernel: (kernels: Kernels, p: number, bytes: number) => number): Uint8Array {
     const p = this.input(input);
@@ -159,6 +167,17 @@ export class EngineInstance {
     if (now > this.#deadline) throw late();
     this.#lookMs = now;
     this.#meanwhile();
+  }
+}
+
+/** A memory for an instance, which never grows beyond `bytesMax`. Throws EngineError("memory"). */
+export function newMemory(bytesMax: number): WebAssembly.Memory {
+  const pages = Math.floor(bytesMax / PAGE_BYTES);
+  const maximum = Math.min(MEMORY_PAGES_MAX, Math.max(MEMORY_PAGES, pages));
+  try {
+    return new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum, shared: true });
+  } catch (cause) {
+    throw new EngineError("memory", "No room for another WebAssembly memory", { cause });
   }
 }
 

@@ -1,0 +1,85 @@
+// The owner's side of an engine that other threads read beside it: regions that readers may still see are given back later.
+import type { EngineInstance } from "../wasm/memory.js";
+import { BOARD_BYTES, Board, type PublishedSnapshot, READERS_MAX } from "./board.js";
+
+/** What a thread needs to read an engine of another one. It can be posted. */
+export interface LentMemory {
+  readonly memory: WebAssembly.Memory;
+  /** Address of the board. */
+  readonly board: number;
+  /** The reader's place on the board. */
+  readonly reader: number;
+  /** The region that is the reader's scratch. */
+  readonly scratch: number;
+  readonly scratchBytes: number;
+}
+
+export class Sharing {
+  readonly #instance: EngineInstance;
+  readonly #boardRegion: number;
+  readonly #board: Board;
+  /** By reader. */
+  readonly #loans = new Map<number, { readonly lent: LentMemory; readonly onEnd: () => void }>();
+  /** Regions that nobody is to see any more, with the epoch since which that is so. */
+  #limbo: { readonly region: number; readonly epoch: number }[] = [];
+
+  /** Throws EngineError("memory"). */
+  constructor(instance: EngineInstance, snapshots: readonly PublishedSnapshot[]) {
+    this.#instance = instance;
+    this.#boardRegion = instance.reserve(BOARD_BYTES);
+    this.#board = new Board(instance.memory.buffer, this.#boardRegion);
+    this.#board.clear();
+    this.#board.write(snapshots);
+  }
+
+  /** A place on the board and scratch for one more reader; null when there are READERS_MAX. Throws EngineError("memory"). */
+  lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
+    let reader = 0;
+    while (this.#loans.has(reader)) reader++;
+    if (reader === READERS_MAX) return null;
+    const scratch = this.#instance.reserve(scratchBytes);
+    const lent = {
+      memory: this.#instance.memory,
+      board: this.#boardRegion,
+      reader,
+      scratch,
+      scratchBytes,
+    };
+    this.#loans.set(reader, { lent, onEnd });
+    return lent;
+  }
+
+  /** The reader is not used any more, or its thread has ended. */
+  takeBack({ reader, scratch }: LentMemory): void {
+    if (this.#loans.get(reader)?.lent.scratch !== scratch) return;
+    this.#loans.delete(reader);
+    this.#board.leave(reader);
+    this.#instance.release(scratch);
+    this.sweep();
+  }
+
+  publish(snapshots: readonly PublishedSnapshot[]): void {
+    this.#board.write(snapshots);
+  }
+
+  /** Gives back a region that the snapshots on the board do not name, as soon as no reader can see it. */
+  release(region: number): void {
+    const { epoch } = this.#board;
+    if (this.#board.isUnseenSince(epoch)) this.#instance.release(region);
+    else this.#limbo.push({ region, epoch });
+  }
+
+  /** Gives back what no reader can see any more. */
+  sweep(): void {
+    if (this.#limbo.length === 0) return;
+    const seen = this.#limbo.filter(({ epoch }) => !this.#board.isUnseenSince(epoch));
+    for (const one of this.#limbo) if (!seen.includes(one)) this.#instance.release(one.region);
+    this.#limbo = seen;
+  }
+
+  /** The owner leaves this memory. Readers that are inside keep it as it is. */
+  end(): void {
+    this.#board.end();
+    for (const { onEnd } of this.#loans.values()) onEnd();
+  }
+}
