@@ -34,7 +34,7 @@ import {
 } from "./protocol/errors.js";
 import type { StoredPage, StoredRequest } from "./protocol/operations/move.js";
 import type { NumberedModel } from "./protocol/vectors.js";
-import { DocumentCache } from "./segments/document-cache.js";
+import { DocumentCache } from "./query/document-cache.js";
 import { storedStanding } from "./segments/stored-standing.js";
 import { EnvelopeError, OtherVersionError } from "./storage/envelope.js";
 import {
@@ -277,6 +277,7 @@ export class Shard {
   #replace(uid: number, index: IndexShard, cause: unknown): void {
     if (this.#indexes.get(uid) !== index) return;
     this.#options.report(`index ${uid}: the engine failed, reopening it`, cause);
+    index.endLoans();
     this.#indexes.delete(uid);
     const reopened = this.#lane(uid).run(async () => {
       await index.close();

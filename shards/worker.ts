@@ -1,14 +1,16 @@
 // The Piscina entry of a shard's thread: opens the shard named by workerData with the first message and hands
-// messages through, those of Piscina and those of the line of reads. No logic.
+// messages through, those of Piscina, of the line of reads and of that of memories. No logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MessagePort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { move } from "piscina";
 import { collectWhenIdle, discardBuffer } from "../engine-wasm/host/instance/discards.js";
 import { EngineModule, type EngineParts } from "../engine-wasm/host/instance/engine-module.js";
 import { AnswerLine } from "./answer-line.js";
 import { handle } from "./handle.js";
+import { type Lender, MemoryLine } from "./memory-line.js";
 import { SHARD_DAMAGED, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
+import type { ShardPorts } from "./protocol/memory-line.js";
 import { encodeEmptyReply, encodeError } from "./protocol/reply.js";
 import { Shard } from "./shard.js";
 import { LevelStore } from "./storage/level-store.js";
@@ -99,11 +101,17 @@ function answerRead(request: Uint8Array): Uint8Array | Promise<Uint8Array> {
   return encodeError(new ShardError(SHARD_UNAVAILABLE, "the shard is not open"));
 }
 
-/** A request, or the thread's end of its line of reads. */
-export default async function answer(message: Uint8Array | MessagePort): Promise<unknown> {
+function lenderOf(uid: number): Lender {
+  if (shard === null) throw new ShardError(SHARD_UNAVAILABLE, "the shard is not open");
+  return shard.index(uid);
+}
+
+/** A request, or the thread's ends of its lines. */
+export default async function answer(message: Uint8Array | ShardPorts): Promise<unknown> {
   beat();
-  if (message instanceof MessagePort) {
-    line = new AnswerLine(message, answerRead);
+  if (!(message instanceof Uint8Array)) {
+    line = new AnswerLine(message.reads, answerRead);
+    new MemoryLine(message.memories, lenderOf);
     return move(encodeEmptyReply());
   }
   let reply: Uint8Array<ArrayBuffer>;

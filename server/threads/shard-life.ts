@@ -1,9 +1,12 @@
 // One life of a shard's thread, from its start to its death: a Piscina pool of one thread that is never started
 // again, so that nothing of a dead thread (queued messages, a failed start) reaches the next one. Piscina carries what
-// must keep its order; the reads have a line of their own. This is the only file of the server's threads that knows Piscina.
+// must keep its order; the reads have a line of their own, and so have memories that are borrowed. This is the only file of the server's threads that knows Piscina.
 import { MessageChannel } from "node:worker_threads";
 import { Piscina } from "piscina";
 import { builtFile } from "../../engine-wasm/host/instance/built-files.js";
+import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
+import type { ShardPorts } from "../../shards/protocol/memory-line.js";
+import { BorrowedMemories, type ReaderOf } from "./borrowed-memories.js";
 import { ReadLine } from "./read-line.js";
 
 /** A message with an ArrayBuffer of its own, which moves to the other thread: do not use it afterwards. */
@@ -15,6 +18,7 @@ export interface ShardLifeOptions {
   readonly workerData: unknown;
   /** The worker's module; by default shards/worker.js of this build. */
   readonly workerFile: string | undefined;
+  readonly readerOf: ReaderOf;
   /** Called once, before the requests inside are rejected. */
   readonly onEnd: () => void;
   /** The thread threw while no request was inside. */
@@ -31,10 +35,11 @@ export class ShardLife {
   /** Resolves when the thread is gone. */
   readonly #gone: Promise<void>;
   readonly #line: ReadLine;
+  readonly #memories: BorrowedMemories;
   #ended = false;
   #inside = 0;
 
-  constructor({ number, workerData, workerFile, onEnd, onError }: ShardLifeOptions) {
+  constructor({ number, workerData, workerFile, readerOf, onEnd, onError }: ShardLifeOptions) {
     this.number = number;
     this.#onEnd = onEnd;
     this.#pool = new Piscina({
@@ -53,10 +58,13 @@ export class ShardLife {
     this.#pool.on("error", onError);
     const [thread] = this.#pool.threads;
     this.#gone = new Promise((resolve) => thread?.once("exit", () => resolve()) ?? resolve());
-    const { port1, port2 } = new MessageChannel();
-    this.#line = new ReadLine(port1);
+    const reads = new MessageChannel();
+    const memories = new MessageChannel();
+    this.#line = new ReadLine(reads.port1);
+    this.#memories = new BorrowedMemories(memories.port1, readerOf);
+    const ports: ShardPorts = { reads: reads.port2, memories: memories.port2 };
     // The first message to the thread; when it fails, so will the next one, or the thread has ended.
-    this.#pool.run(port2, { transferList: [port2] }).catch(() => undefined);
+    this.#pool.run(ports, { transferList: [ports.reads, ports.memories] }).catch(() => undefined);
   }
 
   /** The thread has ended or is being ended. */
@@ -94,12 +102,22 @@ export class ShardLife {
     return this.#line.ask(request, flow);
   }
 
+  /** See BorrowedMemories. */
+  reader(uid: number): EngineReader | null {
+    return this.#ended ? null : this.#memories.reader(uid);
+  }
+
+  readerFailed(uid: number): void {
+    if (!this.#ended) this.#memories.failed(uid);
+  }
+
   /** Ends the thread, whatever it is doing; resolves when it is gone. */
   end(): Promise<void> {
     if (!this.#ended) {
       this.#ended = true; // first, for ending the thread calls this again
       this.#onEnd();
       this.#line.close(new Error("the shard's thread has ended"));
+      this.#memories.close();
       void this.#pool.destroy(); // may never resolve for a thread that has exited by itself
     }
     return this.#gone;

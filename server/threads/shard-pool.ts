@@ -2,9 +2,11 @@
 // as bytes and threads only as lives.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import type { ReaderOf } from "./borrowed-memories.js";
 import { ShardEndedError } from "./shard-errors.js";
 import { type Message, ShardLife } from "./shard-life.js";
 
@@ -25,6 +27,8 @@ export interface ShardPoolOptions {
   readonly shards: number;
   /** Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive. */
   readonly workerData: (shard: number, beats: Int32Array) => unknown;
+  /** By default no index is read on this thread. */
+  readonly readerOf?: ReaderOf;
   /** A request that a new thread must answer before anything else is sent to it. */
   readonly ping: () => Message;
   /** Throws when the answer to a ping is a refusal. */
@@ -92,6 +96,16 @@ export class ShardPool {
     return (this.#threads[shard] as ShardThread).read(request, flow);
   }
 
+  /** Reads what an index has in a shard, on this thread. Null while the index has no reader, see BorrowedMemories. */
+  reader(shard: number, uid: number): EngineReader | null {
+    return (this.#threads[shard] as ShardThread).reader(uid);
+  }
+
+  /** A reader of the index has failed, so that its reads go to the shards for a while. */
+  readerFailed(uid: number): void {
+    for (const thread of this.#threads) thread.readerFailed(uid);
+  }
+
   /** Refuses new requests, waits for those inside, sends a last one to each thread and ends them. */
   async close(last: () => Message): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close(last())));
@@ -154,6 +168,14 @@ class ShardThread {
     return this.#through((life) => life.read(request, flow));
   }
 
+  reader(uid: number): EngineReader | null {
+    return this.#state === "open" ? this.#life.reader(uid) : null;
+  }
+
+  readerFailed(uid: number): void {
+    this.#life.readerFailed(uid);
+  }
+
   async #through(send: (life: ShardLife) => Promise<Uint8Array>): Promise<Uint8Array> {
     if (this.#inside >= this.#options.limits.shardQueueRequestsMax) {
       this.#refused++;
@@ -198,11 +220,12 @@ class ShardThread {
     this.#stillLooks = 0;
     this.#hasBeaten = false;
     this.#beatsSeen = Atomics.load(this.#beats, 0);
-    const { workerData, workerFile, log } = this.#options;
+    const { workerData, workerFile, readerOf = noReader, log } = this.#options;
     return new ShardLife({
       number: ++this.#lives,
       workerData: workerData(this.#shard, this.#beats),
       workerFile,
+      readerOf,
       onEnd: () => this.#onEnd(),
       onError: (error) => log.error({ err: error, shard: this.#shard }, "shard thread failed"),
     });
@@ -277,6 +300,10 @@ class ShardThread {
       timer.abort();
     }
   }
+}
+
+function noReader(): null {
+  return null;
 }
 
 function unavailable(problem: string, cause?: unknown): SkeinError {

@@ -3,6 +3,7 @@
 
 import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
+import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { IndexStats, OpenReply, ShardSchema, VectorPolicy } from "../protocol/control.js";
 import type { AllSeqsRequest, ExportLines } from "../protocol/export.js";
 import type { FetchedDocument, FetchRequest, GetRequest } from "../protocol/fetch.js";
@@ -24,6 +25,7 @@ import type {
 } from "../protocol/vectors.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import { Lane } from "./lane.js";
+import { READER_SCRATCH_BYTES, READER_SCRATCH_DOCUMENT_BYTES } from "./limits.js";
 import { changeSchema, openIndex } from "./open-index.js";
 import { Reader } from "./read/reader.js";
 import type { IndexHome, ShardIndexState } from "./state.js";
@@ -268,9 +270,26 @@ export class IndexShard {
     void this.#maintenance.stop();
   }
 
+  /** See Engine.lend. Throws ShardError SHARD_UNAVAILABLE and EngineError("memory"). */
+  lend(onEnd: () => void): LentMemory | null {
+    this.#state.checkOpen();
+    const { engine, liveDocs } = this.#state;
+    return engine.lend(READER_SCRATCH_BYTES + liveDocs * READER_SCRATCH_DOCUMENT_BYTES, onEnd);
+  }
+
+  takeBack(lent: LentMemory): void {
+    this.#state.engine.takeBack(lent);
+  }
+
+  /** No other thread reads in the memory of the index any more. */
+  endLoans(): void {
+    this.#state.engine.end();
+  }
+
   /** Ends background work, refuses waiting writes and waits for the one under way. Idempotent. */
   async close(): Promise<void> {
     this.#state.closed = true;
+    this.endLoans();
     this.#writer.close();
     await this.#maintenance.stop();
     await this.#lane.idle();

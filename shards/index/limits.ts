@@ -33,3 +33,10 @@ export const GARBAGE_SHARE_MAX = 0.1;
 export const WRITE_RESULT_BYTES_MAX = 256 * 1024 * 1024;
 /** Largest segment whose pieces go into the manifest's own batch. */
 export const BATCH_SEGMENT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * What a reader in another thread has for its intermediate results, and for each document more. A query that needs more is answered by
+ * the shard. Room that no query needs takes no memory of the machine's.
+ */
+export const READER_SCRATCH_BYTES = 256 * 1024;
+export const READER_SCRATCH_DOCUMENT_BYTES = 64;

@@ -2,7 +2,7 @@
 // than everything else that is done to show it. A kept document is never out of date, because what is stored under a uid
 // and a sequence number does not change. The cache has two halves: a document that is used moves to the young half, and
 // when the young half is full the old one is dropped. So the documents that were not used for longest go first.
-import type { DocumentRecord } from "./document-record.js";
+import type { DocumentRecord } from "../segments/document-record.js";
 
 const BYTES_MAX = 8 * 1024 * 1024;
 /** Memory that a record takes beside its JSON, for its objects and its place in the map. */

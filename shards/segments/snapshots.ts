@@ -51,18 +51,22 @@ export class Snapshots {
   publish(generation: number, entries: readonly LiveSegment[], maxSeq: number): void {
     takeEntries(entries);
     const address = this.#engine.setSnapshot(engineEntries(entries));
-    if (this.#snapshots.length > 0 && this.newest.generation === generation)
-      this.#drop(this.#snapshots.pop()!);
+    const isReplaced = this.#snapshots.length > 0 && this.newest.generation === generation;
+    const replaced = isReplaced ? this.#snapshots.pop()! : null;
     this.#snapshots.push({ generation, entries, address, maxSeq });
+    this.#show();
+    if (replaced !== null) this.#drop(replaced);
   }
 
   /** Drops the snapshots that a read of `oldestGeneration` or later cannot get. True when there were any. */
   retire(oldestGeneration: number): boolean {
-    const before = this.count;
-    while (this.#snapshots.length > 1 && this.#snapshots[1]!.generation <= oldestGeneration) {
-      this.#drop(this.#snapshots.shift()!);
-    }
-    return this.count < before;
+    let count = 0;
+    while (count + 1 < this.count && this.#snapshots[count + 1]!.generation <= oldestGeneration) count++;
+    if (count === 0) return false;
+    const retired = this.#snapshots.splice(0, count);
+    this.#show();
+    for (const snapshot of retired) this.#drop(snapshot);
+    return true;
   }
 
   /**
@@ -74,6 +78,12 @@ export class Snapshots {
     for (const snapshot of this.#snapshots) {
       snapshot.address = this.#engine.setSnapshot(engineEntries(snapshot.entries));
     }
+    this.#show();
+  }
+
+  /** Shows readers in other threads what there is. It comes before anything that is not shown is freed. */
+  #show(): void {
+    this.#engine.publish(this.#snapshots.map(({ generation, address }) => ({ generation, address })));
   }
 
   #drop(snapshot: Snapshot): void {

@@ -1,5 +1,5 @@
 // The vectors that queries were compared with lately, of all indexes of a shard: a query reads hundreds of them. The cache has
-// two halves, like that of the documents (segments/document-cache.ts).
+// two halves, like that of the documents (query/document-cache.ts).
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { VectorRecord } from "./vector-record.js";
 

@@ -10,7 +10,6 @@ import type { PageReply, PageRequest } from "../../protocol/page.js";
 import type { ProgramRequest } from "../../protocol/program.js";
 import type { NearestRequest, SampledDocument, SampleRequest } from "../../protocol/vectors.js";
 import { FittingDocuments } from "../../query/fitting.js";
-import { Highlighter } from "../../query/highlight.js";
 import {
   EXPORT_BYTES,
   EXPORT_FIRST_GROUP,
@@ -19,7 +18,8 @@ import {
   FETCH_GROUP_BYTES,
   FETCH_GROUP_MAX,
 } from "../../query/limits.js";
-import { project, projectionOf, WHOLE } from "../../query/project.js";
+import { project, WHOLE } from "../../query/project.js";
+import { type Show, shower } from "../../query/shown-document.js";
 import { type DocumentRecord, decodeDocument } from "../../segments/document-record.js";
 import { documentKey } from "../../storage/keyspace.js";
 import type { ShardIndexState } from "../state.js";
@@ -101,7 +101,7 @@ export class Reader {
 
   /** The first documents, as they are shown, up to the one that does not fit. */
   #fitting(seqs: readonly number[], options: FetchOptions): FetchedDocument[] | Promise<FetchedDocument[]> {
-    const show = this.#shower(options);
+    const show = shower(options, this.#state.schema.analysis, this.#workbench);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
     if (seqs.length > FETCH_DIRECT_MAX) return this.#fitGroups(seqs, show, fitting);
     for (const seq of seqs) if (!fitting.add(show(this.#shown(seq)))) break;
@@ -111,7 +111,7 @@ export class Reader {
   /** Group by group, so that what will not fit is not read. */
   async #fitGroups(
     seqs: readonly number[],
-    show: (record: DocumentRecord | null) => FetchedDocument,
+    show: Show,
     fitting: FittingDocuments,
   ): Promise<FetchedDocument[]> {
     let bytes = 0;
@@ -126,25 +126,6 @@ export class Reader {
       group = Math.min(Math.max(1, group), FETCH_GROUP_MAX);
     }
     return fitting.documents;
-  }
-
-  #shower({
-    fields,
-    excludeFields,
-    highlight,
-  }: FetchOptions): (record: DocumentRecord | null) => FetchedDocument {
-    const projection = projectionOf(fields, excludeFields);
-    const workbench = this.#workbench;
-    const highlighter =
-      highlight === undefined ? null : new Highlighter(highlight, this.#state.schema.analysis, workbench);
-    return (record) => {
-      if (record === null) return { id: NOTHING, document: NOTHING, highlight: NOTHING };
-      return {
-        id: Buffer.from(record.id),
-        document: project(record, projection, workbench),
-        highlight: highlighter === null ? NOTHING : highlighter.highlight(record.raw),
-      };
-    };
   }
 
   /** The newest committed version of a document, empty when there is none. */

@@ -1,7 +1,7 @@
 // A stand-in for a shard's worker: answers with the request, or dies or fails as its first byte says.
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { MessagePort, threadId, workerData } from "node:worker_threads";
+import { threadId, workerData } from "node:worker_threads";
 import { move } from "piscina";
 import { AnswerLine } from "../../../../dist/shards/answer-line.js";
 
@@ -24,8 +24,8 @@ if (dieDir !== undefined && shard === 0) {
 }
 
 export default async function echo(request) {
-  if (request instanceof MessagePort) {
-    new AnswerLine(request, answer);
+  if (!(request instanceof Uint8Array)) {
+    new AnswerLine(request.reads, answer);
     return new Uint8Array(0);
   }
   return move(await answer(request));

@@ -1,6 +1,6 @@
 // What the cache of shown documents keeps, and that it stays within its bytes.
 import { expect, it } from "vitest";
-import { DocumentCache } from "../../../../shards/segments/document-cache.js";
+import { DocumentCache } from "../../../../shards/query/document-cache.js";
 
 const record = (bytes: number) => ({ internal: false, id: "a", raw: new Uint8Array(bytes) });
 

@@ -1,0 +1,63 @@
+// The shard's end of the line on which one other thread borrows memories of indexes. When that thread ends, everything is taken back.
+import type { MessagePort } from "node:worker_threads";
+import type { LentMemory } from "../engine-wasm/host/instance/sharing.js";
+import type { MemoryNotice, MemoryRequest } from "./protocol/memory-line.js";
+
+/** An index whose memory can be lent. */
+export interface Lender {
+  /** Null when enough threads have it. `onEnd` is called once when the index leaves that memory. */
+  lend(onEnd: () => void): LentMemory | null;
+  takeBack(lent: LentMemory): void;
+}
+
+interface Loan {
+  readonly lender: Lender;
+  readonly lent: LentMemory;
+}
+
+export class MemoryLine {
+  readonly #port: MessagePort;
+  readonly #lenderOf: (uid: number) => Lender;
+  readonly #loans = new Map<number, Loan>();
+  #lastLoan = 0;
+
+  /** `lenderOf` throws for an index that cannot be read now. */
+  constructor(port: MessagePort, lenderOf: (uid: number) => Lender) {
+    this.#port = port;
+    this.#lenderOf = lenderOf;
+    port.on("message", (request: MemoryRequest) => {
+      if (request.kind === "borrow") this.#send(this.#lend(request.uid));
+      else this.#takeBack(request.loan);
+    });
+    port.on("close", () => {
+      for (const loan of [...this.#loans.keys()]) this.#takeBack(loan);
+    });
+  }
+
+  #lend(uid: number): MemoryNotice {
+    const loan = ++this.#lastLoan;
+    try {
+      const lender = this.#lenderOf(uid);
+      const lent = lender.lend(() => this.#ended(uid, loan));
+      if (lent === null) return { kind: "refused", uid };
+      this.#loans.set(loan, { lender, lent });
+      return { kind: "lent", uid, loan, lent };
+    } catch {
+      return { kind: "refused", uid }; // whatever stands in the way, a read that comes as a message is told
+    }
+  }
+
+  #takeBack(loan: number): void {
+    const known = this.#loans.get(loan);
+    this.#loans.delete(loan);
+    known?.lender.takeBack(known.lent);
+  }
+
+  #ended(uid: number, loan: number): void {
+    if (this.#loans.delete(loan)) this.#send({ kind: "ended", uid, loan });
+  }
+
+  #send(notice: MemoryNotice): void {
+    this.#port.postMessage(notice);
+  }
+}

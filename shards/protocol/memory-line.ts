@@ -1,0 +1,22 @@
+// The ports that a shard's thread gets, and messages by which another thread borrows the memory of an index to read in it. They are objects, since a memory is no bytes.
+import type { MessagePort } from "node:worker_threads";
+import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
+
+/** The first message to a shard's thread: its ends of two lines of one other thread. */
+export interface ShardPorts {
+  readonly reads: MessagePort;
+  readonly memories: MessagePort;
+}
+
+/** To the shard. */
+export type MemoryRequest =
+  | { readonly kind: "borrow"; readonly uid: number }
+  /** The memory of this loan is not read any more. */
+  | { readonly kind: "return"; readonly loan: number };
+
+/** From the shard. */
+export type MemoryNotice =
+  | { readonly kind: "lent"; readonly uid: number; readonly loan: number; readonly lent: LentMemory }
+  | { readonly kind: "refused"; readonly uid: number }
+  /** The index has moved to another memory, or was unloaded. */
+  | { readonly kind: "ended"; readonly uid: number; readonly loan: number };

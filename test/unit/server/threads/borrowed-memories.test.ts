@@ -1,0 +1,114 @@
+// The line on which a thread borrows memories of indexes, with both of its ends and real engines: when a reader is made, when it goes, and
+// that everything is given back.
+import { MessageChannel } from "node:worker_threads";
+import { afterEach, expect, test } from "vitest";
+import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
+import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
+import type { LentMemory } from "../../../../engine-wasm/host/instance/sharing.js";
+import { BorrowedMemories } from "../../../../server/threads/borrowed-memories.js";
+import { MemoryLine } from "../../../../shards/memory-line.js";
+import { loadEngine } from "../../engine/load-engine.js";
+
+const module = await loadEngine();
+const open: BorrowedMemories[] = [];
+afterEach(() => {
+  for (const memories of open.splice(0)) memories.close();
+});
+
+interface Line {
+  readonly memories: BorrowedMemories;
+  readonly engines: Map<number, Engine>;
+  /** Loans that were made and not taken back. */
+  readonly lent: Set<LentMemory>;
+}
+
+function line(
+  indexes: number,
+  readerOf = (lent: LentMemory): EngineReader | null => module.reader(lent),
+): Line {
+  const engines = new Map(Array.from({ length: indexes }, (_, uid) => [uid, module.engine()]));
+  const lent = new Set<LentMemory>();
+  const { port1, port2 } = new MessageChannel();
+  new MemoryLine(port2, (uid) => {
+    const engine = engines.get(uid);
+    if (engine === undefined) throw new Error("no such index");
+    return {
+      lend: (onEnd) => {
+        const memory = engine.lend(4096, onEnd);
+        if (memory !== null) lent.add(memory);
+        return memory;
+      },
+      takeBack: (memory) => {
+        for (const one of lent)
+          if (one.scratch === memory.scratch && one.memory === memory.memory) lent.delete(one);
+        engine.takeBack(memory);
+      },
+    };
+  });
+  const memories = new BorrowedMemories(port1, readerOf);
+  open.push(memories);
+  return { memories, engines, lent };
+}
+
+/** Messages in both directions have arrived. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** How many reads it takes until there is a reader; null: more than a hundred. */
+async function readsUntilReader({ memories }: Line, uid: number): Promise<number | null> {
+  for (let reads = 1; reads <= 100; reads++) {
+    if (memories.reader(uid) !== null) return reads;
+    await settled();
+  }
+  return null;
+}
+
+test("an index gets a reader when it is read often, another one at once when it has moved", async () => {
+  const one = line(2);
+  expect(await readsUntilReader(one, 0)).toBe(9);
+  expect(one.memories.reader(1)).toBeNull();
+  const reader = one.memories.reader(0)!;
+  one.engines.get(0)!.renew([]);
+  expect(reader.ended).toBe(true);
+  await settled();
+  expect(await readsUntilReader(one, 0)).toBe(2);
+  expect(one.memories.reader(0)!.ended).toBe(false);
+});
+
+test("a reader that failed is given back, and the index has none for a while", async () => {
+  const one = line(1);
+  await readsUntilReader(one, 0);
+  one.memories.failed(0);
+  await settled();
+  expect(one.lent.size).toBe(0);
+  expect(await readsUntilReader(one, 0)).toBeNull();
+});
+
+test("what is refused, or cannot be read here, is not asked for again and again", async () => {
+  expect(await readsUntilReader(line(0), 7)).toBeNull();
+  let made = 0;
+  const none = line(1, () => {
+    made++;
+    return null;
+  });
+  expect(await readsUntilReader(none, 0)).toBeNull();
+  expect([made, none.lent.size]).toEqual([1, 0]);
+});
+
+test("of many indexes those used least recently lose their readers", async () => {
+  const many = line(260);
+  for (let uid = 0; uid < 260; uid++) expect(await readsUntilReader(many, uid)).toBe(9);
+  await settled();
+  expect(many.lent.size).toBe(256);
+  expect([many.memories.reader(3), many.memories.reader(4)?.ended]).toEqual([null, false]);
+});
+
+test("a line that closes gives everything back", async () => {
+  const one = line(3);
+  for (const uid of [0, 1, 2]) await readsUntilReader(one, uid);
+  expect(one.lent.size).toBe(3);
+  one.memories.close();
+  while (one.lent.size > 0) await settled();
+  expect(one.memories.reader(0)).toBeNull();
+});
