@@ -121,7 +121,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const analyserOf: AnalyserOf = (record) => textAnalyser(workbench, viewOf(record));
   const jobs = new Jobs(log);
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
-  const parts = { engine, jobs, answers, limits, log, recorder };
+  const parts = { engine, workbench, jobs, answers, limits, log, recorder };
   const onOpened = (uid: number): void => embedders.opened(uid);
   const onWritten = (uid: number): void => embedders.written(uid);
   const cluster = await startShards({ dataDir, shards, durability, ...parts, onOpened, onWritten });

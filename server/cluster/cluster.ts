@@ -2,10 +2,15 @@
 // take: reads, writes, moments for backups, health. Holds nothing itself and is passed to nobody whole.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
+import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { encodePing, encodeShutdown } from "../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
+import { LocalDocuments } from "../local/local-documents.js";
+import { LocalReads } from "../local/local-reads.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import { QueryLoad } from "../threads/query-load.js";
@@ -24,6 +29,7 @@ export interface ClusterOptions {
   readonly shards: number;
   readonly durability: "fsync" | "os";
   readonly engine: EngineModule;
+  readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
   readonly limits: Limits;
@@ -47,7 +53,7 @@ export interface Cluster {
 
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { dataDir, shards, durability, engine, jobs, answers, limits, log, recorder } = options;
+  const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { onOpened = unheard, onWritten = unheard } = options;
   const queries = new QueryLoad();
   const turns = new TenantTurns();
@@ -63,6 +69,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       beats,
       queries: queries.shared,
     }),
+    readerOf: (lent) => readerOf(engine, lent, log),
     ping: encodePing,
     checkPing: decodeEmptyReply,
     limits,
@@ -80,6 +87,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     onOpened,
   });
   const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
+  const local = new LocalReads(
+    pool,
+    new LocalDocuments(workbench, limits.shownDocumentsBytesMax),
+    limits,
+    recorder.localReads,
+  );
   try {
     await pool.start();
   } catch (error) {
@@ -88,7 +101,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
   return {
     indexes,
-    reads: new Reads(indexes, calls, queries, turns, limits),
+    reads: new Reads(indexes, calls, local, queries, turns, limits),
     writes: new Writes(indexes, calls, jobs, log, onWritten),
     calls,
     moments: new ShardMoments(calls, log),
@@ -98,6 +111,15 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await pool.close(encodeShutdown);
     },
   };
+}
+
+function readerOf(engine: EngineModule, lent: LentMemory, log: Logger): EngineReader | null {
+  try {
+    return engine.reader(lent);
+  } catch (error) {
+    log.warn({ err: error }, "no reader of an index could be made; its queries go to the shards");
+    return null;
+  }
 }
 
 function unheard(): void {}

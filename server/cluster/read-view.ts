@@ -14,6 +14,7 @@ import {
   type SearchResult,
   seqsOfResult,
 } from "../../engine-wasm/host/programs/search-result.js";
+import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import {
   decodeAllSeqsReply,
   decodeExportReply,
@@ -34,6 +35,7 @@ import {
   encodeExpandRequest,
   encodeExplainRequest,
   encodeSearchRequest,
+  type ProgramRequest,
 } from "../../shards/protocol/program.js";
 import {
   decodeEmbedReply,
@@ -44,6 +46,8 @@ import {
   encodeSimilarities,
   type WeightedTerm,
 } from "../../shards/protocol/vectors.js";
+import type { FetchThere } from "../local/local-documents.js";
+import type { LocalReads, LocalView } from "../local/local-reads.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
@@ -76,6 +80,13 @@ export type CallShard = <T>(
   subject?: Subject,
 ) => Promise<T>;
 
+/** How a view comes to what it reads. */
+export interface ReadWays {
+  readonly call: CallShard;
+  /** For small indexes. */
+  readonly local: LocalReads;
+}
+
 export class ReadView {
   readonly generation: number;
   /** Whose phases the questions belong to. */
@@ -85,6 +96,8 @@ export class ReadView {
   readonly #remembered: IndexState["remembered"];
   readonly #shards: number;
   readonly #call: CallShard;
+  /** Null for a large index. */
+  readonly #local: LocalReads | null;
   /** See TenantTurns. */
   readonly nextTurn: () => Promise<void>;
   readonly #deadline: number;
@@ -95,7 +108,7 @@ export class ReadView {
   constructor(
     index: IndexState,
     shards: number,
-    call: CallShard,
+    { call, local }: ReadWays,
     nextTurn: () => Promise<void>,
     deadline: number,
     onReleased: () => void,
@@ -105,6 +118,7 @@ export class ReadView {
     this.#remembered = index.remembered;
     this.#shards = shards;
     this.#call = call;
+    this.#local = local.takes(index.documents) ? local : null;
     this.nextTurn = nextTurn;
     this.#deadline = deadline;
     this.#onReleased = onReleased;
@@ -141,18 +155,22 @@ export class ReadView {
 
   /** What the dictionary of each shard answers, by its number. */
   expand(program: ExpandProgram): Promise<ExpandResult[]> {
-    return this.#askAll(
-      encodeExpandRequest(this.#request(encodeExpand(program))),
-      (reply) => decodeExpandResult(decodeResult(reply), program),
+    return this.#answers(
+      "expand",
+      encodeExpand(program),
+      encodeExpandRequest,
+      (result) => decodeExpandResult(result, program),
       this.#subject("expand", program),
     );
   }
 
   /** In how many documents of each shard the words and candidates stand together, by the shard's number. */
   company(program: CompanyProgram): Promise<CompanyResult[]> {
-    return this.#askAll(
-      encodeCompanyRequest(this.#request(encodeCompany(program))),
-      (reply) => decodeCompanyResult(decodeResult(reply), program),
+    return this.#answers(
+      "company",
+      encodeCompany(program),
+      encodeCompanyRequest,
+      (result) => decodeCompanyResult(result, program),
       this.#subject("company", program),
     );
   }
@@ -160,21 +178,28 @@ export class ReadView {
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
-    return this.#askAll(
-      encodeSearchRequest(this.#request(encodeSearch(program))),
-      (reply) => decodeSearchResult(decodeResult(reply), program),
+    return this.#answers(
+      "search",
+      encodeSearch(program),
+      encodeSearchRequest,
+      (result) => decodeSearchResult(result, program),
       this.#subject("search", program),
     );
   }
 
   /**
    * `search`, and with it the documents of those rows of each shard that are likely to be on the page: with one shard
-   * all of them, with several most; the others are to be fetched.
+   * all of them, with several most; the others are to be fetched. Those of a small index are fetched where they are needed.
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
+    const encoded = encodeSearch(program);
+    const known = this.#local?.everywhere(this.#localView, "search", encoded) ?? null;
+    if (known !== null) {
+      return { results: known.map((result) => decodeSearchResult(result, program)), documents: NO_DOCUMENTS };
+    }
     const window = likelyRows(page, this.#shards);
-    const request = encodePage({ ...this.#request(encodeSearch(program)), ...window, options: page.options });
+    const request = encodePage({ ...this.#request(encoded), ...window, options: page.options });
     const documents = new Map<number, FetchedDocument>();
     const results = await this.#askAll(
       request,
@@ -192,9 +217,16 @@ export class ReadView {
 
   /** The sequence numbers of the rows of one shard, in the order of its result. */
   seqsFound(shard: number, program: SearchProgram): Promise<Float64Array> {
-    const request = encodeSearchRequest(this.#request(encodeSearch(program)));
-    const decode = (reply: Uint8Array) => seqsOfResult(decodeResult(reply), 0, Number.POSITIVE_INFINITY);
-    return this.#call(shard, request, decode, this.#subject("search", program));
+    const decode = (result: Uint8Array) => seqsOfResult(result, 0, Number.POSITIVE_INFINITY);
+    const encoded = encodeSearch(program);
+    return this.#answer(
+      "search",
+      shard,
+      encoded,
+      encodeSearchRequest,
+      decode,
+      this.#subject("search", program),
+    );
   }
 
   /**
@@ -202,9 +234,10 @@ export class ReadView {
    * the result.
    */
   explain(shard: number, program: SearchProgram, seqs: readonly number[]): Promise<(ExplainedRow | null)[]> {
-    const request = encodeExplainRequest(this.#request(encodeExplain(program, seqs)));
-    const decode = (reply: Uint8Array) => decodeExplainResult(decodeResult(reply), program, seqs);
-    return this.#call(shard, request, decode, this.#subject("explain", [program, seqs]));
+    const decode = (result: Uint8Array) => decodeExplainResult(result, program, seqs);
+    const encoded = encodeExplain(program, seqs);
+    const subject = this.#subject("explain", [program, seqs]);
+    return this.#answer("explain", shard, encoded, encodeExplainRequest, decode, subject);
   }
 
   /**
@@ -233,6 +266,12 @@ export class ReadView {
 
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */
   fetch(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
+    const fetchThere: FetchThere = (some, wanted) => this.#fetchThere(shard, some, wanted);
+    if (this.#local === null) return fetchThere(seqs, options);
+    return this.#local.documents.show(this.#index.record, seqs, options, fetchThere);
+  }
+
+  #fetchThere(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
     const request = encodeFetch({ uid: this.#index.record.uid, seqs: [...seqs], ...options });
     return this.#call(
       shard,
@@ -261,7 +300,41 @@ export class ReadView {
     );
   }
 
-  #request(program: Uint8Array) {
+  get #localView(): LocalView {
+    const { record, generations } = this.#index;
+    const { generation } = this;
+    return { uid: record.uid, generation, oldestGeneration: generations.oldest, deadline: this.#deadline };
+  }
+
+  /** What a shard answers to an encoded program. */
+  async #answer<T>(
+    question: SnapshotQuestion,
+    shard: number,
+    program: Uint8Array,
+    encode: (request: ProgramRequest) => Message,
+    decode: (result: Uint8Array) => T,
+    subject: Subject,
+  ): Promise<T> {
+    const known = this.#local?.one(this.#localView, shard, question, program) ?? null;
+    if (known !== null) return decode(known);
+    const request = encode(this.#request(program));
+    return this.#call(shard, request, (reply) => decode(decodeResult(reply)), subject);
+  }
+
+  /** What each shard answers to an encoded program, by its number. */
+  async #answers<T>(
+    question: SnapshotQuestion,
+    program: Uint8Array,
+    encode: (request: ProgramRequest) => Message,
+    decode: (result: Uint8Array) => T,
+    subject: Subject,
+  ): Promise<T[]> {
+    const known = this.#local?.everywhere(this.#localView, question, program) ?? null;
+    if (known !== null) return known.map(decode);
+    return this.#askAll(encode(this.#request(program)), (reply) => decode(decodeResult(reply)), subject);
+  }
+
+  #request(program: Uint8Array): ProgramRequest {
     const oldestGeneration = this.#index.generations.oldest;
     const { uid } = this.#index.record;
     return { uid, generation: this.generation, oldestGeneration, deadline: this.#deadline, program };
@@ -287,6 +360,8 @@ export class ReadView {
     return Promise.all(answers);
   }
 }
+
+const NO_DOCUMENTS: ReadonlyMap<number, FetchedDocument> = new Map();
 
 /** Of more rows than this no shard sends documents before it is known who has the best rows. */
 const LIKELY_ROWS_MAX = 32;

@@ -2,6 +2,7 @@
 // for a read and stays open as long as the read goes on.
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
+import type { LocalReads } from "../local/local-reads.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
@@ -11,11 +12,12 @@ import type { TenantTurns } from "../threads/tenant-turns.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale } from "./index-state.js";
 import type { IndexUse, OpenIndexes } from "./open-indexes.js";
-import { ReadView } from "./read-view.js";
+import { type CallShard, ReadView } from "./read-view.js";
 
 export class Reads {
   readonly #indexes: OpenIndexes;
   readonly #calls: ShardCalls;
+  readonly #local: LocalReads;
   /** The shards are told how many queries are being answered. */
   readonly #queries: QueryLoad;
   /** For long work on this thread. */
@@ -25,12 +27,14 @@ export class Reads {
   constructor(
     indexes: OpenIndexes,
     calls: ShardCalls,
+    local: LocalReads,
     queries: QueryLoad,
     turns: TenantTurns,
     limits: Pick<Limits, "searchMsMax">,
   ) {
     this.#indexes = indexes;
     this.#calls = calls;
+    this.#local = local;
     this.#queries = queries;
     this.turns = turns;
     this.#limits = limits;
@@ -67,11 +71,12 @@ export class Reads {
 
   #view({ state, end }: IndexUse, nextTurn: () => Promise<void>, trace?: QueryTrace): ReadView {
     const { tenant } = state.record;
+    const call: CallShard = (shard, request, decode, subject) =>
+      this.#calls.read(shard, tenant, nextTurn, request, decode, subject);
     return new ReadView(
       state,
       this.shards,
-      (shard, request, decode, subject) =>
-        this.#calls.read(shard, tenant, nextTurn, request, decode, subject),
+      { call, local: this.#local },
       nextTurn,
       searchDeadline(this.#limits),
       end,

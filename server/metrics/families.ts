@@ -149,6 +149,16 @@ export const NUMBERS: readonly NumberFamily[] = [
   },
   {
     type: "counter",
+    name: "local_reads_total",
+    help: "Reads of small indexes that the HTTP thread answered in the shards' memories, or left to the shards.",
+    labels: ["result"],
+    samples: ({ localReads }) => [
+      [{ result: "answered" }, localReads.answered],
+      [{ result: "left" }, localReads.left],
+    ],
+  },
+  {
+    type: "counter",
     name: "cache_requests_total",
     help: "What caches were asked for and whether they had it.",
     labels: ["cache", "result"],

@@ -75,6 +75,13 @@ export class LogMeter {
   dropped = 0;
 }
 
+/** Reads of small indexes that the HTTP thread tried to do itself. */
+export class LocalReadMeter {
+  answered = 0;
+  /** They were asked of the shards. */
+  left = 0;
+}
+
 /** What the audit log has taken. */
 export class AuditMeter {
   lines = 0;
@@ -85,6 +92,7 @@ export class AuditMeter {
 export class Recorder {
   readonly queryLog = new LogMeter();
   readonly audit = new AuditMeter();
+  readonly localReads = new LocalReadMeter();
   readonly answerCache = new CacheMeter();
   readonly expansionCache = new CacheMeter();
   readonly embeddingCache = new CacheMeter();

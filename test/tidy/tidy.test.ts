@@ -20,7 +20,7 @@ function room(path: string): string {
   return isHall ? path : folder;
 }
 
-const SHARD_DOORS = ["shards/protocol", "shards/analysis", "shards/storage"];
+const SHARD_DOORS = ["shards/protocol", "shards/query", "shards/storage"];
 
 function engineDoor(target: string): boolean {
   return target.startsWith("engine-wasm/host/") || target === "engine-wasm/assembly/layout.ts";

@@ -1,4 +1,4 @@
-// Preloaded into the server process of poison.test.ts (node --import): in a shard's thread the search kernel comes to a
+// Preloaded into the server process of poison.test.ts (node --import): the search kernel comes to a
 // bad end when its program holds one of the words below, the way a defect of the engine would. The product knows
 // nothing of it.
 import { isMainThread } from "node:worker_threads";
@@ -15,16 +15,17 @@ const ENDS = {
   },
 };
 
-if (!isMainThread) {
-  WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
-    construct(RealInstance, [module, imports]) {
-      const { exports } = new RealInstance(module, imports);
-      const search = (snapshot, program, bytes) => {
-        const text = Buffer.from(imports.env.memory.buffer, program, bytes).toString("latin1");
-        for (const [word, end] of Object.entries(ENDS)) if (text.includes(word)) end();
-        return exports.search(snapshot, program, bytes);
-      };
-      return { exports: { ...exports, search } };
-    },
-  });
-}
+/** On the HTTP thread, too, where a trap is an end that the server survives. */
+const ends = isMainThread ? { poisontrap: ENDS.poisontrap } : ENDS;
+
+WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+  construct(RealInstance, [module, imports]) {
+    const { exports } = new RealInstance(module, imports);
+    const search = (snapshot, program, bytes) => {
+      const text = Buffer.from(imports.env.memory.buffer, program, bytes).toString("latin1");
+      for (const [word, end] of Object.entries(ends)) if (text.includes(word)) end();
+      return exports.search(snapshot, program, bytes);
+    };
+    return { exports: { ...exports, search } };
+  },
+});

@@ -26,7 +26,15 @@ beforeAll(async () => {
   const recorder = new Recorder();
   const answers = new AnswerCache(0, recorder.answerCache);
   const engine = await loadEngine("checked");
-  const parts = { engine, jobs, answers, limits: DEFAULT_LIMITS, log, recorder };
+  const parts = {
+    engine,
+    workbench: engine.workbench(),
+    jobs,
+    answers,
+    limits: DEFAULT_LIMITS,
+    log,
+    recorder,
+  };
   cluster = await startCluster({ dataDir, shards: 2, durability: "os", ...parts });
   const { indexes, writes, moments } = cluster;
   const limits = DEFAULT_LIMITS;

@@ -5,13 +5,24 @@ import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand
 import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { IndexState } from "../../../../server/cluster/index-state.js";
 import { type CallShard, ReadView } from "../../../../server/cluster/read-view.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { LocalDocuments } from "../../../../server/local/local-documents.js";
+import { LocalReads } from "../../../../server/local/local-reads.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
+import { loadEngine } from "../../engine/load-engine.js";
 import { makeRecord } from "../record.js";
 
 const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], candidates: [] };
 /** An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both programs. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
+
+const NO_LOCAL_READS = new LocalReads(
+  { count: 1, reader: () => null, readerFailed: () => undefined },
+  new LocalDocuments((await loadEngine("checked")).workbench(), 0),
+  DEFAULT_LIMITS,
+  new Recorder().localReads,
+);
 
 /** A view of an empty index in one shard whose searches end at `deadline`. */
 function viewUntil(deadline: number): ReadView {
@@ -23,7 +34,7 @@ function viewUntil(deadline: number): ReadView {
   return new ReadView(
     state,
     1,
-    call,
+    { call, local: NO_LOCAL_READS },
     async () => undefined,
     deadline,
     () => undefined,

@@ -38,6 +38,7 @@ describe("import of lines without documents", () => {
       shards: 1,
       durability: "os",
       engine,
+      workbench,
       jobs: new Jobs(log),
       answers: new AnswerCache(0, recorder.answerCache),
       limits,

@@ -122,6 +122,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
       shards,
       durability: "os",
       engine,
+      workbench,
       jobs: new Jobs(log),
       answers: new AnswerCache(0, recorder.answerCache),
       limits,
