@@ -17,6 +17,9 @@ import { type FeedSettings, readFeedSettings } from "./sources/feed-settings.js"
 import { ADMIN_KEY_TEXT } from "./tenants/admin-key.js";
 import { DEFAULT_PLAN, type Plan, readPlan } from "./tenants/plans.js";
 
+/** auto: the best that loads here; uws: either build of uWebSockets.js; the others: that one and nothing else. */
+const HTTP_CHOICES = ["auto", "uws", "uwsjs", "uws-pack", "node"] as const;
+
 export interface Config {
   readonly host: string;
   /** 0: any free port. */
@@ -38,8 +41,7 @@ export interface Config {
   readonly rankingWithout: ReadonlySet<Signal>;
   readonly durability: "fsync" | "os";
   readonly logLevel: LogLevel;
-  /** auto: uWebSockets.js where it loads, else node:http. */
-  readonly http: "auto" | "uws" | "node";
+  readonly http: (typeof HTTP_CHOICES)[number];
   /** checked: with assertions, for tests and for looking into a fault. */
   readonly engine: "release" | "checked";
   /** Origins that browsers may call from; "*" for all; null sends no CORS headers. */
@@ -141,7 +143,12 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     env: "SKEIN_METRICS_KEY",
     description: "key that GET /metrics asks for (none: it is open)",
   },
-  { name: "http", argument: "<auto|uws|node>", env: "SKEIN_HTTP", description: "HTTP front-end (auto)" },
+  {
+    name: "http",
+    argument: `<${HTTP_CHOICES.join("|")}>`,
+    env: "SKEIN_HTTP",
+    description: "HTTP front-end (auto)",
+  },
   {
     name: "engine",
     argument: "<release|checked>",
@@ -194,7 +201,7 @@ export function loadConfig(
     rankingWithout: signals(given("ranking_without")),
     durability: choice(given("durability"), ["fsync", "os"], "fsync"),
     logLevel: choice(given("log_level"), LOG_LEVELS, "info"),
-    http: choice(given("http"), ["auto", "uws", "node"], "auto"),
+    http: choice(given("http"), HTTP_CHOICES, "auto"),
     engine: choice(given("engine"), ["release", "checked"], "release"),
     ...inFile(fileName, () => readFileOnly(file, fileName)),
     limits: { ...inFile(fileName, () => readLimits(file)), ...memoryLimit(given("memory_limit")) },

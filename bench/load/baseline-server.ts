@@ -1,8 +1,12 @@
-// The bare HTTP server to compare with: a uWebSockets.js handler that reads a body, parses its JSON and sends a fixed
-// number of bytes. Run as a process of its own: `node baseline-server.js BYTES`; prints its address.
+// The bare HTTP server to compare with: a uWebSockets.js handler, of the build that the server takes, that reads a body, parses
+// its JSON and sends a fixed number of bytes. Run as a process of its own: `node baseline-server.js BYTES`; prints its address.
 
-import * as uws from "uWebSockets.js";
+import { loadUws, reasonsText, UWS_BUILDS } from "../../server/http/uws.js";
+import { DEFAULT_LIMITS } from "../../server/limits.js";
 
+const { loaded, reasons } = await loadUws(UWS_BUILDS, DEFAULT_LIMITS.headerBytesMax);
+if (loaded === null) throw new Error(`uWebSockets.js does not load here: ${reasonsText(reasons)}`);
+const { uws } = loaded;
 const reply = Buffer.alloc(Number(process.argv[2]), "x");
 const app = uws.App();
 app.post("/*", (response) => {

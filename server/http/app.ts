@@ -1,4 +1,4 @@
-// The HTTP front-end on uWebSockets.js, the only file that knows it. Its rules, kept here: a request is only
+// The HTTP front-end on uWebSockets.js, the only file that uses it (uws.ts loads it). Its rules, kept here: a request is only
 // readable inside its callback (so everything is copied first), body chunks are only valid inside theirs, a
 // response must not be touched after it was aborted or ended, and writes belong inside cork.
 
@@ -20,8 +20,7 @@ import {
   type ReadHeader,
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
-
-type Uws = typeof import("uWebSockets.js");
+import type { Uws } from "./uws.js";
 
 /** Refuses to share the port with another process (LIBUS_LISTEN_EXCLUSIVE_PORT). */
 const EXCLUSIVE_PORT = 1;
@@ -39,16 +38,6 @@ interface UntypedApp {
   removeChildAppDescriptor(descriptor: unknown): void;
 }
 type App = UntypedApp & Pick<TemplatedApp, "any" | "close">;
-
-/** The library, or the reason why it cannot be loaded here (no binary for this Node version or libc). */
-export async function loadUws(headerBytesMax: number): Promise<Uws | Error> {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax);
-  try {
-    return await import("uWebSockets.js");
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
 
 /** Starts listening. Rejects when the address cannot be used. */
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {

@@ -30,7 +30,7 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   events: async () => eventsTarget(),
   "query-log": async () => queryLogTarget(),
   understanding: async () => understandingTarget(),
-  interface: () => interfaceTarget("uws", 1_500),
+  interface: () => interfaceTarget("auto", 1_500),
   "interface-node": () => interfaceTarget("node", 300),
   tokens: async () => tokenTarget(await loadEngine("checked")),
 };

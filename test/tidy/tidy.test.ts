@@ -105,7 +105,7 @@ const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
 
 /** A thread pool has two ends: the file that owns the threads and the file that runs in them. */
 const FOREIGN_ENGINES: Record<string, string[]> = {
-  "uWebSockets.js": ["server/http/app.ts", "bench/load/baseline-server.ts"],
+  "uWebSockets.js": ["server/http/uws.ts", "server/http/app.ts"],
   piscina: [
     "server/threads/shard-life.ts",
     "shards/worker.ts",

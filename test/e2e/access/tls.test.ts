@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { FIRST_PAIR, SECOND_PAIR, type TestPair } from "../world/certificates.js";
 import { ADMIN_KEY, TestServer } from "../world/harness.js";
 import { runProgram } from "../world/program.js";
+import { TRANSPORTS } from "../world/transports.js";
 
 const CA = [FIRST_PAIR.certificate, SECOND_PAIR.certificate];
 const THINGS = { fields: [{ name: "title", type: "string" }] };
@@ -57,7 +58,7 @@ async function statusLine(socket: TLSSocket): Promise<string> {
   return String(data).split("\r\n")[0]!;
 }
 
-describe.each(["uws", "node"] as const)("https over %s", (http) => {
+describe.each(TRANSPORTS)("https over %s", (http) => {
   const folder = makeFolder();
   const files = filesIn(folder);
   const flags = ["--tls-cert", files.cert];
@@ -175,7 +176,7 @@ describe.each(["uws", "node"] as const)("https over %s", (http) => {
   });
 });
 
-describe.each(["uws", "node"] as const)("the start and the stop over %s", (http) => {
+describe.each(TRANSPORTS)("the start and the stop over %s", (http) => {
   test.each<[string, (files: PairFiles) => string[], RegExp]>([
     ["one without the other", ({ cert }) => ["--tls-cert", cert], /--tls-cert needs tls_key/],
     [

@@ -1,12 +1,13 @@
-// What is said of documents that are refused, and which document a path means. Runs on both HTTP implementations.
+// What is said of documents that are refused, and which document a path means. Runs on each HTTP implementation.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, TestServer } from "../world/harness.js";
+import { TRANSPORTS } from "../world/transports.js";
 
 const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const NDJSON = { "content-type": "application/x-ndjson" };
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-describe.each(["uws", "node"] as const)("refused documents over %s", (http) => {
+describe.each(TRANSPORTS)("refused documents over %s", (http) => {
   let server: TestServer;
 
   beforeAll(async () => {

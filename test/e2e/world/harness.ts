@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { builtFile } from "../../../engine-wasm/host/instance/built-files.js";
 import { OpenApiContract } from "./openapi-contract.js";
 import type { Reply, ReplyBody } from "./reply.js";
+import type { Transport } from "./transports.js";
 
 export const MAIN = builtFile("server/cli/main.js");
 const START_MS_MAX = 60_000;
@@ -22,7 +23,8 @@ export interface StartOptions {
   shards?: number;
   /** Kept by `stop`, removed by `close`; a fresh temporary directory when left out. */
   dataDir?: string;
-  http?: "uws" | "node";
+  /** What carries HTTP; the best that loads here when left out. */
+  http?: Transport | "auto";
   logLevel?: string;
   /** What the configuration file says; without it there is none. */
   config?: object;
@@ -86,7 +88,7 @@ export class TestServer {
   async launch(): Promise<void> {
     if (!existsSync(MAIN)) throw new Error("dist/ is missing: run `npm run build` before these tests");
     this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
-    const { shards = 2, http = "uws", logLevel = "info", env = {} } = this.options;
+    const { shards = 2, http = "auto", logLevel = "info", env = {} } = this.options;
     const flags = [...this.configFlags(), ...(this.options.flags ?? [])];
     const args = ["--port", "0", "--data-dir", this.dataDir, "--shards", String(shards)];
     const child = spawn(
@@ -330,10 +332,10 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The environment without settings of the machine at hand. "uws" takes what the platform offers. */
-function cleanEnvironment(http: "uws" | "node", extra: Record<string, string>): NodeJS.ProcessEnv {
+/** The environment without settings of the machine at hand. */
+function cleanEnvironment(http: string, extra: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SKEIN_"));
-  return { ...Object.fromEntries(inherited), SKEIN_HTTP: http === "node" ? "node" : "auto", ...extra };
+  return { ...Object.fromEntries(inherited), SKEIN_HTTP: http, ...extra };
 }
 
 function onLines(stream: NodeJS.ReadableStream, take: (line: string) => void): void {

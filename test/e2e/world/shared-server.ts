@@ -2,6 +2,7 @@
 // each of its topics, and no topic starts a server of its own.
 import { afterAll, beforeAll, expect } from "vitest";
 import { type StartOptions, TestServer } from "./harness.js";
+import { TRANSPORTS, type Transport } from "./transports.js";
 
 interface SharedOptions extends StartOptions {
   /** The file fails when the server has logged an error by its end. */
@@ -26,10 +27,10 @@ export function sharedServer(
   return server;
 }
 
-/** One for each implementation of HTTP, as rows of describe.each. */
+/** One for each implementation of HTTP that loads here, the best first and node:http last, as rows of describe.each. */
 export function serverOverEachHttp(
   options: SharedOptions,
   prepare?: (server: TestServer) => Promise<unknown>,
-): [http: "uws" | "node", server: TestServer][] {
-  return (["uws", "node"] as const).map((http) => [http, sharedServer({ ...options, http }, prepare)]);
+): [http: Transport, server: TestServer][] {
+  return TRANSPORTS.map((http) => [http, sharedServer({ ...options, http }, prepare)]);
 }

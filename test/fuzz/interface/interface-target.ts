@@ -13,7 +13,7 @@ import { World } from "./world.js";
 const CHAPTER_REQUESTS = 300;
 const SAMPLED_REQUESTS = 20_000;
 
-export async function interfaceTarget(http: "uws" | "node", casesInTests: number): Promise<Target> {
+export async function interfaceTarget(http: "auto" | "node", casesInTests: number): Promise<Target> {
   const world = await World.start(http);
   const operations = operationsOf(world.document);
   const generator = new Generator(world, operations);

@@ -7,7 +7,13 @@ import { pathToFileURL } from "node:url";
 import { PACKAGE_FOLDER } from "../../../engine-wasm/host/instance/built-files.js";
 import { shownPrefix } from "../../../server/tenants/keys.js";
 import { makeToken } from "../../../server/tenants/search-token.js";
-import { ADMIN_KEY, type CallOptions, eventually, TestServer } from "../../e2e/world/harness.js";
+import {
+  ADMIN_KEY,
+  type CallOptions,
+  eventually,
+  type StartOptions,
+  TestServer,
+} from "../../e2e/world/harness.js";
 import { OpenApiContract } from "../../e2e/world/openapi-contract.js";
 import type { Reply } from "../../e2e/world/reply.js";
 import type { Way } from "./exchange.js";
@@ -93,7 +99,7 @@ export class World {
     this.contract = OpenApiContract.of(openapi);
   }
 
-  static async start(http: "uws" | "node"): Promise<World> {
+  static async start(http: StartOptions["http"]): Promise<World> {
     const guard = pathToFileURL(join(PACKAGE_FOLDER, "test/fuzz/interface/no-way-out.mjs")).href;
     const server = await TestServer.start({
       http,

@@ -1,0 +1,67 @@
+// What carries HTTP: the best that loads on the machine that runs the tests, or exactly what was asked for. One log line says so.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { runProgram } from "../world/program.js";
+import { serverOverEachHttp, sharedServer } from "../world/shared-server.js";
+import { MISSING, TRANSPORTS } from "../world/transports.js";
+
+const UWS = TRANSPORTS.filter((transport) => transport !== "node");
+const REASON = expect.stringMatching(/^.+$/);
+
+/** What the server has said of its transport. */
+function said(log: Record<string, unknown>[]): Record<string, unknown>[] {
+  return log.filter(({ transport }) => transport !== undefined);
+}
+
+describe("a server that may choose", () => {
+  const server = sharedServer({ shards: 1 });
+
+  test("takes the best that loads here, and says once which and why none before it", async () => {
+    expect((await server.get("/v1/indexes")).status).toBe(200);
+    const [transport] = TRANSPORTS;
+    const before = MISSING.filter((build) => transport !== "uws-pack" || build === "uwsjs");
+    expect(said(server.log)).toEqual([
+      expect.objectContaining({
+        level: transport === "node" ? "warn" : "info",
+        transport,
+        configured: "auto",
+        notLoaded: Object.fromEntries(before.map((build) => [build, REASON])),
+      }),
+    ]);
+  });
+});
+
+describe.each(serverOverEachHttp({ shards: 1 }))("a server told to use %s", (transport, server) => {
+  test("does", async () => {
+    expect((await server.get("/v1/indexes")).status).toBe(200);
+    expect(said(server.log)).toEqual([
+      expect.objectContaining({ level: "info", transport, configured: transport, notLoaded: {} }),
+    ]);
+  });
+});
+
+describe("a server told to use what does not load here", () => {
+  test.each(UWS.length === 0 ? ["uws", ...MISSING] : MISSING)("does not start: %s", async (http) => {
+    const folder = mkdtempSync(join(tmpdir(), "skein-transports-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const args = [
+      "serve",
+      "--port",
+      "0",
+      "--data-dir",
+      "data",
+      "--log-level",
+      "silent",
+      "--admin-key",
+      "12345678",
+    ];
+    const run = await runProgram("server/cli/main.js", args, { folder, env: { SKEIN_HTTP: http } });
+    expect([run.code, run.out]).toEqual([2, ""]);
+    const builds = http === "uws" ? "uwsjs: .+; uws-pack" : http;
+    expect(run.err).toMatch(
+      new RegExp(`^skein: uWebSockets\\.js does not load here: ${builds}: [^\\n]+\\n$`),
+    );
+  });
+});

@@ -1,0 +1,30 @@
+// What can carry HTTP on this machine, the best first: found out by loading it here, not by asking the product.
+import { createRequire } from "node:module";
+
+export type Transport = "uwsjs" | "uws-pack" | "node";
+
+const load = createRequire(import.meta.url);
+const [major] = process.versions.node.split(".");
+
+async function loads(loading: () => unknown): Promise<boolean> {
+  try {
+    await loading();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const uwsjs = await loads(() => load(`@uwsjs/${process.platform}-${process.arch}-${major}`));
+const uwsPack = await loads(() => import("uWebSockets.js"));
+
+/** At least node:http. */
+export const TRANSPORTS: readonly Transport[] = [
+  ...(uwsjs ? (["uwsjs"] as const) : []),
+  ...(uwsPack ? (["uws-pack"] as const) : []),
+  "node",
+];
+/** Those of uWebSockets.js that do not load here. */
+export const MISSING: readonly Transport[] = (["uwsjs", "uws-pack"] as const).filter(
+  (build) => !TRANSPORTS.includes(build),
+);

@@ -1,0 +1,45 @@
+// Which build of uWebSockets.js is loaded, with the real packages: what loads here differs between machines, the rules do not.
+import { describe, expect, test } from "vitest";
+import { loadUws, reasonsText, UWS_BUILDS } from "../../../../server/http/uws.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+
+const load = (...builds: (typeof UWS_BUILDS)[number][]) => loadUws(builds, DEFAULT_LIMITS.headerBytesMax);
+
+describe.each(UWS_BUILDS)("the build %s", (build) => {
+  test("is a library with all that the server uses, or a reason of one line", async () => {
+    const { loaded, reasons } = await load(build);
+    if (loaded === null) {
+      expect(Object.keys(reasons)).toEqual([build]);
+      expect(reasons[build]).toMatch(/^[^\n]*(Cannot find|GLIBC|node_modules|shared library)[^\n]*$/);
+      return;
+    }
+    expect([loaded.build, reasons]).toEqual([build, {}]);
+    const { App, SSLApp, us_listen_socket_close, us_socket_local_port } = loaded.uws;
+    expect([App, SSLApp, us_listen_socket_close, us_socket_local_port].map((part) => typeof part)).toEqual(
+      Array(4).fill("function"),
+    );
+  });
+});
+
+describe("of several builds", () => {
+  test.each([[UWS_BUILDS], [UWS_BUILDS.toReversed()]])(
+    "%j the first that loads is taken, with a reason for each before it",
+    async (builds) => {
+      const alone = await Promise.all(builds.map((build) => load(build)));
+      const first = alone.findIndex(({ loaded }) => loaded !== null);
+      const { loaded, reasons } = await load(...builds);
+      expect(loaded?.build).toBe(builds[first]);
+      expect(Object.keys(reasons)).toEqual(first < 0 ? builds : builds.slice(0, first));
+    },
+  );
+
+  test("none is tried when none is allowed", async () => {
+    expect(await load()).toEqual({ loaded: null, reasons: {} });
+  });
+});
+
+test("reasons are told in one line, by build", () => {
+  expect(reasonsText({ uwsjs: "no such file", "uws-pack": "no binary" })).toBe(
+    "uwsjs: no such file; uws-pack: no binary",
+  );
+});
