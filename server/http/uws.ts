@@ -56,10 +56,14 @@ export function reasonsText(reasons: UwsSearch["reasons"]): string {
 }
 
 /**
- * What the system's loader or Node said, on one line: the list of files that asked for a missing one follows it, and uws-pack
- * puts a general hint and an empty line before it.
+ * What the system's loader or Node said, on one line. Node's list of the files that asked for a missing one follows it; uws-pack
+ * puts a general hint, an empty line and the error's name before it.
  */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.split("\n\n").at(-1)!.split("\n")[0]!;
+  return message
+    .split("\n\n")
+    .at(-1)!
+    .split("\n")[0]!
+    .replace(/^\w*Error: /, "");
 }
