@@ -1,7 +1,7 @@
 // More requests than the server may hold: the surplus gets 503 with Retry-After at once, nothing is lost or kept, and
 // it answers as before when the burst is over. Clients that are slow or silent are cut off and hold nobody up.
 import { describe, expect, test } from "vitest";
-import { eventually, sleep, type TestServer } from "../world/harness.js";
+import { eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";
 import { serverOverEachHttp } from "../world/shared-server.js";
 
@@ -19,13 +19,13 @@ const LIMITS = {
   unsentBytesMax: UNSENT_MAX,
   rememberedAnswersBytesMax: 1, // the queries of a burst are few
 };
-const SERVERS = serverOverEachHttp({ shards: 2, config: { limits: LIMITS } }, (server) =>
-  server.createIndex(
-    "things",
-    { fields: [{ name: "title", type: "string", facet: true }] },
-    Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` })),
-  ),
-);
+const SERVERS = serverOverEachHttp({ shards: 2, config: { limits: LIMITS } }, async (server) => {
+  await server.createIndex("things", { fields: [{ name: "title", type: "string", facet: true }] });
+  // A training that meets a burst is refused as requests are, and tried again later; the log calls that an error.
+  expectStatus(await server.patch("/v1/indexes/things/settings", { embedder: { source: "none" } }), 200);
+  const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
+  expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents }), 200);
+});
 
 /** These wait until all of many large uploads have arrived, however long that takes. */
 const PATIENT = serverOverEachHttp({ shards: 1, config: { limits: { bodyIdleMsMax: 300_000 } } }, (server) =>
