@@ -2,7 +2,7 @@
 // tests. It is slower and otherwise behaves alike.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, type Socket, Server as TcpServer } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
 import { type CertificatePair, TLS_VERSION_MIN } from "../edge/certificate.js";
@@ -66,8 +66,9 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
     server.listen(options.port, options.host, resolve);
   });
   let closed: Promise<void> | null = null;
+  // HTTP's own `close` would also cut the connections that are idle just now.
   const stop = (): Promise<void> => {
-    closed ??= new Promise((resolve) => server.close(() => resolve()));
+    closed ??= new Promise((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
     return closed;
   };
   return {

@@ -248,8 +248,17 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
     ]);
   });
 
-  test("at SIGTERM running requests are answered, new ones are not taken, and the exit code is 0", async () => {
+  test("at SIGTERM running requests are answered, new ones get 503 on open connections, and the exit code is 0", async () => {
+    const idle = await server.socket();
+    const readiness = async (): Promise<string> => {
+      if (idle.closed) return "closed";
+      const answer = Promise.race([once(idle, "data"), once(idle, "close")]);
+      idle.write("GET /health/ready HTTP/1.1\r\nhost: x\r\n\r\n");
+      return String((await answer)[0]).slice(0, 12);
+    };
+    expect(await readiness()).toBe("HTTP/1.1 200");
     const socket = await server.socket();
+    onTestFinished(() => void socket.destroy());
     const body = '{"q":"thing"}';
     socket.write(
       `POST /v1/indexes/things/query HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_KEY}\r\n` +
@@ -261,6 +270,8 @@ describe.each(SERVERS)("start and stop over %s", (http, server) => {
       async () => server.log.some((entry) => entry.msg === "stopping"),
       "the log says stopping",
     );
+    expect(await readiness()).toBe("HTTP/1.1 503");
+    idle.destroy();
     const answer = once(socket, "data");
     socket.write(body.slice(5));
     expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/);
