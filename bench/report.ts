@@ -180,7 +180,7 @@ function baselineTable({ replyBytes, repeated, different, bare }: Baseline): str
     return `| ${name} | ${cells.join(" | ")} | ${remembered === null ? "" : share(remembered)} |`;
   };
   return [
-    `A trivial query on 100 documents beside a bare uWebSockets.js handler; ${replyBytes} bytes an answer, 32 clients in one process (which limits the bare one).`,
+    `A trivial query on 100 documents beside a bare handler of the same HTTP library; ${replyBytes} bytes an answer, 32 clients in one process (which limits the bare one).`,
     "",
     "| | requests/s | per server CPU s | remembered |",
     "| --- | --- | --- | --- |",

@@ -1,4 +1,4 @@
-// The cost of HTTP itself: trivial queries on a small index beside a bare uWebSockets.js handler that parses the same
+// The cost of HTTP itself: trivial queries on a small index beside a bare handler of the same HTTP library that parses the same
 // JSON and sends the same number of bytes, one after the other with the same client. The same query again and again is
 // answered from memory; queries with different filters are not.
 
