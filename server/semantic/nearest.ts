@@ -39,14 +39,12 @@ export async function nearestDocuments(
   const known = new Set(likely.map(({ seq }) => seq));
   const documents = [...likely, ...others.filter(({ seq }) => !known.has(seq))];
   const similarities = await similaritiesOf(readView, query, documents);
-  const near = likely
-    .flatMap(({ shard, seq }) => {
-      const similarity = similarities.get(seq);
-      return similarity === undefined ? [] : [{ shard, seq, similarity }];
-    })
-    .sort(nearestFirst)
-    .slice(0, wanted);
-  return { near, similarities };
+  const near: Nearest["near"][number][] = [];
+  for (const { shard, seq } of likely) {
+    const similarity = similarities.get(seq);
+    if (similarity !== undefined) near.push({ shard, seq, similarity });
+  }
+  return { near: near.sort(nearestFirst).slice(0, wanted), similarities };
 }
 
 /**
@@ -69,30 +67,74 @@ function nearestFirst(a: SimilarDocument, b: SimilarDocument): number {
   return b.similarity - a.similarity || b.seq - a.seq;
 }
 
-/** Of the documents with the most similar codes over all shards, those with the largest estimates, in any order. */
-function mostLikely(
+/** A document and about how similar it is. */
+interface LikelyDocument extends PlacedDocument {
+  readonly estimate: number;
+}
+
+/**
+ * Of the documents with the most similar codes over all shards, those with the largest estimates, in any order; of equal ones
+ * those with the largest sequence numbers. Shards tell of a thousand documents, so only those that are kept become objects.
+ */
+export function mostLikely(
   byShard: readonly NearestResult[],
   similarMax: number,
   count: number,
-): (PlacedDocument & { estimate: number })[] {
-  const all = byShard.flatMap(({ seqs, distances, estimates }, shard) =>
-    Array.from(seqs, (seq, i) => ({
-      shard,
-      seq,
-      distance: distances[i] as number,
-      estimate: estimates[i] as number,
-    })),
-  );
-  if (byShard.length > 1) all.sort((a, b) => a.distance - b.distance || b.seq - a.seq);
-  const similar = all.slice(0, similarMax);
-  if (similar.length <= count) return similar;
-  // Sorting the bare estimates takes a tenth of the time that sorting the documents by them would take.
-  const least = Float32Array.from(similar, ({ estimate }) => estimate)
-    .sort()
-    .at(-count) as number;
-  const above = similar.filter(({ estimate }) => estimate > least);
-  const equal = similar.filter(({ estimate }) => estimate === least).sort((a, b) => b.seq - a.seq);
-  return [...above, ...equal.slice(0, count - above.length)];
+): LikelyDocument[] {
+  const { shards, seqs, estimates } = mostSimilar(byShard, similarMax);
+  const least = leastOfLargest(estimates, count);
+  const likely: LikelyDocument[] = [];
+  const equal: LikelyDocument[] = [];
+  for (let i = 0; i < estimates.length; i++) {
+    const estimate = estimates[i]!;
+    if (estimate >= least)
+      (estimate > least ? likely : equal).push({ shard: shards[i]!, seq: seqs[i]!, estimate });
+  }
+  equal.sort((a, b) => b.seq - a.seq);
+  for (const document of equal) if (likely.length < count) likely.push(document);
+  return likely;
+}
+
+/** Documents of several shards, one in each place. */
+interface SimilarCodes {
+  readonly shards: Uint16Array;
+  readonly seqs: Float64Array;
+  readonly estimates: Float32Array;
+}
+
+/** The first `max` documents over all shards. Each shard's are in order: the most similar code first, then the largest seq. */
+function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
+  const all = byShard.reduce((sum, { seqs }) => sum + seqs.length, 0);
+  const length = Math.min(all, max);
+  const similar = {
+    shards: new Uint16Array(length),
+    seqs: new Float64Array(length),
+    estimates: new Float32Array(length),
+  };
+  const next = byShard.map(() => 0);
+  for (let rank = 0; rank < length; rank++) {
+    let best = -1;
+    let [bestDistance, bestSeq] = [0, 0];
+    for (let shard = 0; shard < byShard.length; shard++) {
+      const { seqs, distances } = byShard[shard]!;
+      const at = next[shard]!;
+      if (at === seqs.length) continue;
+      const [distance, seq] = [distances[at]!, seqs[at]!];
+      if (best >= 0 && (distance > bestDistance || (distance === bestDistance && seq < bestSeq))) continue;
+      [best, bestDistance, bestSeq] = [shard, distance, seq];
+    }
+    similar.shards[rank] = best;
+    similar.seqs[rank] = bestSeq;
+    similar.estimates[rank] = byShard[best]!.estimates[next[best]!++]!;
+  }
+  return similar;
+}
+
+/** The least of the `count` largest numbers; of fewer numbers the least. Infinity when there are none. */
+function leastOfLargest(numbers: Float32Array, count: number): number {
+  if (numbers.length === 0 || count === 0) return Number.POSITIVE_INFINITY;
+  // Bare numbers are sorted ten times as fast as documents by their numbers.
+  return numbers.slice().sort()[Math.max(0, numbers.length - count)]!;
 }
 
 async function similaritiesOf(

@@ -77,11 +77,17 @@ function addVectors(sum: Float64Array, vectors: Uint8Array): void {
 /** The query and the mean of the documents, each with length 1, added up to length 1. */
 function sumOf(query: Float32Array, mean: Float64Array): Float32Array {
   const length = lengthOf(mean);
-  const sum = Float64Array.from(query, (value, i) => value + (length === 0 ? 0 : mean[i]! / length));
-  const whole = lengthOf(sum);
-  return whole === 0 ? query : Float32Array.from(sum, (value) => value / whole);
+  if (length > 0) for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! /= length;
+  for (let i = 0; i < VECTOR_SIZE; i++) mean[i]! += query[i]!;
+  const whole = lengthOf(mean);
+  if (whole === 0) return query;
+  const sum = new Float32Array(VECTOR_SIZE);
+  for (let i = 0; i < VECTOR_SIZE; i++) sum[i] = mean[i]! / whole;
+  return sum;
 }
 
 function lengthOf(vector: Float64Array): number {
-  return Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  let squares = 0;
+  for (let i = 0; i < vector.length; i++) squares += vector[i]! * vector[i]!;
+  return Math.sqrt(squares);
 }
