@@ -9,11 +9,11 @@ import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/p
 import { decodeNearestResult, type NearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import {
-  decodeSearchResult,
   decodingOfSearchResult,
   type SearchResult,
   seqsOfResult,
 } from "../../engine-wasm/host/programs/search-result.js";
+import { finished } from "../../engine-wasm/host/steps.js";
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import {
   decodeAllSeqsReply,
@@ -182,7 +182,7 @@ export class ReadView {
       "search",
       encodeSearch(program),
       encodeSearchRequest,
-      (result) => decodeSearchResult(result, program),
+      (result) => finished(decodingOfSearchResult(result, program)),
       this.#subject("search", program),
     );
   }
@@ -196,7 +196,10 @@ export class ReadView {
     const encoded = encodeSearch(program);
     const known = this.#local?.everywhere(this.#localView, "search", encoded) ?? null;
     if (known !== null) {
-      return { results: known.map((result) => decodeSearchResult(result, program)), documents: NO_DOCUMENTS };
+      const results: SearchResult[] = [];
+      for (const result of known)
+        results.push(await inTurns(decodingOfSearchResult(result, program), this.nextTurn));
+      return { results, documents: NO_DOCUMENTS };
     }
     const window = likelyRows(page, this.#shards);
     const request = encodePage({ ...this.#request(encoded), ...window, options: page.options });

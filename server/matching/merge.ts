@@ -83,8 +83,8 @@ function* mergingOfRows(
     if (best === undefined) break;
     heads[bestShard] = results[bestShard]!.rows.at(++next[bestShard]!);
     if (rank < offset) continue;
-    const { keys: _, ...row } = best;
-    winners.push({ shard: bestShard, ...row });
+    const { seq, textMatch, bonus, matched, neighbour, hasWord, pinned } = best;
+    winners.push({ shard: bestShard, seq, textMatch, bonus, matched, neighbour, hasWord, pinned });
   }
   return winners;
 }

@@ -102,7 +102,7 @@ const ROWS_A_STEP = 1_000;
 /** With all rows decoded. Throws a RangeError when the bytes are not the answer to `program`. */
 export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): DecodedSearchResult {
   const result = finished(decodingOfSearchResult(bytes, program));
-  return { ...result, rows: [...result.rows] };
+  return { ...result, rows: Array.from(result.rows, (row) => ({ ...row, keys: row.keys })) };
 }
 
 /** The result in small steps, for a deep page has many rows. The bytes must stay as they are. */
@@ -164,20 +164,51 @@ class EncodedRows implements SearchRows {
     const textMatch = reader.f64();
     const bonus = reader.f64();
     const flags = reader.u8();
-    return {
-      seq,
-      textMatch,
-      bonus,
-      matched: (flags & ROW_MATCHED) !== 0,
-      neighbour: (flags & ROW_NEIGHBOUR) !== 0,
-      hasWord: (flags & ROW_HAS_WORD) !== 0,
-      pinned: (flags & ROW_PINNED) !== 0,
-      keys: this.#sort.map((key) => decodeSortValue(reader, key)),
-    };
+    return new EncodedRow(seq, textMatch, bonus, flags, reader, this.#sort);
   }
 
   *[Symbol.iterator](): Iterator<SearchRow> {
     for (let i = 0; i < this.length; i++) yield this.at(i)!;
+  }
+}
+
+/** A row whose keys are decoded when they are asked for: the rows of a single shard are in order already. */
+class EncodedRow implements SearchRow {
+  readonly matched: boolean;
+  readonly neighbour: boolean;
+  readonly hasWord: boolean;
+  readonly pinned: boolean;
+  readonly #reader: ByteReader;
+  readonly #keysAt: number;
+  readonly #sort: readonly SortKey[];
+  #keys: readonly SortValue[] | null = null;
+
+  /** `reader`: of the result, at the row's keys. */
+  constructor(
+    readonly seq: number,
+    readonly textMatch: number,
+    readonly bonus: number,
+    flags: number,
+    reader: ByteReader,
+    sort: readonly SortKey[],
+  ) {
+    this.matched = (flags & ROW_MATCHED) !== 0;
+    this.neighbour = (flags & ROW_NEIGHBOUR) !== 0;
+    this.hasWord = (flags & ROW_HAS_WORD) !== 0;
+    this.pinned = (flags & ROW_PINNED) !== 0;
+    this.#reader = reader;
+    this.#keysAt = reader.at;
+    this.#sort = sort;
+  }
+
+  get keys(): readonly SortValue[] {
+    this.#keys ??= this.#decodedKeys();
+    return this.#keys;
+  }
+
+  #decodedKeys(): SortValue[] {
+    this.#reader.seek(this.#keysAt);
+    return this.#sort.map((key) => decodeSortValue(this.#reader, key));
   }
 }
 
