@@ -18,6 +18,7 @@ import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
 import type { Winner } from "../matching/merge.js";
 import type { QueryPlan } from "../matching/plan.js";
 import type { IndexView } from "../schema/index-view.js";
+import type { Similarities } from "../semantic/similarities.js";
 import type { QueryWord } from "../words/query-text.js";
 
 export interface WordExplanation {
@@ -69,7 +70,7 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
 /** The program that was answered, and how near documents are to the query. */
 interface Searched {
   readonly program: SearchProgram;
-  readonly similarities: ReadonlyMap<number, number>;
+  readonly similarities: Similarities;
 }
 
 /** The hits, each with an explanation, or with null when its row is gone meanwhile. `winners` are their rows in the same order. */
@@ -96,9 +97,7 @@ export async function explainHits<Hit>(
     return {
       ...(hits[i] as Hit),
       explanation:
-        row === null
-          ? null
-          : explanation(row, program, text.words, view, similarities.get(seq) ?? null, causes),
+        row === null ? null : explanation(row, program, text.words, view, similarities.of(seq), causes),
     };
   });
 }

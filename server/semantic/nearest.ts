@@ -4,6 +4,7 @@ import type { NearestResult } from "../../engine-wasm/host/programs/nearest-resu
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { SimilarDocument } from "./fusion.js";
+import { Similarities } from "./similarities.js";
 
 /** So many documents with the most similar codes are looked at. */
 const CODES_MAX = 1000;
@@ -18,11 +19,13 @@ export interface PlacedDocument {
   readonly seq: number;
 }
 
+export interface NearDocument extends SimilarDocument, PlacedDocument {}
+
 export interface Nearest {
   /** Nearest first. */
-  readonly near: readonly (SimilarDocument & PlacedDocument)[];
-  /** Cosines of these and of the `others` that have a vector, by sequence number. */
-  readonly similarities: ReadonlyMap<number, number>;
+  readonly near: readonly NearDocument[];
+  /** Of these and of the `others`. */
+  readonly similarities: Similarities;
 }
 
 /** The `wanted` nearest documents among those that pass the program, and how near the others are. */
@@ -36,15 +39,30 @@ export async function nearestDocuments(
   const compared = wanted * COMPARED_FACTOR;
   const similar = Math.max(CODES_MAX, compared);
   const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
-  const known = new Set(likely.map(({ seq }) => seq));
-  const documents = [...likely, ...others.filter(({ seq }) => !known.has(seq))];
-  const similarities = await similaritiesOf(readView, query, documents);
-  const near: Nearest["near"][number][] = [];
-  for (const { shard, seq } of likely) {
-    const similarity = similarities.get(seq);
-    if (similarity !== undefined) near.push({ shard, seq, similarity });
+  const similarities = await similaritiesOf(readView, query, likely, others);
+  return { near: nearestOf(likely, similarities, wanted), similarities };
+}
+
+/** Those of the documents that have a vector, the nearest first, `wanted` at most. */
+function nearestOf(
+  likely: readonly PlacedDocument[],
+  similarities: Similarities,
+  wanted: number,
+): NearDocument[] {
+  const known = new Float32Array(likely.length);
+  let count = 0;
+  for (const { seq } of likely) {
+    const similarity = similarities.of(seq);
+    if (similarity !== null) known[count++] = similarity;
   }
-  return { near: near.sort(nearestFirst).slice(0, wanted), similarities };
+  const least = leastOfLargest(known.subarray(0, count), wanted);
+  const near: NearDocument[] = [];
+  for (const { shard, seq } of likely) {
+    const similarity = similarities.of(seq);
+    if (similarity !== null && similarity >= least) near.push({ shard, seq, similarity });
+  }
+  near.sort(nearestFirst);
+  return near.length > wanted ? near.slice(0, wanted) : near;
 }
 
 /**
@@ -137,26 +155,34 @@ function leastOfLargest(numbers: Float32Array, count: number): number {
   return numbers.slice().sort()[Math.max(0, numbers.length - count)]!;
 }
 
+/** How similar the documents are to the query. Each is asked for once. */
 async function similaritiesOf(
   readView: ReadView,
   query: Float32Array,
-  documents: readonly PlacedDocument[],
-): Promise<Map<number, number>> {
-  const seqsByShard = new Map<number, number[]>();
-  for (const { shard, seq } of documents) {
-    const seqs = seqsByShard.get(shard);
-    if (seqs === undefined) seqsByShard.set(shard, [seq]);
-    else seqs.push(seq);
-  }
-  const known = new Map<number, number>();
-  await Promise.all(
-    Array.from(seqsByShard, async ([shard, seqs]) => {
-      const similarities = await readView.similarities(shard, query, seqs);
-      for (const [i, seq] of seqs.entries()) {
-        const similarity = similarities[i] as number;
-        if (!Number.isNaN(similarity)) known.set(seq, similarity);
+  likely: readonly PlacedDocument[],
+  others: readonly PlacedDocument[],
+): Promise<Similarities> {
+  const places = new Map<number, number>();
+  const byShard = new Map<number, { readonly seqs: number[]; readonly places: number[] }>();
+  for (const documents of [likely, others]) {
+    for (const { shard, seq } of documents) {
+      if (places.has(seq)) continue;
+      let asked = byShard.get(shard);
+      if (asked === undefined) {
+        asked = { seqs: [], places: [] };
+        byShard.set(shard, asked);
       }
+      asked.seqs.push(seq);
+      asked.places.push(places.size);
+      places.set(seq, places.size);
+    }
+  }
+  const cosines = new Float32Array(places.size);
+  await Promise.all(
+    Array.from(byShard, async ([shard, asked]) => {
+      const told = await readView.similarities(shard, query, asked.seqs);
+      for (let i = 0; i < told.length; i++) cosines[asked.places[i]!] = told[i]!;
     }),
   );
-  return known;
+  return new Similarities(places, cosines);
 }

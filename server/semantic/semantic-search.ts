@@ -14,6 +14,7 @@ import { modeOf } from "./gate.js";
 import type { GivenVectors } from "./given-vectors.js";
 import { type Nearest, nearestByCodes, nearestDocuments, type PlacedDocument } from "./nearest.js";
 import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js";
+import { Similarities } from "./similarities.js";
 
 /** What became of a query, whether vectors had a part in it or not. */
 export interface SemanticSearch extends Nearest {
@@ -44,7 +45,7 @@ const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
 const NO_ROWS: WordRows = { documents: [], relevanceMax: 1, feedback: [] };
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
-const NOTHING_NEAR: Nearest = { near: [], similarities: new Map() };
+const NOTHING_NEAR: Nearest = { near: [], similarities: Similarities.none };
 
 /** The answer of the words, or the one that vectors have a part in when the query's mode and the index say so. */
 export async function searchByVectors(
@@ -92,7 +93,7 @@ export async function searchByVectors(
   const nearest = await nearestDocuments(readView, withoutWords(plan), vector, count, worded.documents);
   const candidates = {
     ...nearest,
-    words: worded.documents.map(({ seq }) => seq),
+    words: worded.documents,
     relevanceMax: worded.relevanceMax,
     similarityMin: semantic.min_similarity,
   };
@@ -160,13 +161,11 @@ async function wordRows(
   };
   const { winners } = mergeResults(await readView.search(program), program.sort, { offset: 0, count: k });
   if (winners.length === 0) return NO_ROWS;
-  const documents = winners.slice(0, count);
-  const relevances = documents.map(({ textMatch }) => (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
-  return {
-    documents,
-    relevanceMax: Math.max(...relevances),
-    feedback: winners.slice(0, FEEDBACK_DOCUMENTS),
-  };
+  const documents = winners.length > count ? winners.slice(0, count) : winners;
+  let relevanceMax = 0;
+  for (const { textMatch } of documents)
+    relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
+  return { documents, relevanceMax, feedback: winners.slice(0, FEEDBACK_DOCUMENTS) };
 }
 
 /** Which documents may be found at all. */
