@@ -28,6 +28,8 @@ export class LogStorageError extends Error {
 export class AnalyticsPool {
   readonly #location: string;
   readonly #log: Logger;
+  /** The directory was there at the start. Only the thread makes one, so nobody has to look again. */
+  readonly #found: boolean;
   #pool: Piscina | null = null;
   #reports: Promise<unknown> = Promise.resolve();
   #reportsWaiting = 0;
@@ -36,11 +38,12 @@ export class AnalyticsPool {
   constructor(location: string, log: Logger) {
     this.#location = location;
     this.#log = log;
+    this.#found = existsSync(location);
   }
 
   /** Something was logged once, so there is something to look after. */
   get used(): boolean {
-    return this.#pool !== null || existsSync(this.#location);
+    return this.#pool !== null || this.#found;
   }
 
   /** Throws SK-AN-503 when the thread ends or cannot read the log, and LogStorageError. */
