@@ -3,22 +3,23 @@
 /** Optimal string alignment; the rows are as short as the words, and a row that is too far off ends it. */
 export function editsWithin(a: string, b: string, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, i) => i);
+  const width = b.length + 1;
+  let before = new Array<number>(width).fill(0);
+  let last = Array.from({ length: width }, (_, i) => i);
+  let row = new Array<number>(width).fill(0);
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
+    row[0] = i;
     let least = i;
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1];
       let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
       const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       if (exchanged) cost = Math.min(cost, before[j - 2]! + 1);
-      row.push(cost);
+      row[j] = cost;
       least = Math.min(least, cost);
     }
     if (least > most) return false;
-    before = last;
-    last = row;
+    [before, last, row] = [last, row, before];
   }
   return last[b.length]! <= most;
 }

@@ -33,6 +33,8 @@ const FIELDS_TOLD_MAX = 50;
 /** A filter takes so many spellings of a value. */
 const SPELLINGS_MAX = 50;
 
+const NO_VALUES: readonly NamedValue[] = [];
+
 type NameOf = Role | "brand" | "colour" | "category" | "size";
 
 export class IndexFacts {
@@ -43,8 +45,8 @@ export class IndexFacts {
   /** Documents have values of facets as these keys: exactly, and with plurals made singular. */
   readonly #values = new Map<string, NamedValue[]>();
   readonly #singular = new Map<string, NamedValue[]>();
-  /** Single words by their length, to look for misspelt ones. */
-  readonly #byLength = new Map<number, NamedValue[]>();
+  /** Single words that may be misspelt, by their length and first letter. */
+  readonly #spelled = new Map<number, Map<string, NamedValue[]>>();
   readonly #named = new Map<string, ViewField[]>();
   readonly #fields: ReadonlyMap<string, ViewField>;
   /** Of the longest value, in keys. */
@@ -86,7 +88,7 @@ export class IndexFacts {
         wordsMax = Math.max(wordsMax, value.keys.length);
         addTo(this.#values, value.keys.join(" "), value);
         addTo(this.#singular, singularKey(value.keys), value);
-        if (value.keys.length === 1) addTo(this.#byLength, value.keys[0]!.length, value);
+        if (value.keys.length === 1 && subject !== "other") this.#addSpelled(value.keys[0]!, value);
       }
     }
     this.wordsMax = wordsMax;
@@ -98,7 +100,7 @@ export class IndexFacts {
     const exact = this.#values.get(keys.join(" "));
     if (exact !== undefined) return exact;
     // A brand is a name and has no plural.
-    return (this.#singular.get(singularKey(keys)) ?? []).filter(({ subject }) => subject !== "brand");
+    return this.#singular.get(singularKey(keys))?.filter(({ subject }) => subject !== "brand") ?? NO_VALUES;
   }
 
   /** A field that filters and sorts can name. */
@@ -117,17 +119,24 @@ export class IndexFacts {
     });
   }
 
-  /** Values of one word and about this length. */
-  valuesOfLength(length: number, slack: number): NamedValue[] {
-    const found: NamedValue[] = [];
-    for (let at = length - slack; at <= length + slack; at++) found.push(...(this.#byLength.get(at) ?? []));
-    return found;
+  /** Brands, colours and categories of one word with this length and first letter. */
+  valuesLike(length: number, first: string): readonly NamedValue[] {
+    return this.#spelled.get(length)?.get(first) ?? NO_VALUES;
   }
 
   /** The one field that a word names: `brand`, `size`, `farbe`. Null when it names none or several. */
   fieldNamed(key: string): ViewField | null {
     const fields = this.#named.get(key);
     return fields?.length === 1 ? (fields[0] as ViewField) : null;
+  }
+
+  #addSpelled(word: string, value: NamedValue): void {
+    let byFirst = this.#spelled.get(word.length);
+    if (byFirst === undefined) {
+      byFirst = new Map();
+      this.#spelled.set(word.length, byFirst);
+    }
+    addTo(byFirst, word.charAt(0), value);
   }
 }
 

@@ -47,12 +47,18 @@ export function mayName(text: string, names: ReadonlySet<string>): boolean {
       kind !== "sealed" &&
       (value !== null ||
         names.has(key) ||
-        LANGUAGES.some(
-          (language) =>
-            phraseAt(language.without, at, keyAt) !== null || phraseAt(language.sorts, at, keyAt) !== null,
-        )),
+        (NAMING_KEYS.has(key) &&
+          LANGUAGES.some(
+            (language) =>
+              phraseAt(language.without, at, keyAt) !== null || phraseAt(language.sorts, at, keyAt) !== null,
+          ))),
   );
 }
+
+/** With one of these begins whatever names a negation or a sort. */
+const NAMING_KEYS: ReadonlySet<string> = new Set(
+  LANGUAGES.flatMap(({ without, sorts }) => [...without.keys(), ...sorts.keys()]),
+);
 
 function namedReadings(
   text: string,

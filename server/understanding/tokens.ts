@@ -2,6 +2,8 @@
 // units that touch them (55inch, 50€). Quoted parts and excluded words are sealed: nothing in them is read. Not the engine's
 // analyser, which has no currency signs and no decimal points. Knows no language and no index.
 
+import { queryParts } from "../words/query-parts.js";
+
 export interface TextPiece {
   readonly kind: "word" | "number" | "symbol" | "sealed";
   /** The text without case and accents. Empty for a sealed token, which equals no word. */
@@ -20,18 +22,20 @@ export interface TextPiece {
 
 const PIECE =
   /(?<number>(?<![\p{L}\p{M}\p{N}])\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,]\d+)?)|(?<word>[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*)|(?<symbol>[$€£¥<>=+"″&,–—-])/gu;
+const WORD = { kind: "word", value: null, touches: false, opens: true, closes: true } as const;
 const SEALED = { kind: "sealed", key: "", value: null, touches: false, opens: true, closes: true } as const;
 const LETTERS = /^[\p{L}\p{M}]/u;
 const APOSTROPHES = /['’]/g;
-/** Most values: their keys are found without a look at each character. */
+/** Most parts of queries, and most values: their keys are found without a look at each character. */
+const PLAIN_WORD = /^[A-Za-z]+$/;
 const PLAIN_WORDS = /^[A-Za-z]+(?: [A-Za-z]+)*$/;
 const ASCII = /^[\x20-\x7e]*$/;
 
 export function tokensOf(text: string): TextPiece[] {
   const tokens: TextPiece[] = [];
-  for (const { start, end, sealed } of partsOf(text)) {
-    if (sealed) tokens.push({ ...SEALED, start, end });
-    else addPieces(tokens, text, start, end);
+  for (const { quoted, excluded, start, end } of queryParts(text)) {
+    if (quoted || excluded) tokens.push({ ...SEALED, start, end });
+    else addPart(tokens, text, start, end);
   }
   return tokens;
 }
@@ -66,30 +70,11 @@ function fold(text: string): string {
     .replaceAll("ø", "o");
 }
 
-interface Part {
-  readonly start: number;
-  readonly end: number;
-  readonly sealed: boolean;
-}
-
-/** The parts as server/words/query-text.ts cuts them: a quote or a minus counts only at the beginning of a word. */
-function partsOf(text: string): Part[] {
-  const parts: Part[] = [];
-  let at = 0;
-  while (at < text.length) {
-    if (isSpace(text, at)) {
-      at++;
-      continue;
-    }
-    const start = at;
-    const excluded = text[at] === "-" && at + 1 < text.length && !isSpace(text, at + 1);
-    if (excluded) at++;
-    const close = text[at] === '"' ? text.indexOf('"', at + 1) : -1;
-    if (close > 0) at = close + 1;
-    else while (at < text.length && !isSpace(text, at)) at++;
-    parts.push({ start, end: at, sealed: excluded || close > 0 });
-  }
-  return parts;
+/** A part without spaces. */
+function addPart(tokens: TextPiece[], text: string, start: number, end: number): void {
+  const part = text.slice(start, end);
+  if (PLAIN_WORD.test(part)) tokens.push({ ...WORD, key: part.toLowerCase(), start, end });
+  else addPieces(tokens, text, start, end);
 }
 
 function addPieces(tokens: TextPiece[], text: string, from: number, to: number): void {
@@ -146,10 +131,6 @@ function numberOf(text: string): number | null {
 function symbolKey(symbol: string): string {
   if (symbol === "–" || symbol === "—") return "-";
   return symbol === "″" ? '"' : symbol;
-}
-
-function isSpace(text: string, at: number): boolean {
-  return /\s/.test(text[at] as string);
 }
 
 /** Letters that touch a number, as the `inch` of 55inch. */

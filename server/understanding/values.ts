@@ -55,13 +55,16 @@ export function misspeltValueAt(
   if (kind !== "word" || key.length < ONE_EDIT_LETTERS_MIN || !/^\p{L}+$/u.test(key)) return null;
   if (before !== undefined && LANGUAGES.some(({ goesWith }) => goesWith.has(before.key))) return null;
   const editsMax = key.length < TWO_EDITS_LETTERS_MIN ? 1 : 2;
-  const near = facts
-    .valuesOfLength(key.length, editsMax)
-    .filter(({ keys, subject }) => subject !== "other" && keys[0]![0] === key[0])
-    .filter(({ keys }) => editsWithin(key, keys[0] as string, editsMax));
-  const [value, second] = near;
-  if (value === undefined || second !== undefined || value.subject === "category") return null;
-  return { ...readingOf(value, at, at + 1, language), doubt: "share", corrected: value.spellings[0]! };
+  let near: NamedValue | null = null;
+  for (let letters = key.length - editsMax; letters <= key.length + editsMax; letters++) {
+    for (const value of facts.valuesLike(letters, key.charAt(0))) {
+      if (!editsWithin(key, value.keys[0] as string, editsMax)) continue;
+      if (near !== null) return null;
+      near = value;
+    }
+  }
+  if (near === null || near.subject === "category") return null;
+  return { ...readingOf(near, at, at + 1, language), doubt: "share", corrected: near.spellings[0]! };
 }
 
 interface Found {
@@ -88,6 +91,7 @@ function longestValue(
     keys.push(key);
     if (!tokens[to]!.closes) continue;
     const all = facts.values(keys);
+    if (all.length === 0) continue;
     const fields = new Set(all.map(({ field }) => field));
     const named = all.filter(wanted);
     const [value] = named;
@@ -98,7 +102,7 @@ function longestValue(
       (fields.size === 1 || named.length < all.length)
     )
       found = { value: named.length === 1 ? value : merged(named), to: to + 1 };
-    else if (all.length > 0) found = null;
+    else found = null;
   }
   return found;
 }

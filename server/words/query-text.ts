@@ -1,10 +1,10 @@
 // The query language of `q`: plain words, "quoted phrases", -excluded words and -"phrases", `*` to browse.
-// A quote opens a phrase only at the start of a word and only if it is closed (15" is no phrase). A minus excludes only at
-// the start of a word. Emoji and other symbols are ignored beside words; alone they are words that no document has, because
+// query-parts.ts tells them apart. Emoji and other symbols are ignored beside words; alone they are words that no document has, because
 // the index does not hold them. All text goes through the engine's analyser. word-cuts.ts cuts scripts without spaces into
 // words.
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { TextAnalyser } from "../schema/text-analyser.js";
+import { queryParts } from "./query-parts.js";
 import { type TypoRule, typosAllowed, typosAtLast } from "./typos/typo-rule.js";
 import { wordsOfTouchingTokens } from "./word-cuts.js";
 
@@ -76,11 +76,17 @@ interface Draft {
 }
 
 const HANGUL = /\p{Script=Hangul}/u;
-const SPACE = /\s/;
 const SYMBOL = /\p{S}|\p{Extended_Pictographic}/u;
 
 export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
-  const parts = q.trim() === "*" ? [] : splitParts(q);
+  const parts =
+    q.trim() === "*"
+      ? []
+      : queryParts(q).map(({ quoted, excluded, textStart, textEnd }) => ({
+          text: q.slice(textStart, textEnd),
+          quoted,
+          excluded,
+        }));
   const read = parts
     .map((part) => ({ ...part, tokens: analyser.tokens(part.text) }))
     .filter(({ tokens }) => tokens.length > 0);
@@ -214,31 +220,4 @@ function plainTerms(tokens: readonly Token[]): string[] {
 
 function unique(numbers: readonly number[]): number[] {
   return [...new Set(numbers)];
-}
-
-function splitParts(q: string): Part[] {
-  const parts: Part[] = [];
-  let at = 0;
-  while (at < q.length) {
-    if (isSpace(q, at)) {
-      at++;
-      continue;
-    }
-    const excluded = q[at] === "-" && at + 1 < q.length && !isSpace(q, at + 1);
-    if (excluded) at++;
-    const close = q[at] === '"' ? q.indexOf('"', at + 1) : -1;
-    if (close > 0) {
-      parts.push({ text: q.slice(at + 1, close), quoted: true, excluded });
-      at = close + 1;
-      continue;
-    }
-    const start = at;
-    while (at < q.length && !isSpace(q, at)) at++;
-    parts.push({ text: q.slice(start, at), quoted: false, excluded });
-  }
-  return parts;
-}
-
-function isSpace(text: string, at: number): boolean {
-  return SPACE.test(text[at] as string);
 }

@@ -1,0 +1,46 @@
+// The parts of the text of a query: plain words, "quoted phrases", -excluded words and -"phrases". A quote opens a phrase only at the
+// start of a word and only if it is closed (15" is no phrase). A minus excludes only at the start of a word.
+
+/** Places are UTF-16 code units. */
+export interface QueryPart {
+  readonly quoted: boolean;
+  readonly excluded: boolean;
+  /** With its minus and quotes. */
+  readonly start: number;
+  readonly end: number;
+  /** Without them. */
+  readonly textStart: number;
+  readonly textEnd: number;
+}
+
+export function queryParts(q: string): QueryPart[] {
+  const parts: QueryPart[] = [];
+  let at = 0;
+  while (at < q.length) {
+    if (isSpace(q, at)) {
+      at++;
+      continue;
+    }
+    const start = at;
+    const excluded = q[at] === "-" && at + 1 < q.length && !isSpace(q, at + 1);
+    if (excluded) at++;
+    const close = q[at] === '"' ? q.indexOf('"', at + 1) : -1;
+    if (close > 0) {
+      parts.push({ quoted: true, excluded, start, end: close + 1, textStart: at + 1, textEnd: close });
+      at = close + 1;
+      continue;
+    }
+    const textStart = at;
+    while (at < q.length && !isSpace(q, at)) at++;
+    parts.push({ quoted: false, excluded, start, end: at, textStart, textEnd: at });
+  }
+  return parts;
+}
+
+const SPACE = /\s/;
+
+function isSpace(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  return SPACE.test(text[at] as string);
+}
