@@ -15,6 +15,7 @@ import {
   searchWords,
   type WordFindings,
 } from "../words/alternatives.js";
+import type { FoundCut } from "../words/cuts-cache.js";
 import type { Dictionaries } from "../words/dictionaries.js";
 import { infixQuestion } from "../words/infixes.js";
 import type { QueryWord } from "../words/query-text.js";
@@ -26,7 +27,7 @@ import {
   type RankedTypo,
   sumLists,
 } from "../words/typos/ranked-typos.js";
-import { looseSplits, stemTerms, type Variant } from "../words/variants.js";
+import { cutsOf, isCuttable, looseSplits, splitVariant, stemTerms, type Variant } from "../words/variants.js";
 import { type AverageLengths, averageLengths } from "./average-lengths.js";
 import { judgeWords } from "./judged-words.js";
 import type { QueryPlan } from "./plan.js";
@@ -55,10 +56,20 @@ interface Literal {
   readonly cuts: Promise<readonly FoundVariant[]>;
 }
 
+/** The ways to cut a word of the query. */
+interface WordCuts {
+  readonly word: QueryWord;
+  readonly i: number;
+  /** Those that some document may have; null when that has to be asked. */
+  readonly known: readonly FoundCut[] | null;
+  /** What has to be asked. */
+  readonly open: readonly Variant[];
+}
+
 type LikelyTypos = ReadonlyMap<number, readonly LikelyTypo[]>;
 type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
 
-type Asked = Pick<Dictionaries, "lookUp" | "company">;
+type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
 /**
@@ -164,13 +175,15 @@ export class WordExpander {
   }
 
   async #lookUpLiteral(): Promise<Literal> {
-    const { words } = this.#plan.text;
-    const found = new WordTerms(this.#plan.slots, words, this.#plan.variants);
+    const { slots, text, variants: written } = this.#plan;
+    const { words } = text;
+    const cuts = this.#cutsOf(words);
+    const found = new WordTerms(slots, words, [...written, ...cuts.flatMap(({ open }) => open)]);
     const [answer, infixes] = await Promise.all([
       this.#dictionaries.lookUp(found.program, () => this.#suspects(found)),
       this.#lookUpInfixes(),
     ]);
-    const variants = found.variants(this.#plan.variants, answer);
+    const variants = [...found.variants(written, answer), ...this.#foundCuts(cuts, found, answer)];
     const literal = {
       liveRows: answer.liveRows,
       lengths: averageLengths(answer),
@@ -180,6 +193,35 @@ export class WordExpander {
       knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants),
     );
     return { ...literal, variants, known, cuts: this.#lookUpCuts(known) };
+  }
+
+  /** The cuts of each word, from memory where they are known. */
+  #cutsOf(words: readonly QueryWord[]): WordCuts[] {
+    const { cuts, slots } = this.#plan;
+    if (!cuts) return [];
+    return words.map((word, i) => {
+      const known = isCuttable(word)
+        ? (this.#dictionaries.cuts?.get(slots, word.terms[0] as string) ?? null)
+        : [];
+      const open = known === null ? cutsOf(word).map((terms) => splitVariant([i], terms)) : [];
+      return { word, i, known, open };
+    });
+  }
+
+  /** Those cuts that some document may have, which are remembered. */
+  #foundCuts(cuts: readonly WordCuts[], asked: WordTerms, answer: KnownWords): FoundVariant[] {
+    const all: FoundVariant[] = [];
+    for (const { word, i, known, open } of cuts) {
+      if (known !== null) {
+        for (const { terms, frequency } of known) all.push({ variant: splitVariant([i], terms), frequency });
+        continue;
+      }
+      const found = asked.variants(open, answer);
+      all.push(...found);
+      const told = found.map(({ variant: { terms }, frequency }) => ({ terms, frequency }));
+      this.#dictionaries.cuts?.put(this.#plan.slots, word.terms[0] as string, told);
+    }
+    return all;
   }
 
   /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such fields or words. */

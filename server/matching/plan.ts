@@ -36,7 +36,10 @@ const FULL_FIRST_WORDS = 2;
 
 export interface QueryPlan {
   readonly text: QueryText;
+  /** Without those that cut a word. */
   readonly variants: readonly Variant[];
+  /** Words are also searched cut in two. */
+  readonly cuts: boolean;
   /** Slots of the queried fields. */
   readonly slots: readonly number[];
   /** The slots of those queried fields in which words are also found inside of longer ones. */
@@ -111,6 +114,7 @@ export function* planningOfQuery(
     variants: variantsOf(text, languages, index.synonyms, hasSkuField).filter(
       ({ kind }) => !leftOut.includes(kind),
     ),
+    cuts: !without.has("splits"),
     slots,
     infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),
     languages,

@@ -5,6 +5,7 @@ import type { CompanyResult } from "../../engine-wasm/host/programs/company-resu
 import type { ExpandProgram, ExpandSuspect } from "../../engine-wasm/host/programs/expand-program.js";
 import type { ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
+import type { CutsCache } from "./cuts-cache.js";
 import type { ExpansionCache } from "./expansion-cache.js";
 import { sumCompany } from "./sum-company.js";
 import { sumExpansions } from "./sum-expansions.js";
@@ -47,6 +48,12 @@ export class Dictionaries {
     expansions.put(generation, missing, answer);
     const found = answer.words.values();
     return { ...answer, words: words.map((known) => known ?? (found.next().value as KnownWord)) };
+  }
+
+  /** What is remembered of cut words; null when nothing is. It is not before the first look-up of a generation. */
+  get cuts(): CutsCache | null {
+    const { generation, expansions } = this.#shards;
+    return expansions?.cuts(generation) ?? null;
   }
 
   /** In how many documents words stand together. Such answers are not remembered. */

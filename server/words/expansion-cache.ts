@@ -8,6 +8,7 @@ import type {
   ExpandWord,
 } from "../../engine-wasm/host/programs/expand-program.js";
 import type { CacheMeter } from "../metrics/recorder.js";
+import { CutsCache } from "./cuts-cache.js";
 import {
   type KnownSuspect,
   type KnownWord,
@@ -36,6 +37,7 @@ export class ExpansionCache {
   /** How many listed terms the young half has. */
   #youngTerms = 0;
   readonly #meter: CacheMeter;
+  readonly #cuts = new CutsCache();
   #generation = -1;
 
   constructor(meter: CacheMeter) {
@@ -64,6 +66,11 @@ export class ExpansionCache {
     return { statistics, words: known, missing: missingOf({ slots, words, suspects: open }, known) };
   }
 
+  /** The cuts of words as of a generation; null when those of another one are remembered. */
+  cuts(generation: number): CutsCache | null {
+    return generation === this.#generation ? this.#cuts : null;
+  }
+
   /** Keeps an answer unless a newer generation has been seen. */
   put(generation: number, { slots, words, suspects = [] }: ExpandProgram, answer: ToldWords): void {
     if (generation < this.#generation) return;
@@ -71,6 +78,7 @@ export class ExpansionCache {
       this.#statistics.clear();
       this.#young.clear();
       this.#old.clear();
+      this.#cuts.clear();
       this.#youngWords = 0;
       this.#youngTerms = 0;
       this.#generation = generation;

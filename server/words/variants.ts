@@ -48,7 +48,7 @@ const FIRST_DIGIT = /^\p{N}/u;
 const LAST_DIGIT = /\p{N}$/u;
 const WORD_PIECES = /\p{N}+|[^\p{N}]+/gu;
 
-/** All variants of a query. `languages` are the numbers of the stemmers of the queried fields. */
+/** The variants of a query but for cuts of its words. `languages` are the numbers of the stemmers of the queried fields. */
 export function variantsOf(
   text: QueryText,
   languages: readonly number[],
@@ -60,7 +60,6 @@ export function variantsOf(
     ...joinedVariants(text),
     ...(hasSkuField ? skuVariants(text) : []),
     ...synonymVariants(text, synonyms, languages),
-    ...text.words.flatMap((word, i) => splitVariants(word, i)),
   ];
 }
 
@@ -211,14 +210,17 @@ function synonymVariants(text: QueryText, synonyms: SynonymMap, languages: reado
   );
 }
 
-/** Cuts a word that documents may have as several: `wi fi` for `wifi`, `iphone 15` for `iphone15`. */
-function splitVariants(word: QueryWord, i: number): Variant[] {
-  if (word.terms.length > 1 || word.quoted) return [];
-  const [term] = word.terms as [string];
-  return splits(term).map((terms) => splitVariant([i], terms));
+/** The ways to cut a word that documents may have as several: `wi fi` for `wifi`, `iphone 15` for `iphone15`. */
+export function cutsOf(word: QueryWord): string[][] {
+  return isCuttable(word) ? splits(word.terms[0] as string) : [];
 }
 
-function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
+export function isCuttable({ terms, quoted }: QueryWord): boolean {
+  return terms.length === 1 && !quoted;
+}
+
+/** The terms side by side instead of the words. */
+export function splitVariant(covers: readonly number[], terms: readonly string[]): Variant {
   return {
     covers,
     kind: ALT_SPLIT,
@@ -278,8 +280,7 @@ function withOneNumberCut(pieces: readonly string[]): string[][] {
 export function looseSplits(word: QueryWord, i: number): Variant[] {
   const [term] = word.terms as [string];
   const letters = [...term];
-  if (word.terms.length > 1 || word.quoted || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX)
-    return [];
+  if (!isCuttable(word) || !DIGIT.test(term) || letters.length > NUMBER_SPLIT_LETTERS_MAX) return [];
   const part = (from: number, to?: number): string => letters.slice(from, to).join("");
   const cuts: Variant[] = [];
   for (let a = 1; a < letters.length; a++) {

@@ -11,6 +11,7 @@ import type {
 import { WordExpander } from "../../../../server/matching/expand.js";
 import type { QueryPlan } from "../../../../server/matching/plan.js";
 import { NOTHING_POPULAR, Popularity } from "../../../../server/popularity/popularity.js";
+import type { CutsCache } from "../../../../server/words/cuts-cache.js";
 import { type KnownWords, rankTypos } from "../../../../server/words/typos/ranked-typos.js";
 import { analyser } from "../record.js";
 
@@ -32,6 +33,8 @@ export class MadeDictionary {
     readonly neighbours: Record<string, TypoExpansion[]> = {},
     readonly containing: Record<string, InfixExpansion[]> = {},
     readonly together: Record<string, number> = {},
+    /** With one, words are also cut in two. */
+    readonly cuts: CutsCache | null = null,
   ) {}
 
   /** Of words of one term. */
@@ -89,6 +92,7 @@ export function expander(
       })),
     },
     variants: [],
+    cuts: dictionary.cuts !== null,
     byCompany: true,
     languages: [],
     slots: [0],
