@@ -1,5 +1,6 @@
 // Finds the documents of a query: first as written, then with what was more likely meant, then relaxed to "any word". Each step
-// is taken only when the one before found too little. Every decision is based on global counts.
+// is taken only when the one before found too little. Every decision is based on global counts. The last step waits for who wants
+// it: where vectors find documents, too, these take its place.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../shards/protocol/fetch.js";
@@ -19,16 +20,29 @@ export interface Matched {
   readonly words: ExpandedWords | null;
   /** How many documents match all words; they may be fewer than `results` have when one word is enough there. */
   readonly fullMatches: number;
+  /** The documents with any of the words, which are searched once; null when those of `results` are enough. */
+  readonly relax: (() => Promise<Matched>) | null;
 }
 
 const NO_PAGE: PageWanted = { offset: 0, count: 0, options: {} };
 
-type Attempt = Omit<Matched, "fullMatches">;
+type Attempt = Omit<Matched, "fullMatches" | "relax">;
 
 /** The page of a program's answer that will be shown. */
 export type PageOf = (program: SearchProgram) => PageWanted;
 
+/** The documents of a query: those with all words, or when these are too few those with any of them. */
 export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
+  return relaxed(await matchAllWords(plan, readView, pageOf));
+}
+
+/** The documents with any of the words, where those with all of them are too few. */
+export async function relaxed(matched: Matched): Promise<Matched> {
+  return matched.relax === null ? matched : matched.relax();
+}
+
+/** The documents with all words. */
+export async function matchAllWords(plan: QueryPlan, readView: ReadView, pageOf: PageOf): Promise<Matched> {
   const attempt = (mode: SearchProgram["mode"], words: ExpandedWords): Promise<Attempt> => {
     const program = programOf(plan, mode, words.words, words.lengths);
     const live = words.words.filter((word) => word.alternatives.length > 0).length;
@@ -50,16 +64,22 @@ export async function matchQuery(plan: QueryPlan, readView: ReadView, pageOf: Pa
     }
   }
   if (matches(best) >= plan.dropThreshold || words.words.length === 1) return counted(best);
-  return { ...(await attempt(plan.relaxedMode, words)), fullMatches: matches(best) };
+  const fullMatches = matches(best);
+  let relaxing: Promise<Matched> | null = null;
+  const relax = (): Promise<Matched> => {
+    relaxing ??= attempt(plan.relaxedMode, words).then((any) => ({ ...any, fullMatches, relax: null }));
+    return relaxing;
+  };
+  return { ...best, fullMatches, relax };
 }
 
 function counted(attempt: Attempt): Matched {
-  return { ...attempt, fullMatches: matches(attempt) };
+  return { ...attempt, fullMatches: matches(attempt), relax: null };
 }
 
 /** How many documents match all words, without fetching any. Requires a plan of a page without rows. */
 export async function countFull(plan: QueryPlan, readView: ReadView): Promise<number> {
-  return (await matchQuery({ ...plan, dropThreshold: 0 }, readView, () => NO_PAGE)).fullMatches;
+  return (await matchAllWords(plan, readView, () => NO_PAGE)).fullMatches;
 }
 
 /** How many documents match the words. A pinned document that does not match is a result, but is not counted here. */

@@ -6,7 +6,7 @@ import type { IndexScale } from "../cluster/index-state.js";
 import type { ReadView } from "../cluster/read-view.js";
 import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
-import { countFull, type Matched, matchQuery, type PageOf } from "../matching/match.js";
+import { countFull, type Matched, matchAllWords, type PageOf } from "../matching/match.js";
 import { mergingOfResults } from "../matching/merge.js";
 import { planningOfQuery, planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
@@ -37,6 +37,7 @@ export interface Attempt {
   readonly request: QueryRequest;
   readonly plan: QueryPlan;
   readonly shown: ShownDocuments;
+  /** By all words. */
   readonly matched: Matched;
 }
 
@@ -106,7 +107,7 @@ export async function search(
         request,
         plan,
         shown,
-        matched: await matchQuery(plan, readView, (program) => shown.page(program)),
+        matched: await matchAllWords(plan, readView, (program) => shown.page(program)),
       };
     };
     /** Whether documents that may be seen have all words of a query, as they are written. */
@@ -161,7 +162,7 @@ export async function search(
     trace.enter("respond");
     const single = fetched.length === 1 && facets.length === 0;
     const { bytes, content } = encodeResponse(response, single ? Number.POSITIVE_INFINITY : bytesMax);
-    const logged = { ...loggedPart(asked), mode: searched.mode, found: foundByWords(byWords) };
+    const logged = { ...loggedPart(asked), mode: searched.mode, found: searched.foundByWords };
     const answered = asked.browse ? null : encodeAnswered(logged, idsOf(hits));
     if (meant.lasting && !searched.passing) readView.remember(question, { content, answered });
     return { bytes, answered };
@@ -176,11 +177,6 @@ async function countWithin(readView: ReadView, { program }: Within): Promise<num
 
 function loggedPart({ q, filter, page }: QueryRequest): Pick<Answered, "text" | "filtered" | "page"> {
   return { text: q, filtered: filter !== null, page };
-}
-
-/** What only vectors have found is no result to the query log, so that the words that find nothing stay known. */
-function foundByWords({ results }: Matched): number {
-  return results.reduce((sum, { found }) => sum + found, 0);
 }
 
 function idsOf(hits: readonly Hit[]): Uint8Array[] {

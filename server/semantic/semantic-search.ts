@@ -2,7 +2,7 @@
 // those with the words. The program runs like any other, so filters, facets, sorting, paging and rules hold for both.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { ReadView } from "../cluster/read-view.js";
-import { type Matched, type PageOf, runProgram } from "../matching/match.js";
+import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { programOf, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
@@ -21,6 +21,8 @@ export interface SemanticSearch extends Nearest {
   /** The mode used. */
   readonly mode: SearchMode;
   readonly matched: Matched;
+  /** How many documents the words find. What only vectors find is no result to the query log, so that words without one stay known. */
+  readonly foundByWords: number;
   /** The endpoint that should have helped did not answer, so the answer may be a better one in a moment. */
   readonly passing: boolean;
   /**
@@ -34,6 +36,8 @@ export interface SemanticSearch extends Nearest {
 interface WordRows {
   /** Those that are candidates. */
   readonly documents: readonly PlacedDocument[];
+  /** How many there are. */
+  readonly found: number;
   /** Relevance of the best one of them. */
   readonly relevanceMax: number;
   /** Those that the query's vector is drawn towards, however few the candidates are. */
@@ -43,7 +47,7 @@ interface WordRows {
 /** The part of a text match that is relevance, and what a relevance of 1 is there (docs/FORMATS.md, "Scoring"). */
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
-const NO_ROWS: WordRows = { documents: [], relevanceMax: 1, feedback: [] };
+const NO_ROWS: WordRows = { documents: [], found: 0, relevanceMax: 1, feedback: [] };
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 const NOTHING_NEAR: Nearest = { near: [], similarities: Similarities.none };
 
@@ -70,13 +74,17 @@ export async function searchByVectors(
     if (vector === null) return [];
     return nearEnough(await nearestByCodes(readView, withoutWords(plan), vector, wanted));
   };
-  const wordsOnly = {
-    ...NOTHING_NEAR,
-    mode: "keyword",
-    matched: byWords,
-    passing: false,
-    findNear,
-  } as const;
+  const wordsOnly = async (passing: boolean): Promise<SemanticSearch> => {
+    const matched = await relaxed(byWords);
+    return {
+      ...NOTHING_NEAR,
+      mode: "keyword",
+      matched,
+      foundByWords: foundOf(matched.results),
+      passing,
+      findNear,
+    };
+  };
   const mode = modeOf({
     asked: request.searchMode,
     browse: request.browse,
@@ -86,10 +94,10 @@ export async function searchByVectors(
     fullMatches: byWords.fullMatches,
     fullMatchesMax: semantic.auto_max_full_matches,
   });
-  if (mode === "keyword") return wordsOnly;
+  if (mode === "keyword") return wordsOnly(false);
   const { candidates: count } = semantic;
   const { vector, worded, failed } = await vectorFor(() => wordRows(plan, byWords, readView, count));
-  if (vector === null) return { ...wordsOnly, passing: failed };
+  if (vector === null) return wordsOnly(failed);
   const nearest = await nearestDocuments(readView, withoutWords(plan), vector, count, worded.documents);
   const candidates = {
     ...nearest,
@@ -99,11 +107,29 @@ export async function searchByVectors(
   };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
   // No neighbour comes before a document with all words, however many words there are.
-  const matching = byWords.program.mode === "all" ? "all" : "any";
+  const matching = byWords.relax === null ? "all" : "any";
   const program: SearchProgram = { ...byWords.program, mode: matching, neighbours, rules: plan.relaxedRules };
   const found = await runProgram(program, byWords.words, readView, pageOf);
   const matched = { ...byWords, ...found };
-  return { ...nearest, mode, matched, passing: false, findNear: async () => nearEnough(nearest.near) };
+  const foundByWords =
+    byWords.relax !== null && wordRowsTell(plan) ? worded.found : foundOf((await relaxed(byWords)).results);
+  return {
+    ...nearest,
+    mode,
+    matched,
+    foundByWords,
+    passing: false,
+    findNear: async () => nearEnough(nearest.near),
+  };
+}
+
+/** Whether as many documents have any of the words as the relaxed query finds: no pins, nothing buried before a rule hides it. */
+function wordRowsTell({ program, relaxedRules }: QueryPlan): boolean {
+  return program.pins.length === 0 && !relaxedRules.some(({ effect }) => effect === "bury");
+}
+
+function foundOf(results: Matched["results"]): number {
+  return results.reduce((sum, { found }) => sum + found, 0);
 }
 
 const NO_VECTOR: QueryVector = { vector: null, worded: NO_ROWS, failed: false };
@@ -159,13 +185,16 @@ async function wordRows(
     sort: BY_RELEVANCE,
     facets: [],
   };
-  const { winners } = mergeResults(await readView.search(program), program.sort, { offset: 0, count: k });
+  const { winners, found } = mergeResults(await readView.search(program), program.sort, {
+    offset: 0,
+    count: k,
+  });
   if (winners.length === 0) return NO_ROWS;
   const documents = winners.length > count ? winners.slice(0, count) : winners;
   let relevanceMax = 0;
   for (const { textMatch } of documents)
     relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
-  return { documents, relevanceMax, feedback: winners.slice(0, FEEDBACK_DOCUMENTS) };
+  return { documents, found, relevanceMax, feedback: winners.slice(0, FEEDBACK_DOCUMENTS) };
 }
 
 /** Which documents may be found at all. */

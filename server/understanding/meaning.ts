@@ -14,8 +14,9 @@ import { keptText, type Reading, type Rewritten, rewritten, spanText } from "./r
 /** How an index is asked. `A` is a whole attempt at a query. */
 export interface Asking<A> {
   attempt(request: QueryRequest): Promise<A>;
-  /** How many documents an attempt has found, and how many of them have all words. */
-  found(attempt: A): number;
+  /** How many documents an attempt finds: with any of the words when few have all. */
+  found(attempt: A): Promise<number>;
+  /** How many documents have all words. */
   full(attempt: A): number;
   /** How many documents have all words of a request and pass its filter. */
   count(request: QueryRequest): Promise<number>;
@@ -95,7 +96,7 @@ export class Meaning<A> {
     const attempt = await this.#asking.attempt(requestOf(request, used, true, this.#limits));
     if (this.#asking.full(attempt) === 0) {
       const asTyped = await this.#asking.attempt(request);
-      if (used.sort !== null || this.#asking.found(attempt) === 0 || this.#asking.full(asTyped) > 0)
+      if (used.sort !== null || this.#asking.full(asTyped) > 0 || (await this.#asking.found(attempt)) === 0)
         return { attempt: asTyped, context: null };
     }
     const told = { text: request.q, tokens: [], language: LANGUAGES[0], guessed: true, unused: [] };
@@ -178,12 +179,12 @@ export class Meaning<A> {
     const unsorted = readings.filter(({ kind }) => kind !== "sort");
     if (!unsorted.some(({ kind }) => kind !== "filler")) return typed;
     if (unsorted.length === readings.length)
-      return this.#asking.found(attempt) === 0
+      return (await this.#asking.found(attempt)) === 0
         ? typed
         : { attempt, context: this.#context(meant, read, false) };
     const less = rewrittenFor(request, read, unsorted);
     const again = await this.#asking.attempt(this.#requestOf(request, read, less));
-    if (this.#asking.found(again) === 0) return typed;
+    if ((await this.#asking.found(again)) === 0) return typed;
     return { attempt: again, context: this.#context(less, read, false) };
   }
 

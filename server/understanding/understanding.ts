@@ -3,7 +3,7 @@
 
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
-import { countFull, matches } from "../matching/match.js";
+import { countFull, matches, relaxed } from "../matching/match.js";
 import { planQuery } from "../matching/plan.js";
 import type { QueryRequest } from "../request/query-request.js";
 import type { ViewField } from "../schema/index-view.js";
@@ -82,7 +82,7 @@ export class QueryUnderstanding implements Understanding {
     const asking: Asking<Attempt> = {
       attempt,
       count,
-      found: ({ matched }) => matches(matched),
+      found: async ({ matched }) => matches(await relaxed(matched)),
       full: ({ matched }) => matched.fullMatches,
     };
     return new Meaning(asking, this.#limits);

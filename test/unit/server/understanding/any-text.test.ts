@@ -44,7 +44,7 @@ function credulous(): Meaning<QueryRequest> {
   return new Meaning<QueryRequest>(
     {
       attempt: (request) => Promise.resolve(request),
-      found: () => 9,
+      found: async () => 9,
       full: () => 9,
       count: ({ q, filter }) => Promise.resolve(q.includes('"') && filter === null ? 0 : 9),
     },

@@ -30,7 +30,7 @@ class Shop {
           this.asked.push(request.q);
           return Promise.resolve(request);
         },
-        found: (request) => this.matching(request, "some"),
+        found: async (request) => this.matching(request, "some"),
         full: (request) => this.matching(request, "every"),
         count: (request) => Promise.resolve(this.matching(request, "every")),
       },
@@ -174,7 +174,7 @@ describe("a query that names a filter", () => {
     const meaning = new Meaning<QueryRequest>(
       {
         attempt: (request) => Promise.resolve(request),
-        found: () => 1,
+        found: async () => 1,
         full: () => 1,
         count: () => Promise.resolve(++counted),
       },
