@@ -69,6 +69,11 @@ interface WordCuts {
 type LikelyTypos = ReadonlyMap<number, readonly LikelyTypo[]>;
 type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
 
+const NO_TYPOS: LikelyTypos = new Map();
+const NO_TYPOS_FOUND: Typos = new Map();
+const NO_INFIXES: readonly InfixExpansion[] = [];
+const NO_INFIXES_FOUND: ReadonlyMap<number, readonly InfixExpansion[]> = new Map();
+
 type Asked = Pick<Dictionaries, "lookUp" | "company" | "cuts">;
 
 const ALL_DOCUMENTS = 2 ** 32 - 1;
@@ -143,7 +148,8 @@ export class WordExpander {
   }
 
   /** Those of the near terms that may have been meant. They cost at most `doubt` more than the word. */
-  #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
+  async #judge(literal: Literal, typos: Typos, doubt: number): Promise<LikelyTypos> {
+    if (typos.size === 0) return NO_TYPOS;
     const { text, slots, languages, popularity, byCompany } = this.#plan;
     const terms = ({ terms }: QueryWord): string[] =>
       terms.length > 1 ? [] : [...terms, ...stemTerms(terms[0] as string, languages)];
@@ -184,15 +190,16 @@ export class WordExpander {
       this.#lookUpInfixes(),
     ]);
     const variants = [...found.variants(written, answer), ...this.#foundCuts(cuts, found, answer)];
-    const literal = {
+    const literal = words.map((word, i) => found.word(word, answer, infixes.get(i) ?? NO_INFIXES));
+    const known = literal.map((word, i) => knownFrequency(i, word, variants));
+    return {
       liveRows: answer.liveRows,
       lengths: averageLengths(answer),
-      words: words.map((word, i) => ({ ...found.word(word, answer), infixes: infixes.get(i) ?? [] })),
+      words: literal,
+      variants,
+      known,
+      cuts: this.#lookUpCuts(known),
     };
-    const known = words.map((_, i) =>
-      knownFrequency(i, { ...literal.words[i], typos: [] } as WordFindings, variants),
-    );
-    return { ...literal, variants, known, cuts: this.#lookUpCuts(known) };
   }
 
   /** The cuts of each word, from memory where they are known. */
@@ -227,7 +234,7 @@ export class WordExpander {
   /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such fields or words. */
   async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
     const { infixSlots, text } = this.#plan;
-    if (infixSlots.length === 0) return new Map();
+    if (infixSlots.length === 0) return NO_INFIXES_FOUND;
     const asked = text.words.flatMap((word, i) => {
       const question = infixQuestion(word);
       return question === null ? [] : [{ i, question }];
@@ -281,10 +288,12 @@ export class WordExpander {
 
   /** Typos of the words for which `typosOf` allows some; asks nothing when there are none. */
   async #lookUpTypos(typosOf: (word: QueryWord, i: number) => number): Promise<Typos> {
-    const wanted = this.#plan.text.words
-      .map((word, i) => ({ word, i, maxTypos: typosOf(word, i) }))
-      .filter(({ maxTypos }) => maxTypos > 0);
-    if (wanted.length === 0) return new Map();
+    const wanted: { word: QueryWord; i: number; maxTypos: number }[] = [];
+    for (const [i, word] of this.#plan.text.words.entries()) {
+      const maxTypos = typosOf(word, i);
+      if (maxTypos > 0) wanted.push({ word, i, maxTypos });
+    }
+    if (wanted.length === 0) return NO_TYPOS_FOUND;
     const words = wanted.map(
       ({ word, maxTypos }): ExpandWord => ({
         term: word.terms[0] as string,
@@ -300,19 +309,22 @@ export class WordExpander {
 
   #choose(literal: Literal, typos: LikelyTypos, cuts: readonly FoundVariant[]): ExpandedWords {
     const { text, languages } = this.#plan;
-    const findings = literal.words.map((word, i) => ({ ...word, typos: typos.get(i) ?? [] }));
-    const variants = [...literal.variants, ...cuts];
+    const findings = literal.words.map(({ exact, prefix, literal, infixes }, i) => {
+      return { exact, prefix, literal, infixes, typos: typos.get(i) ?? [] };
+    });
+    const variants = cuts.length === 0 ? literal.variants : [...literal.variants, ...cuts];
+    const corrections = new Map<number, string>();
+    for (const [i, { typos }] of findings.entries()) {
+      const [best] = typos;
+      if (best !== undefined && largest(best.frequencies) > (literal.known[i] as number))
+        corrections.set(i, best.term);
+    }
     return {
       words: searchWords(text.words, findings, variants, languages, literal.liveRows),
       lengths: literal.lengths,
       typos,
       frequencies: literal.known,
-      corrections: new Map(
-        findings.flatMap(({ typos: [best] }, i) => {
-          const likelier = best !== undefined && largest(best.frequencies) > (literal.known[i] as number);
-          return likelier ? [[i, best.term] as const] : [];
-        }),
-      ),
+      corrections,
     };
   }
 }
@@ -333,7 +345,8 @@ class WordTerms {
         wanted[at] = { ...(wanted[at] as ExpandWord), prefix };
       }
     };
-    for (const { terms, prefix } of [...words, ...variants]) for (const term of terms) add(term, prefix);
+    for (const { terms, prefix } of words) for (const term of terms) add(term, prefix);
+    for (const { terms, prefix } of variants) for (const term of terms) add(term, prefix);
     this.program = { slots, words: wanted };
   }
 
@@ -342,28 +355,31 @@ class WordTerms {
     return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
   }
 
-  word({ terms, prefix }: QueryWord, answer: KnownWords): Omit<WordFindings, "typos" | "infixes"> {
+  word(
+    { terms, prefix }: QueryWord,
+    answer: KnownWords,
+    infixes: readonly InfixExpansion[],
+  ): Omit<WordFindings, "typos"> {
     const found = this.#found(terms[0] as string, answer);
     const range = prefix ? (found.prefix ?? null) : null;
-    return {
-      exact: this.#rarest(terms, answer),
-      prefix: range,
-      literal:
-        terms.length > 1
-          ? this.#rarest(terms, answer)
-          : largest(sumLists([found.exact, range?.frequencies ?? null])),
-    };
+    const exact = this.#rarest(terms, answer);
+    const literal =
+      terms.length > 1 || range === null ? exact : largest(sumLists([found.exact, range.frequencies]));
+    return { exact, prefix: range, literal, infixes };
   }
 
   /** Those variants that some document may have. */
   variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
-    return variants
-      .map((variant) => ({ variant, frequency: this.#frequency(variant, answer) }))
-      .filter(({ frequency }) => frequency > 0);
+    const found: FoundVariant[] = [];
+    for (const variant of variants) {
+      const frequency = this.#frequency(variant, answer);
+      if (frequency > 0) found.push({ variant, frequency });
+    }
+    return found;
   }
 
   #frequency({ terms, sequence, prefix }: Variant, answer: KnownWords): number {
-    if (sequence) return this.#rarest(terms, answer);
+    if (sequence || (terms.length === 1 && !prefix)) return this.#rarest(terms, answer);
     const lists = terms.flatMap((term) => {
       const found = this.#found(term, answer);
       return [found.exact, prefix ? (found.prefix?.frequencies ?? null) : null];
@@ -373,7 +389,12 @@ class WordTerms {
 
   /** The frequency of the rarest term. No more documents than that can have all the terms side by side. */
   #rarest(terms: readonly string[], answer: KnownWords): number {
-    return Math.min(...terms.map((term) => largest(this.#found(term, answer).exact ?? [])));
+    let rarest = Number.POSITIVE_INFINITY;
+    for (const term of terms) {
+      const { exact } = this.#found(term, answer);
+      rarest = Math.min(rarest, exact === null ? 0 : largest(exact));
+    }
+    return rarest;
   }
 
   #found(term: string, answer: KnownWords): KnownWord {

@@ -107,13 +107,12 @@ export function* planningOfQuery(
   const curation = firedRulesOf(index.rules, typed, limits.queryPinsMax);
   const avoiding = avoidingRules(request.avoided, slots, languages, analyser, curation.rules.length);
   const rules = avoiding === null ? curation.rules : [...curation.rules, avoiding.bury];
+  const variants = variantsOf(text, languages, index.synonyms, hasSkuField);
   const byRelevance = request.sort === null || request.sort[0]?.field === null;
   const offset = Math.min((request.page - 1) * request.perPage, scale.documentsMax);
   return {
     text,
-    variants: variantsOf(text, languages, index.synonyms, hasSkuField).filter(
-      ({ kind }) => !leftOut.includes(kind),
-    ),
+    variants: leftOut.length === 0 ? variants : variants.filter(({ kind }) => !leftOut.includes(kind)),
     cuts: !without.has("splits"),
     slots,
     infixSlots: request.fields.filter(({ field }) => field.infix).map(({ field }) => field.slot),

@@ -49,13 +49,15 @@ interface TypoGroup {
 }
 
 /** How many documents have the word in a form that is as good as the word. This decides whether it looks misspelt. */
-export function knownFrequency(i: number, findings: WordFindings, variants: readonly FoundVariant[]): number {
-  const covering = variants.filter(({ variant }) => isEvidence(variant, i));
-  return largest([
-    findings.literal,
-    infixFrequency(findings.infixes),
-    ...covering.map(({ frequency }) => frequency),
-  ]);
+export function knownFrequency(
+  i: number,
+  { literal, infixes }: Pick<WordFindings, "literal" | "infixes">,
+  variants: readonly FoundVariant[],
+): number {
+  let most = Math.max(literal, infixFrequency(infixes));
+  for (const { variant, frequency } of variants)
+    if (frequency > most && isEvidence(variant, i)) most = frequency;
+  return most;
 }
 
 /** Whether a document with the variant has the word in a form that is as good as the word. */
@@ -82,15 +84,20 @@ export function searchWords(
   const chosen = withBestSplits(variants);
   const idf = (frequency: number): number => inverseFrequency(frequency, documents);
   const weights = words.map((_, i) => wordWeight(i, findings[i] as WordFindings, chosen, idf));
-  return words.map((word, i) => ({
-    weight: weights[i] as number,
-    alternatives: [
-      ...ownAlternatives(word, findings[i] as WordFindings, weights[i] as number, idf),
-      ...variantAlternatives(i, chosen, weights, idf),
-      ...insideAlternatives((findings[i] as WordFindings).infixes, weights[i] as number, idf),
-      ...typoAlternatives((findings[i] as WordFindings).typos, languages, weights[i] as number, idf),
-    ].map((alternative) => ({ ...alternative, boost: alternative.boost * word.count })),
-  }));
+  return words.map((word, i) => {
+    const { infixes, typos } = findings[i] as WordFindings;
+    const weight = weights[i] as number;
+    const alternatives = ownAlternatives(word, findings[i] as WordFindings, weight, idf);
+    addVariantAlternatives(alternatives, i, chosen, weights, idf);
+    if (infixes.length > 0) alternatives.push(...insideAlternatives(infixes, weight, idf));
+    if (typos.length > 0) alternatives.push(...typoAlternatives(typos, languages, weight, idf));
+    return { weight, alternatives: repeated(alternatives, word.count) };
+  });
+}
+
+/** A repeated word counts more. */
+function repeated(alternatives: SearchAlternative[], count: number): SearchAlternative[] {
+  return count === 1 ? alternatives : alternatives.map((one) => ({ ...one, boost: one.boost * count }));
 }
 
 /** The weight of all forms of the word together if they are known, else of the word as written, else of what stands for it. */
@@ -100,12 +107,14 @@ function wordWeight(
   variants: readonly FoundVariant[],
   idf: (frequency: number) => number,
 ): number {
-  const covering = variants.filter(({ variant }) => variant.covers.includes(i));
-  const stems = covering.find(({ variant }) => variant.kind === ALT_STEM);
-  if (stems !== undefined) return idf(stems.frequency);
+  let best = 0;
+  for (const { variant, frequency } of variants) {
+    if (!variant.covers.includes(i)) continue;
+    if (variant.kind === ALT_STEM) return idf(frequency);
+    best = Math.max(best, frequency);
+  }
   if (findings.exact > 0) return idf(findings.exact);
   if (findings.literal > 0) return idf(findings.literal);
-  const best = largest(covering.map(({ frequency }) => frequency));
   if (best > 0) return idf(best);
   const inside = infixFrequency(findings.infixes);
   if (inside > 0) return idf(inside);
@@ -166,28 +175,28 @@ function insideAlternatives(
   return infixAlternatives(infixes, weight, idf(infixFrequency(infixes)));
 }
 
-function variantAlternatives(
+function addVariantAlternatives(
+  alternatives: SearchAlternative[],
   i: number,
   variants: readonly FoundVariant[],
   weights: readonly number[],
   idf: (frequency: number) => number,
-): SearchAlternative[] {
-  return variants
-    .filter(({ variant }) => variant.covers.includes(i))
-    .map(({ variant, frequency }) => {
-      const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
-      const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
-      const share = most === 0 ? 0 : Math.min(1, idf(frequency) / most);
-      return {
-        kind,
-        typos: 0,
-        exact,
-        sequence,
-        useForProximity: true,
-        boost: (weights[i] as number) * share * factor,
-        terms: terms.map((term) => ({ term, prefix })),
-      };
+): void {
+  for (const { variant, frequency } of variants) {
+    const { covers, kind, exact, sequence, prefix, terms, factor } = variant;
+    if (!covers.includes(i)) continue;
+    const most = covers.reduce((sum, word) => sum + (weights[word] as number), 0);
+    const share = most === 0 ? 0 : Math.min(1, idf(frequency) / most);
+    alternatives.push({
+      kind,
+      typos: 0,
+      exact,
+      sequence,
+      useForProximity: true,
+      boost: (weights[i] as number) * share * factor,
+      terms: terms.map((term) => ({ term, prefix })),
     });
+  }
 }
 
 function typoAlternatives(
@@ -219,7 +228,8 @@ function typoAlternatives(
 }
 
 /** Keeps only the ways to cut a word whose parts are most frequent. */
-function withBestSplits(variants: readonly FoundVariant[]): FoundVariant[] {
+function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
+  if (!variants.some(({ variant }) => variant.kind === ALT_SPLIT)) return variants;
   const splits = new Map<string, FoundVariant[]>();
   for (const found of variants) {
     if (found.variant.kind !== ALT_SPLIT) continue;

@@ -63,6 +63,7 @@ interface Part {
   readonly text: string;
   readonly quoted: boolean;
   readonly excluded: boolean;
+  readonly tokens: readonly Token[];
 }
 
 /** A word before stop words and repetitions are taken out. */
@@ -79,27 +80,18 @@ const HANGUL = /\p{Script=Hangul}/u;
 const SYMBOL = /\p{S}|\p{Extended_Pictographic}/u;
 
 export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTextRules): QueryText {
-  const parts =
-    q.trim() === "*"
-      ? []
-      : queryParts(q).map(({ quoted, excluded, textStart, textEnd }) => ({
-          text: q.slice(textStart, textEnd),
-          quoted,
-          excluded,
-        }));
-  const read = parts
-    .map((part) => ({ ...part, tokens: analyser.tokens(part.text) }))
-    .filter(({ tokens }) => tokens.length > 0);
+  const parts = q.trim() === "*" ? [] : analysedParts(q, analyser);
+  const read = parts.filter(({ tokens }) => tokens.length > 0);
   const last = read.at(-1);
   const phrases: string[][] = [];
   const excludes: string[][] = [];
   const draft: Draft = { entries: [], runs: [[]], compounds: [] };
   for (const part of read) {
-    const terms = plainTerms(part.tokens);
     if (!part.quoted && !part.excluded) {
       addPlainPart(draft, part.text, part.tokens, part === last, rules);
       continue;
     }
+    const terms = plainTerms(part.tokens);
     draft.runs.push([]);
     if (part.excluded) {
       excludes.push(terms);
@@ -126,6 +118,13 @@ export function readQueryText(q: string, analyser: TextAnalyser, rules: QueryTex
   };
 }
 
+function analysedParts(q: string, analyser: TextAnalyser): Part[] {
+  return queryParts(q).map(({ quoted, excluded, textStart, textEnd }) => {
+    const text = q.slice(textStart, textEnd);
+    return { text, quoted, excluded, tokens: analyser.tokens(text) };
+  });
+}
+
 /**
  * The first symbol of each part that searches for symbols. The analyser makes no term of a symbol, neither here nor in a
  * document, so nothing is found. That is wanted: somebody who types an emoji does not ask for the whole catalogue.
@@ -140,7 +139,7 @@ function symbolWords(parts: readonly Part[]): Entry[] {
 function addPlainPart(
   draft: Draft,
   text: string,
-  tokens: Token[],
+  tokens: readonly Token[],
   isLast: boolean,
   rules: QueryTextRules,
 ): void {
@@ -186,13 +185,14 @@ function eachOnce(
   entries: readonly Entry[],
   rules: QueryTextRules,
 ): { words: QueryWord[]; wordOfEntry: number[] } {
-  const quoted = new Set(entries.filter((entry) => entry.quoted).map(keyOf));
-  const stopped = (entry: Entry): boolean => !quoted.has(keyOf(entry)) && rules.stopWords.has(keyOf(entry));
-  const keepAll = entries.every(stopped);
+  const keys = entries.map(keyOf);
+  const quoted = new Set(keys.filter((_, i) => entries[i]!.quoted));
+  const stopped = keys.map((key) => rules.stopWords.has(key) && !quoted.has(key));
+  const keepAll = !stopped.includes(false);
   const words = new Map<string, { word: QueryWord; at: number }>();
-  const wordOfEntry = entries.map((entry) => {
-    if (!keepAll && stopped(entry)) return -1;
-    const key = keyOf(entry);
+  const wordOfEntry = entries.map((entry, i) => {
+    if (!keepAll && stopped[i]) return -1;
+    const key = keys[i]!;
     const known = words.get(key);
     const at = known?.at ?? words.size;
     const word = {
@@ -210,8 +210,8 @@ function eachOnce(
 }
 
 /** A key for the word. A space can separate terms because terms hold no space. */
-function keyOf(word: Entry): string {
-  return word.terms.join(" ");
+function keyOf({ terms }: Entry): string {
+  return terms.length === 1 ? terms[0]! : terms.join(" ");
 }
 
 function plainTerms(tokens: readonly Token[]): string[] {

@@ -108,9 +108,12 @@ function joinedVariants(text: QueryText): Variant[] {
   return [...joined, ...joined.filter((variant) => !variant.prefix).flatMap(cutAnew)];
 }
 
-/** Keeps equal variants once. A second one would match nothing more and cost as much again. */
-function eachOnce(variants: readonly Variant[]): Variant[] {
-  return [...new Map(variants.map((variant) => [JSON.stringify(variant), variant])).values()];
+/** Keeps equal joined words once. A second one would match nothing more and cost as much again. */
+function eachOnce(joined: readonly Variant[]): readonly Variant[] {
+  if (joined.length < 2) return joined;
+  return [
+    ...new Map(joined.map((one) => [`${one.covers.join()} ${one.prefix} ${one.terms[0]}`, one])).values(),
+  ];
 }
 
 /** A number may be cut elsewhere in the documents: `ab 1234` for AB 123 4. */
