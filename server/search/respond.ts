@@ -83,27 +83,35 @@ export function encodeResponse(
   const totalPages = perPage === 0 ? 0 : Math.ceil(found / perPage);
   const tables = response.facets.map(facetJson);
   const facets = facetObject(tables);
-  const hits = spliced(hitParts(response.hits), bytesMax);
-  const parts: Part[] = [
-    head,
-    '"hits":',
-    hits,
+  const hits = hitParts(response.hits);
+  const before = [head, '"hits":'];
+  const between: Part[] = [
     `,"found":${found},"page":${page},"per_page":${perPage},"total_pages":${totalPages},"facets":${facets},` +
       `"search_mode":"${response.mode}","ai_enhanced":${response.aiContext !== null},` +
       `"ai_context":${JSON.stringify(response.aiContext)},` +
       `"suggestions":${JSON.stringify(response.suggestions)},"related_hits":`,
     ...hitParts(response.relatedHits),
     `,"curated_applied":${response.curated},"data":{"_comment":"${WRAPPER_COMMENT}","hits":`,
-    hits,
+  ];
+  const after = [
     `,"found":${found},"out_of":${outOf},"facets":${facets},"facet_counts":${facetCounts(tables)}}}`,
   ];
-  const bytes = spliced(parts, bytesMax);
+  const length = bytesOf(before) + TIMES_WRITTEN * bytesOf(hits) + bytesOf(between) + bytesOf(after);
+  if (length > bytesMax) throw new ReplyTooLargeError();
+  const bytes = Buffer.allocUnsafe(length);
+  const hitsAt = put(bytes, before, 0);
+  const hitsEnd = put(bytes, hits, hitsAt);
+  const againAt = put(bytes, between, hitsEnd);
+  put(bytes, after, againAt + bytes.copy(bytes, againAt, hitsAt, hitsEnd));
   return { bytes, content: bytes.subarray(head.length) };
 }
 
 /** Makes a response of content that is already encoded. */
 export function encodeAgain(content: Uint8Array, queryId: string, tookMs: number): Uint8Array {
-  return spliced([headOf(queryId, tookMs), content], Number.POSITIVE_INFINITY);
+  const parts = [headOf(queryId, tookMs), content];
+  const bytes = Buffer.allocUnsafe(bytesOf(parts));
+  put(bytes, parts, 0);
+  return bytes;
 }
 
 /** The beginning of a response, in ASCII. */
@@ -114,12 +122,15 @@ function headOf(queryId: string, tookMs: number): string {
 /** A part of the response: JSON text that is encoded, or JSON bytes that are copied. */
 type Part = string | Uint8Array;
 
-function spliced(parts: readonly Part[], bytesMax: number): Uint8Array {
+function bytesOf(parts: readonly Part[]): number {
   let bytes = 0;
   for (const part of parts) bytes += typeof part === "string" ? Buffer.byteLength(part) : part.length;
-  if (bytes > bytesMax) throw new ReplyTooLargeError();
-  const whole = Buffer.allocUnsafe(bytes);
-  let at = 0;
+  return bytes;
+}
+
+/** Writes the parts one after the other. Returns where they end. */
+function put(whole: Buffer, parts: readonly Part[], start: number): number {
+  let at = start;
   for (const part of parts) {
     if (typeof part === "string") at += whole.write(part, at);
     else {
@@ -127,23 +138,22 @@ function spliced(parts: readonly Part[], bytesMax: number): Uint8Array {
       at += part.length;
     }
   }
-  return whole;
+  return at;
 }
 
+/** Texts between two documents are one part: each part costs two calls, whatever its length. */
 function hitParts(hits: readonly Hit[]): Part[] {
   if (hits.length === 0) return ["[]"];
   const parts: Part[] = [];
-  for (const hit of hits) {
-    const explanation = hit.explanation === null ? "" : `,"explanation":${JSON.stringify(hit.explanation)}`;
-    parts.push(
-      parts.length === 0 ? '[{"document":' : ',{"document":',
-      hit.document,
-      ',"highlight":',
-      hit.highlight.length === 0 ? "{}" : hit.highlight,
-      `,"text_match":${hit.textMatch},"relevance_bonus":${hit.bonus},"match_type":"${hit.matchType}"${explanation}}`,
-    );
+  let before = "[";
+  for (const { document, highlight, textMatch, bonus, matchType, explanation } of hits) {
+    parts.push(`${before}{"document":`, document);
+    if (highlight.length > 0) parts.push(',"highlight":', highlight);
+    const noMarks = highlight.length > 0 ? "" : ',"highlight":{}';
+    const explained = explanation === null ? "" : `,"explanation":${JSON.stringify(explanation)}`;
+    before = `${noMarks},"text_match":${textMatch},"relevance_bonus":${bonus},"match_type":"${matchType}"${explained}},`;
   }
-  parts.push("]");
+  parts.push(`${before.slice(0, -1)}]`);
   return parts;
 }
 
