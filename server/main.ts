@@ -46,6 +46,7 @@ import { NOTHING_POPULAR } from "./popularity/popularity.js";
 import { LiveSettings } from "./reload/live-settings.js";
 import { reload } from "./reload/reload.js";
 import { viewOf } from "./schema/index-view.js";
+import { RecentTokens } from "./schema/recent-tokens.js";
 import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
 import { Scrape } from "./scrape.js";
 import { SlowQueryLog } from "./search/slow-query-log.js";
@@ -118,7 +119,9 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   }
   const engine = await loadEngine(config.engine);
   const workbench = engine.workbench();
-  const analyserOf: AnalyserOf = (record) => textAnalyser(workbench, viewOf(record));
+  const recentTokens = new RecentTokens();
+  const analyserOf: AnalyserOf = (record) =>
+    recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
   const jobs = new Jobs(log);
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
   const parts = { engine, workbench, jobs, answers, limits, log, recorder };

@@ -11,7 +11,7 @@ export interface TextAnalyser {
   /** How text is split: the same for analysers that find the same terms. */
   readonly analysis: string;
   /** Words and joined words, with where they are in the text (UTF-8 byte offsets). */
-  tokens(text: string): Token[];
+  tokens(text: string): readonly Token[];
   /** The terms of the words alone. */
   terms(text: string): string[];
   /** The form in which whole values are compared. */
