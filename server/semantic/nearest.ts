@@ -148,11 +148,28 @@ function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCod
   return similar;
 }
 
-/** The least of the `count` largest numbers; of fewer numbers the least. Infinity when there are none. */
+/** The least of the `count` largest numbers; of fewer numbers the least. Infinity when there are none. Hoare's FIND (1961). */
 function leastOfLargest(numbers: Float32Array, count: number): number {
   if (numbers.length === 0 || count === 0) return Number.POSITIVE_INFINITY;
-  // Bare numbers are sorted ten times as fast as documents by their numbers.
-  return numbers.slice().sort()[Math.max(0, numbers.length - count)]!;
+  const parted = numbers.slice();
+  const place = Math.max(0, parted.length - count);
+  let [low, high] = [0, parted.length - 1];
+  while (low < high) {
+    const pivot = parted[(low + high) >> 1]!;
+    let [up, down] = [low, high];
+    while (up <= down) {
+      while (parted[up]! < pivot) up++;
+      while (parted[down]! > pivot) down--;
+      if (up > down) break;
+      const larger = parted[up]!;
+      parted[up++] = parted[down]!;
+      parted[down--] = larger;
+    }
+    if (place <= down) high = down;
+    else if (place >= up) low = up;
+    else break;
+  }
+  return parted[place]!;
 }
 
 /** How similar the documents are to the query. Each is asked for once. */
