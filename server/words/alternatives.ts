@@ -229,18 +229,18 @@ function typoAlternatives(
 
 /** Keeps only the ways to cut a word whose parts are most frequent. */
 function withBestSplits(variants: readonly FoundVariant[]): readonly FoundVariant[] {
-  if (!variants.some(({ variant }) => variant.kind === ALT_SPLIT)) return variants;
+  const all = variants.filter(({ variant }) => variant.kind === ALT_SPLIT);
+  if (all.length <= SPLITS_MAX) return variants; // as many are kept of one word
   const splits = new Map<string, FoundVariant[]>();
-  for (const found of variants) {
-    if (found.variant.kind !== ALT_SPLIT) continue;
+  for (const found of all) {
     const words = found.variant.covers.join();
     splits.set(words, [...(splits.get(words) ?? []), found]);
   }
   const kept = new Set(
-    [...splits.values()].flatMap((all) =>
-      all
+    [...splits.values()].flatMap((ways) =>
+      ways
         .sort((a, b) => b.frequency - a.frequency)
-        .slice(0, all.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
+        .slice(0, ways.some(isNumber) ? NUMBER_SPLITS_MAX : SPLITS_MAX),
     ),
   );
   return variants.filter((found) => found.variant.kind !== ALT_SPLIT || kept.has(found));
