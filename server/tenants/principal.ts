@@ -35,11 +35,11 @@ export interface Principal {
 export const DEFAULT_TENANT = "default";
 
 export class Doorkeeper {
-  readonly #adminHash: string;
+  readonly #adminHash: Buffer;
   readonly #limits: Limits;
 
   constructor(adminKey: string, limits: Limits) {
-    this.#adminHash = hashKey(adminKey);
+    this.#adminHash = Buffer.from(hashKey(adminKey));
     this.#limits = limits;
   }
 
@@ -55,7 +55,7 @@ export class Doorkeeper {
     if (isToken(value)) return this.#holder(value, state, now);
     if (value.length > KEY_LENGTH_MAX) throw notValid();
     const hash = hashKey(value);
-    if (timingSafeEqual(Buffer.from(hash), Buffer.from(this.#adminHash)) && tenantHeader !== null)
+    if (timingSafeEqual(Buffer.from(hash), this.#adminHash) && tenantHeader !== null)
       return this.#bootstrap(tenantHeader, state);
     const known = state.keyByHash.get(hash);
     if (known === undefined) throw notValid();
