@@ -22,7 +22,6 @@ export interface TextPiece {
 
 const PIECE =
   /(?<number>(?<![\p{L}\p{M}\p{N}])\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,]\d+)?)|(?<word>[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*)|(?<symbol>[$€£¥<>=+"″&,–—-])/gu;
-const WORD = { kind: "word", value: null, touches: false, opens: true, closes: true } as const;
 const SEALED = { kind: "sealed", key: "", value: null, touches: false, opens: true, closes: true } as const;
 const LETTERS = /^[\p{L}\p{M}]/u;
 const APOSTROPHES = /['’]/g;
@@ -73,8 +72,11 @@ function fold(text: string): string {
 /** A part without spaces. */
 function addPart(tokens: TextPiece[], text: string, start: number, end: number): void {
   const part = text.slice(start, end);
-  if (PLAIN_WORD.test(part)) tokens.push({ ...WORD, key: part.toLowerCase(), start, end });
-  else addPieces(tokens, text, start, end);
+  if (!PLAIN_WORD.test(part)) addPieces(tokens, text, start, end);
+  else {
+    const key = part.toLowerCase();
+    tokens.push({ kind: "word", key, value: null, start, end, touches: false, opens: true, closes: true });
+  }
 }
 
 function addPieces(tokens: TextPiece[], text: string, from: number, to: number): void {
