@@ -144,7 +144,12 @@ export function* readingOfQueryRequest(
   };
 }
 
-function queryFields(given: QueryValues, view: IndexView, limits: Limits, browse: boolean): WeightedField[] {
+function queryFields(
+  given: QueryValues,
+  view: IndexView,
+  limits: Limits,
+  browse: boolean,
+): readonly WeightedField[] {
   const names = commaList(given.query_by);
   const weightTexts = commaList(given.query_by_weights);
   const fields =
@@ -153,7 +158,10 @@ function queryFields(given: QueryValues, view: IndexView, limits: Limits, browse
       : searchedFields("query_by", names, view, limits);
   if (fields.length === 0 && !browse)
     throw invalid("query_by is missing, and the index has no searchable fields");
-  if (weightTexts.length === 0) return fields.map((field) => ({ field, weight: view.weightOf(field) }));
+  if (weightTexts.length === 0)
+    return names.length === 0
+      ? view.searchable
+      : fields.map((field) => ({ field, weight: view.weightOf(field) }));
   if (weightTexts.length !== fields.length) {
     throw invalid(
       `query_by_weights must have one weight for each of the ${fields.length} searched fields, not ${weightTexts.length}`,
