@@ -3,6 +3,7 @@
 /** Optimal string alignment; the rows are as short as the words, and a row that is too far off ends it. */
 export function editsWithin(a: string, b: string, most: number): boolean {
   if (Math.abs(a.length - b.length) > most) return false;
+  if (most === 1) return oneEditApart(a, b);
   const width = b.length + 1;
   let before = new Array<number>(width).fill(0);
   let last = Array.from({ length: width }, (_, i) => i);
@@ -22,4 +23,13 @@ export function editsWithin(a: string, b: string, most: number): boolean {
     [before, last, row] = [last, row, before];
   }
   return last[b.length]! <= most;
+}
+
+/** The same for one error, without rows: it lies where the words begin to differ, and what follows it is equal. */
+function oneEditApart(a: string, b: string): boolean {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const isEqual = (fromA: number, fromB: number): boolean => a.slice(fromA) === b.slice(fromB);
+  if (isEqual(at + 1, at + 1) || isEqual(at + 1, at) || isEqual(at, at + 1)) return true;
+  return a[at] === b[at + 1] && a[at + 1] === b[at] && isEqual(at + 2, at + 2);
 }
