@@ -1,10 +1,6 @@
 // Looks query words and their variants up in the dictionaries of all shards and adds the answers up. So every decision
 // about a word is based on global counts and is the same for any number of shards.
-import type {
-  ExpandProgram,
-  ExpandSuspect,
-  ExpandWord,
-} from "../../engine-wasm/host/programs/expand-program.js";
+import type { ExpandSuspect, ExpandWord } from "../../engine-wasm/host/programs/expand-program.js";
 import type { InfixExpansion } from "../../engine-wasm/host/programs/expand-result.js";
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import {
@@ -20,17 +16,12 @@ import type { Dictionaries } from "../words/dictionaries.js";
 import { infixQuestion } from "../words/infixes.js";
 import type { QueryWord } from "../words/query-text.js";
 import type { LikelyTypo } from "../words/typos/noisy-channel.js";
-import {
-  type KnownWord,
-  type KnownWords,
-  largest,
-  type RankedTypo,
-  sumLists,
-} from "../words/typos/ranked-typos.js";
+import { type KnownWords, largest, type RankedTypo } from "../words/typos/ranked-typos.js";
 import { cutsOf, isCuttable, looseSplits, splitVariant, stemTerms, type Variant } from "../words/variants.js";
 import { type AverageLengths, averageLengths } from "./average-lengths.js";
 import { judgeWords } from "./judged-words.js";
 import type { QueryPlan } from "./plan.js";
+import { WordTerms } from "./word-terms.js";
 
 /** The query's words as the index knows them. */
 export interface ExpandedWords {
@@ -326,78 +317,5 @@ export class WordExpander {
       frequencies: literal.known,
       corrections,
     };
-  }
-}
-
-/** The terms of words and variants as one request in which each term stands once. Reads the answer back by term. */
-class WordTerms {
-  readonly program: ExpandProgram;
-  readonly #at = new Map<string, number>();
-
-  constructor(slots: readonly number[], words: readonly QueryWord[], variants: readonly Variant[]) {
-    const wanted: ExpandWord[] = [];
-    const add = (term: string, prefix: boolean): void => {
-      const at = this.#at.get(term);
-      if (at === undefined) {
-        this.#at.set(term, wanted.length);
-        wanted.push({ term, exact: true, prefix, typoPrefix: false, maxTypos: 0 });
-      } else if (prefix) {
-        wanted[at] = { ...(wanted[at] as ExpandWord), prefix };
-      }
-    };
-    for (const { terms, prefix } of words) for (const term of terms) add(term, prefix);
-    for (const { terms, prefix } of variants) for (const term of terms) add(term, prefix);
-    this.program = { slots, words: wanted };
-  }
-
-  /** The numbers in the program of the terms of words and variants, each number once. */
-  numbersOf(all: readonly { readonly terms: readonly string[] }[]): number[] {
-    return [...new Set(all.flatMap(({ terms }) => terms.map((term) => this.#at.get(term) as number)))];
-  }
-
-  word(
-    { terms, prefix }: QueryWord,
-    answer: KnownWords,
-    infixes: readonly InfixExpansion[],
-  ): Omit<WordFindings, "typos"> {
-    const found = this.#found(terms[0] as string, answer);
-    const range = prefix ? (found.prefix ?? null) : null;
-    const exact = this.#rarest(terms, answer);
-    const literal =
-      terms.length > 1 || range === null ? exact : largest(sumLists([found.exact, range.frequencies]));
-    return { exact, prefix: range, literal, infixes };
-  }
-
-  /** Those variants that some document may have. */
-  variants(variants: readonly Variant[], answer: KnownWords): FoundVariant[] {
-    const found: FoundVariant[] = [];
-    for (const variant of variants) {
-      const frequency = this.#frequency(variant, answer);
-      if (frequency > 0) found.push({ variant, frequency });
-    }
-    return found;
-  }
-
-  #frequency({ terms, sequence, prefix }: Variant, answer: KnownWords): number {
-    if (sequence || (terms.length === 1 && !prefix)) return this.#rarest(terms, answer);
-    const lists = terms.flatMap((term) => {
-      const found = this.#found(term, answer);
-      return [found.exact, prefix ? (found.prefix?.frequencies ?? null) : null];
-    });
-    return largest(sumLists(lists));
-  }
-
-  /** The frequency of the rarest term. No more documents than that can have all the terms side by side. */
-  #rarest(terms: readonly string[], answer: KnownWords): number {
-    let rarest = Number.POSITIVE_INFINITY;
-    for (const term of terms) {
-      const { exact } = this.#found(term, answer);
-      rarest = Math.min(rarest, exact === null ? 0 : largest(exact));
-    }
-    return rarest;
-  }
-
-  #found(term: string, answer: KnownWords): KnownWord {
-    return answer.words[this.#at.get(term) as number] as KnownWord;
   }
 }
