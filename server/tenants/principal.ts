@@ -15,6 +15,8 @@ const KEY_LENGTH_MAX = 512;
 const ALL_INDEXES = ["*"];
 /** What a search token may be for, where its key may. */
 const TOKEN_SCOPES: readonly Scope[] = ["search", "events"];
+/** Hashes of so many values that were good lately are kept. */
+const KNOWN_VALUES_MAX = 1_000;
 /** A token of an unknown key is compared with a signature by this one, so that it takes as long as one of a known key. */
 const NO_KEY = hashKey("");
 
@@ -36,6 +38,13 @@ export const DEFAULT_TENANT = "default";
 
 export class Doorkeeper {
   readonly #adminHash: Buffer;
+  /**
+   * Hashes by value, so that a client's key is not hashed with each of its requests. Only values that were good come in, so
+   * nobody can push out others with made-up ones. What a value may do is looked up each time: one that is revoked does
+   * nothing from then on. A map finds a value by a hash whose seed no client knows, so how long that takes tells nothing of
+   * keys that are similar. Values lie in memory only, as they do while a request with them is answered.
+   */
+  readonly #hashes = new Map<string, string>();
   readonly #limits: Limits;
 
   constructor(adminKey: string, limits: Limits) {
@@ -54,12 +63,22 @@ export class Doorkeeper {
     }
     if (isToken(value)) return this.#holder(value, state, now);
     if (value.length > KEY_LENGTH_MAX) throw notValid();
-    const hash = hashKey(value);
-    if (timingSafeEqual(Buffer.from(hash), this.#adminHash) && tenantHeader !== null)
+    const hash = this.#hashes.get(value) ?? hashKey(value);
+    if (timingSafeEqual(Buffer.from(hash), this.#adminHash) && tenantHeader !== null) {
+      this.#keepHash(value, hash);
       return this.#bootstrap(tenantHeader, state);
+    }
     const known = state.keyByHash.get(hash);
     if (known === undefined) throw notValid();
-    return living(known, now);
+    const principal = living(known, now);
+    this.#keepHash(value, hash);
+    return principal;
+  }
+
+  #keepHash(value: string, hash: string): void {
+    if (this.#hashes.has(value)) return;
+    if (this.#hashes.size >= KNOWN_VALUES_MAX) this.#hashes.clear();
+    this.#hashes.set(value, hash);
   }
 
   #bootstrap(tenantHeader: string, state: CatalogState): Principal {

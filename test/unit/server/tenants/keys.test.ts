@@ -226,6 +226,29 @@ describe("the doorkeeper", () => {
     expect(() => identify(`Bearer ${value}`, "", Date.parse("2030-07-01T00:00:00Z"))).toThrow(/expired/);
   });
 
+  test("refuses a key that was good until it was deleted, and lets it in again", () => {
+    const { state: without } = apply(state, { type: "key.delete", id: stored.id });
+    const header = `Bearer ${value}`;
+    for (let round = 0; round < 2; round++) {
+      expect(identify(header).keyId).toBe(5);
+      expect(() => doorkeeper.identify(header, "", without, NOW.getTime())).toThrow(/not valid/);
+      expect(() => identify(header, "", Date.parse("2030-07-01T00:00:00Z"))).toThrow(/expired/);
+    }
+  });
+
+  test("tells keys apart, however many it has let in", () => {
+    const keys = Array.from({ length: 1_100 }, (_, i) => {
+      const own = newKeyValue();
+      const key = { ...stored, id: 100 + i, hash: hashKey(own), prefix: own.slice(0, 10) };
+      return { own, command: { type: "key.put", key } as const };
+    });
+    const many = keys.reduce<CatalogState>((at, { command }) => apply(at, command).state, state);
+    for (let round = 0; round < 2; round++) {
+      const ids = keys.map(({ own }) => doorkeeper.identify(`Bearer ${own}`, "", many, NOW.getTime()).keyId);
+      expect(ids).toEqual(keys.map((_, i) => 100 + i));
+    }
+  });
+
   test("checks scope before index", () => {
     const principal = identify(`Bearer ${value}`);
     checkRights(principal, "search", "shop_de");
