@@ -126,11 +126,15 @@ function fits(entry: Entry, segments: readonly string[]): boolean {
 
 function decoded({ parameters }: Entry, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [i, name] of parameters.entries()) if (name !== null) params[name] = decodeSegment(segments[i]!);
+  for (let i = 0; i < parameters.length; i++) {
+    const name = parameters[i]!;
+    if (name !== null) params[name] = decodeSegment(segments[i]!);
+  }
   return params;
 }
 
 function decodeSegment(segment: string): string {
+  if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);
   } catch (error) {
