@@ -104,8 +104,10 @@ const SERVER_LIMITS = {
   exportPageDocuments: 500,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // indexes of so many documents are read on the HTTP thread, in the memories of the shards; a read that takes longer goes to the shards
+  // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while it is busy all the time; a read
+  // that takes longer goes to the shards
   localDocumentsMax: 100_000,
+  localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,
   shownDocumentsBytesMax: 32 * 1024 * 1024,
 

@@ -17,6 +17,7 @@ import { QueryLoad } from "../threads/query-load.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { ShardPool } from "../threads/shard-pool.js";
 import { TenantTurns } from "../threads/tenant-turns.js";
+import { ThreadLoad } from "../threads/thread-load.js";
 import type { AnswerCache } from "./answer-cache.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { Reads } from "./reads.js";
@@ -90,6 +91,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const local = new LocalReads(
     pool,
     new LocalDocuments(workbench, limits.shownDocumentsBytesMax),
+    new ThreadLoad(),
     limits,
     recorder.localReads,
   );

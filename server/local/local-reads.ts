@@ -5,6 +5,7 @@ import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import type { Limits } from "../limits.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
+import type { ThreadLoad } from "../threads/thread-load.js";
 import type { LocalDocuments } from "./local-documents.js";
 
 /** What of an index is read. */
@@ -23,27 +24,39 @@ export interface Readers {
   readerFailed(uid: number): void;
 }
 
-type LocalLimits = Pick<Limits, "localDocumentsMax" | "localReadMsMax">;
+type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax" | "localReadMsMax">;
 
 export class LocalReads {
   readonly #readers: Readers;
   readonly #shards: readonly number[];
+  readonly #load: ThreadLoad;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
   /** Documents of small indexes. */
   readonly documents: LocalDocuments;
 
-  constructor(readers: Readers, documents: LocalDocuments, limits: LocalLimits, meter: LocalReadMeter) {
+  constructor(
+    readers: Readers,
+    documents: LocalDocuments,
+    load: ThreadLoad,
+    limits: LocalLimits,
+    meter: LocalReadMeter,
+  ) {
     this.#readers = readers;
+    this.#load = load;
     this.#shards = Array.from({ length: readers.count }, (_, shard) => shard);
     this.documents = documents;
     this.#limits = limits;
     this.#meter = meter;
   }
 
-  /** Larger indexes are searched by all shards at the same time. */
+  /**
+   * Larger indexes are searched by all shards at the same time. While this thread is busy, only those are read here that cost it less than
+   * messages would.
+   */
   takes(documents: number): boolean {
-    return documents <= this.#limits.localDocumentsMax;
+    const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
+    return documents <= localDocumentsMax && (documents <= localDocumentsBusyMax || !this.#load.busy);
   }
 
   /** What a shard would answer to an encoded program; null: ask it. */

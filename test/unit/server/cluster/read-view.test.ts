@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { LocalDocuments } from "../../../../server/local/local-documents.js";
 import { LocalReads } from "../../../../server/local/local-reads.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
 import { loadEngine } from "../../engine/load-engine.js";
 import { makeRecord } from "../record.js";
@@ -20,6 +21,7 @@ const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 const NO_LOCAL_READS = new LocalReads(
   { count: 1, reader: () => null, readerFailed: () => undefined },
   new LocalDocuments((await loadEngine("checked")).workbench(), 0),
+  new ThreadLoad(),
   DEFAULT_LIMITS,
   new Recorder().localReads,
 );
