@@ -18,6 +18,7 @@ const LIMITS = {
   shardQueueRequestsMax: CAPACITY,
   unsentBytesMax: UNSENT_MAX,
   rememberedAnswersBytesMax: 1, // the queries of a burst are few
+  localDocumentsMax: 1, // and wait for shards: those that the HTTP thread answers itself are never inside together
 };
 const SERVERS = serverOverEachHttp({ shards: 2, config: { limits: LIMITS } }, async (server) => {
   await server.createIndex("things", { fields: [{ name: "title", type: "string", facet: true }] });
