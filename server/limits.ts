@@ -104,8 +104,8 @@ const SERVER_LIMITS = {
   exportPageDocuments: 500,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while it is busy all the time; a read
-  // that takes longer goes to the shards
+  // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while it is busy all the time; what
+  // takes longer in one turn of its event loop goes to the shards
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,

@@ -9,10 +9,9 @@ import type { IndexRecord } from "../catalog/types.js";
 import { viewOf } from "../schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 
-/** Of more documents than this none is kept. */
+/** Pages of more documents, or of more bytes, are shown by the shards: other requests wait for this thread. */
 const DOCUMENTS_MAX = 64;
-/** How many bytes of documents are fetched at a time in order to keep them. */
-const FETCH_BYTES_MAX = 1024 * 1024;
+const BYTES_MAX = 256 * 1024;
 
 /** Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws ReplyTooLargeError. */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
@@ -48,6 +47,8 @@ export class LocalDocuments {
         this.#cache.put(record.uid, seq, records[i]);
       }
     }
+    const bytes = records.reduce((sum, known) => sum + (known?.raw.length ?? 0), 0);
+    if (bytes > BYTES_MAX) return fetchThere(seqs, options);
     const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
     for (const known of records) if (!fitting.add(show(known ?? null))) throw new ReplyTooLargeError();
@@ -57,7 +58,7 @@ export class LocalDocuments {
   /** Null when they are too large. */
   async #whole(seqs: readonly number[], fetchThere: FetchThere): Promise<FetchedDocument[] | null> {
     try {
-      return await fetchThere(seqs, { bytesMax: FETCH_BYTES_MAX });
+      return await fetchThere(seqs, { bytesMax: BYTES_MAX });
     } catch (error) {
       if (error instanceof ReplyTooLargeError) return null;
       throw error;

@@ -1,5 +1,5 @@
 // Small indexes are read on this thread, in the memories of the shards, without a message. Whatever stands in the way of that is no error: the
-// read goes to the shards, which tell what is wrong with it. So a read needs no guard here but one: it is given up when it takes long.
+// read goes to the shards, which tell what is wrong with it. So reads need no guard here but one: they are given up when they take long.
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
@@ -32,6 +32,8 @@ export class LocalReads {
   readonly #load: ThreadLoad;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
+  /** Of this turn of the event loop, for reads. */
+  #leftMs: number;
   /** Documents of small indexes. */
   readonly documents: LocalDocuments;
 
@@ -47,6 +49,7 @@ export class LocalReads {
     this.#shards = Array.from({ length: readers.count }, (_, shard) => shard);
     this.documents = documents;
     this.#limits = limits;
+    this.#leftMs = limits.localReadMsMax;
     this.#meter = meter;
   }
 
@@ -80,7 +83,8 @@ export class LocalReads {
       const reader = this.#readers.reader(shard, view.uid);
       if (reader !== null) readers.push(reader);
     }
-    const answers = readers.length < shards.length ? null : this.#read(view, readers, question, program);
+    const mayRead = readers.length === shards.length && this.#leftMs > 0;
+    const answers = mayRead ? this.#read(view, readers, question, program) : null;
     if (answers === null) this.#meter.left++;
     else this.#meter.answered++;
     return answers;
@@ -92,8 +96,9 @@ export class LocalReads {
     question: SnapshotQuestion,
     program: Uint8Array,
   ): Uint8Array[] | null {
-    const end = Math.min(deadline, Date.now() + this.#limits.localReadMsMax); // other requests wait for this thread
     const answers: Uint8Array[] = [];
+    const begunMs = performance.now();
+    const end = Math.min(deadline, Date.now() + this.#leftMs);
     try {
       for (const reader of readers) {
         const answer = reader.answer(question, generation, oldestGeneration, program, end);
@@ -105,6 +110,18 @@ export class LocalReads {
       if (!(error instanceof EngineError)) throw error;
       if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(uid);
       return null;
+    } finally {
+      this.#spend(performance.now() - begunMs);
     }
   }
+
+  /** Reads of one turn of the event loop share what a read may take: requests that have arrived meanwhile wait for all of them. */
+  #spend(ms: number): void {
+    if (this.#leftMs === this.#limits.localReadMsMax) setImmediate(this.#nextTurn);
+    this.#leftMs -= ms;
+  }
+
+  readonly #nextTurn = (): void => {
+    this.#leftMs = this.#limits.localReadMsMax;
+  };
 }

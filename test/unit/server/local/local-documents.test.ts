@@ -1,0 +1,111 @@
+// Documents that this thread shows itself: the same bytes as a shard shows, asked for once, and left to the shard when they are many or large.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
+import type { FetchThere } from "../../../../server/local/local-documents.js";
+import { LocalDocuments } from "../../../../server/local/local-documents.js";
+import { ReplyTooLargeError } from "../../../../server/threads/shard-errors.js";
+import type { FetchOptions } from "../../../../shards/protocol/fetch.js";
+import { shower } from "../../../../shards/query/shown-document.js";
+import { effort } from "../../../effort.js";
+import { loadEngine } from "../../engine/load-engine.js";
+import { makeRecord } from "../record.js";
+
+const workbench = (await loadEngine("checked")).workbench();
+const record = makeRecord();
+const CACHE_BYTES = 1024 * 1024;
+
+/** A shard with these documents by seq, and the seqs it was asked for. */
+function shard(documents: ReadonlyMap<number, object>): { fetchThere: FetchThere; asked: number[][] } {
+  const asked: number[][] = [];
+  const fetchThere: FetchThere = async (seqs, options) => {
+    asked.push([...seqs]);
+    const show = shower(options, PLAIN_ANALYSIS, workbench);
+    const shown = seqs.map((seq) => {
+      const document = documents.get(seq);
+      if (document === undefined) return show(null);
+      return show({ internal: true, id: `d${seq}`, raw: Buffer.from(JSON.stringify(document)) });
+    });
+    const bytes = shown.reduce((sum, { document, highlight }) => sum + document.length + highlight.length, 0);
+    if (bytes > (options.bytesMax ?? Number.POSITIVE_INFINITY)) throw new ReplyTooLargeError();
+    return shown;
+  };
+  return { fetchThere, asked };
+}
+
+function texts(shown: Awaited<ReturnType<FetchThere>>): string[][] {
+  return shown.map(({ id, document, highlight }) =>
+    [id, document, highlight].map((part) => Buffer.from(part).toString()),
+  );
+}
+
+const OPTIONS: FetchOptions[] = [
+  {},
+  { fields: ["title"] },
+  { excludeFields: ["title", "size"] },
+  {
+    highlight: {
+      fields: [{ name: "title", language: 0, sku: false, infix: false }],
+      words: [{ terms: ["lamp"], prefixes: ["la"], typos: [], infixes: [], sequences: [] }],
+      snippetTokens: 3,
+      startTag: "<b>",
+      endTag: "</b>",
+      escapeHtml: true,
+    },
+  },
+];
+
+test("shows what the shard shows, whatever was shown before, and asks for nothing twice", async () => {
+  const made = fc.record({
+    title: fc.constantFrom("a lamp", "Lámpara & <lamp>", ""),
+    size: fc.nat(),
+    _own: fc.nat(),
+  });
+  const page = fc.tuple(fc.uniqueArray(fc.nat(12), { maxLength: 8 }), fc.constantFrom(...OPTIONS));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(made, { maxLength: 10 }),
+      fc.array(page, { maxLength: 8 }),
+      async (all, pages) => {
+        const stored = new Map(all.map((document, seq) => [seq, { id: `d${seq}`, ...document }]));
+        const { fetchThere, asked } = shard(stored);
+        const local = new LocalDocuments(workbench, CACHE_BYTES);
+        for (const [seqs, options] of pages) {
+          const shown = await local.show(record, seqs, options, fetchThere);
+          expect(texts(shown)).toEqual(texts(await shard(stored).fetchThere(seqs, options)));
+        }
+        const times = new Map<number, number>();
+        for (const seq of asked.flat()) times.set(seq, (times.get(seq) ?? 0) + 1);
+        for (const [seq, count] of times) if (stored.has(seq)) expect(count).toBe(1);
+      },
+    ),
+    { numRuns: effort(30, 500) },
+  );
+});
+
+test("pages of many or large documents are shown by the shard, and one that is too large is refused", async () => {
+  const text = "lamp ".repeat(8_000);
+  const stored = new Map(
+    Array.from({ length: 100 }, (_, seq) => [seq, { id: `d${seq}`, title: seq < 20 ? text : "lamp" }]),
+  );
+  const { fetchThere, asked } = shard(stored);
+  const local = new LocalDocuments(workbench, CACHE_BYTES);
+  const shown = async (seqs: number[], options: FetchOptions = {}) =>
+    (await local.show(record, seqs, options, fetchThere)).length;
+  const seqs = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
+  expect(await shown(seqs(20, 65))).toBe(65);
+  expect(await shown(seqs(20, 65))).toBe(65);
+  expect(asked).toEqual([seqs(20, 65), seqs(20, 65)]);
+  expect(await shown(seqs(0, 10), { fields: ["id"] })).toBe(10); // too large as a whole
+  expect(asked.slice(2)).toEqual([seqs(0, 10), seqs(0, 10)]);
+  for (const seq of seqs(0, 5)) await shown([seq]);
+  asked.length = 0;
+  expect(await shown(seqs(0, 5))).toBe(5);
+  expect(asked).toEqual([]);
+  for (const seq of seqs(5, 5)) await shown([seq]);
+  asked.length = 0;
+  expect(await shown(seqs(0, 10))).toBe(10); // known one by one, too large together
+  expect(asked).toEqual([seqs(0, 10)]);
+  await expect(shown(seqs(0, 2), { bytesMax: 1_000 })).rejects.toThrow(ReplyTooLargeError);
+  await expect(shown(seqs(0, 10), { bytesMax: 1_000 })).rejects.toThrow(ReplyTooLargeError);
+});
