@@ -60,7 +60,8 @@ async function readLocally(server: TestServer): Promise<void> {
 describe.each([1, 3])("with %i shards", (shards) => {
   test("searches do not wait for shards that stand still", async () => {
     const blocked = new BlockedShards();
-    const server = await TestServer.start({ shards, env: blocked.env });
+    const config = { limits: { localReadMsMax: 10_000 } }; // however busy the machine is
+    const server = await TestServer.start({ shards, env: blocked.env, config });
     try {
       await makeIndex(server);
       await readLocally(server);
