@@ -309,7 +309,10 @@ export class Shard {
     const faults = (this.#faults.get(uid) ?? 0) + 1;
     this.#faults.set(uid, faults);
     if (faults < FAULTS_MAX) this.failure(uid, index, error);
-    else index.stopMaintenance();
+    else {
+      index.stopMaintenance();
+      if (error.code === "trap") index.endLoans();
+    }
   }
 }
 

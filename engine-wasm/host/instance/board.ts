@@ -20,7 +20,8 @@ const EPOCH = 0;
 const ENDED = 1;
 const SNAPSHOTS = 2; // in the table
 const OMITTED = 3; // older ones that are not
-const READERS = 4;
+const READS = 4; // so far
+const READERS = 6;
 const TABLE = READERS + READERS_MAX; // of {f64 generation, u32 address, u32 0}
 const ENTRY_WORDS = 4;
 export const BOARD_BYTES = (TABLE + SNAPSHOTS_MAX * ENTRY_WORDS) * 4;
@@ -78,43 +79,49 @@ export class Board {
   }
 
   /**
-   * A reader begins to read: what the board shows from now on stays as it is until `leave`. False when the owner has left, or the
-   * table cannot be read now.
+   * A reader begins to read: what the board shows in this epoch stays as it is until `leave`. Returns the epoch; 0 when the owner
+   * has left, or the table cannot be read now.
    */
-  enter(reader: number): boolean {
+  enter(reader: number): number {
     for (let tries = 0; tries < ENTER_TRIES; tries++) {
       const epoch = this.epoch;
       if ((epoch & 1) !== 0) continue;
       Atomics.store(this.#words, READERS + reader, epoch);
       if (this.epoch !== epoch) continue;
-      if (!this.ended) return true;
+      if (!this.ended) return epoch;
       break;
     }
-    this.leave(reader);
-    return false;
+    Atomics.store(this.#words, READERS + reader, 0);
+    return 0;
   }
 
   leave(reader: number): void {
+    Atomics.add(this.#words, READS, 1);
     Atomics.store(this.#words, READERS + reader, 0);
+  }
+
+  /** How often readers have left. The number may run over. */
+  get reads(): number {
+    return Atomics.load(this.#words, READS);
   }
 
   get ended(): boolean {
     return Atomics.load(this.#words, ENDED) !== 0;
   }
 
-  /** The oldest snapshots are such as no read of this generation or a later one can get. Only for a reader that is inside. */
-  isOutdated(oldestGeneration: number): boolean {
-    return this.#words[SNAPSHOTS]! > 1 && this.#generation(1) <= oldestGeneration;
-  }
-
   /**
-   * The newest snapshot that is not younger than this generation, or the oldest one if all are younger; null when the board does not
-   * show it. Only for a reader that is inside.
+   * For a reader that has entered in this epoch: the newest snapshot that is not younger than a generation, or the oldest one if all are
+   * younger. Null when the board does not show it, or shows others by now, and when there are snapshots that no read of
+   * `oldestGeneration` or later can get: the owner is to hear of that.
    */
-  addressAt(generation: number): number | null {
+  snapshotOf(generation: number, oldestGeneration: number, entered: number): number | null {
     const count = this.#words[SNAPSHOTS]!;
-    for (let i = count - 1; i >= 0; i--) if (this.#generation(i) <= generation) return this.#address(i);
-    return count === 0 || this.#words[OMITTED]! > 0 ? null : this.#address(0);
+    let i = count - 1;
+    while (i > 0 && this.#generation(i) > generation) i--;
+    const isShown = count > 0 && (this.#words[OMITTED] === 0 || this.#generation(i) <= generation);
+    const isOutdated = count > 1 && this.#generation(1) <= oldestGeneration;
+    const address = this.#address(i);
+    return isShown && !isOutdated && this.epoch === entered ? address : null;
   }
 
   #generation(i: number): number {

@@ -23,8 +23,8 @@ export class EngineReader {
   }
 
   /**
-   * Answers a program on the snapshot that reads of this generation see; own bytes. Null when it is not on the board, or when snapshots
-   * are there that no read of `oldestGeneration` or later needs: the owner is to hear of that. Throws EngineError("program" |
+   * Answers a program on the snapshot that reads of this generation see; own bytes. Null when the board does not show it, or the
+   * owner is to hear of the read (see Board). Throws EngineError("program" |
    * "damaged" | "memory" | "late" | "trap" | "unusable"); "memory" says that the scratch is full.
    */
   answer(
@@ -34,10 +34,10 @@ export class EngineReader {
     program: Uint8Array,
     deadline: number,
   ): Uint8Array | null {
-    if (!this.#board.enter(this.#reader)) return null;
+    const entered = this.#board.enter(this.#reader);
+    if (entered === 0) return null;
     try {
-      if (this.#board.isOutdated(oldestGeneration)) return null;
-      const snapshot = this.#board.addressAt(generation);
+      const snapshot = this.#board.snapshotOf(generation, oldestGeneration, entered);
       return snapshot === null ? null : this.#instance.answer(question, snapshot, program, deadline);
     } finally {
       this.#board.leave(this.#reader);

@@ -195,7 +195,12 @@ export class Engine {
 
   /** The other thread does not read any more. */
   takeBack(lent: LentMemory): void {
-    this.#sharing?.takeBack(lent);
+    if (this.usable) this.#sharing?.takeBack(lent);
+  }
+
+  /** A number that is another one after other threads have read. */
+  get lentReads(): number {
+    return this.#sharing?.reads ?? 0;
   }
 
   /** Other threads must not read this memory any more: the engine leaves it, or its contents are unknown. */

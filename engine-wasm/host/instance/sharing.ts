@@ -60,6 +60,12 @@ export class Sharing {
 
   publish(snapshots: readonly PublishedSnapshot[]): void {
     this.#board.write(snapshots);
+    this.sweep();
+  }
+
+  /** How often readers have read; it may run over. */
+  get reads(): number {
+    return this.#board.reads;
   }
 
   /** Gives back a region that the snapshots on the board do not name, as soon as no reader can see it. */

@@ -44,6 +44,8 @@ export class Maintenance {
   /** Memory that the last renewal could not give back. */
   #keptBytes = 0;
   #lastReadMs = Number.NEGATIVE_INFINITY;
+  /** See Engine; as of the last look for work. */
+  #lentReads = 0;
   /** Segments were replaced or documents deleted since the last compaction, or may have been before the index was opened. */
   #garbage = true;
   #pausedUntilMs = 0;
@@ -164,8 +166,17 @@ export class Maintenance {
     }
   }
 
+  /** Other threads may have read: they send no messages. */
+  #noteLentReads(): void {
+    const { lentReads } = this.#context.state.engine;
+    if (lentReads === this.#lentReads) return;
+    this.#lentReads = lentReads;
+    this.#lastReadMs = performance.now();
+  }
+
   #next(): Job | null {
     const { state } = this.#context;
+    this.#noteLentReads();
     const stopped = (): boolean => this.#stopped || state.closed;
     const renewal = this.#renewal(stopped);
     if (renewal !== null) return renewal;

@@ -98,7 +98,7 @@ test("what a reader may see is freed when it leaves, the rest at once", () => {
   const older = engine.setSnapshot(made.entries.slice(0, 1));
   engine.publish([{ generation: 1, address: older }]);
   const used = engine.usedBytes();
-  expect(board.enter(memory.reader)).toBe(true);
+  expect(board.enter(memory.reader)).toBe(board.epoch);
   engine.publish([{ generation: 2, address: made.snapshot }]);
   engine.releaseSnapshot(older);
   expect(engine.usedBytes()).toBe(used);
@@ -189,12 +189,25 @@ test("a trap in a reader ends the reader alone", () => {
   ).toBe(16);
 });
 
+test("a table that changes while it is read tells nothing", () => {
+  const board = new Board(new SharedArrayBuffer(BOARD_BYTES), 0);
+  board.clear();
+  board.write([{ generation: 1, address: 16 }]);
+  const entered = board.enter(0);
+  expect(board.snapshotOf(1, 1, entered)).toBe(16);
+  board.write([{ generation: 1, address: 32 }]);
+  expect(board.snapshotOf(1, 1, entered)).toBeNull();
+  const reads = board.reads;
+  board.leave(0);
+  expect(board.reads).toBe(reads + 1);
+});
+
 test("a board whose epoch runs over stays one", () => {
   const words = new Int32Array(new SharedArrayBuffer(BOARD_BYTES));
   const board = new Board(words.buffer, 0);
   board.clear();
   words[0] = -4; // the epoch
-  expect(board.enter(0)).toBe(true);
+  expect(board.enter(0)).toBe(-4);
   const before = board.epoch;
   for (let i = 0; i < 3; i++) board.write([{ generation: i, address: 16 }]);
   expect(board.epoch).not.toBe(0);
