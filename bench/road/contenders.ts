@@ -34,14 +34,14 @@ export async function startContenders(
       ["nothing remembered", NOTHING_REMEMBERED],
       ["answers remembered", {}],
     ] as const) {
-      const own = join(folder, String(contenders.length));
+      const own = join(folder, `${file.documents}-${contenders.length}`);
       mkdirSync(own);
       const configFile = join(own, "config.json");
       writeFileSync(configFile, JSON.stringify(config));
       const allocation = new AllocationCounter();
       const server = await ServerProcess.start({
         main,
-        dataDir: join(own, `data-${file.documents}`),
+        dataDir: join(own, "data"),
         adminKey: ADMIN_KEY,
         shards,
         durability: "os",

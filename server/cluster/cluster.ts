@@ -11,6 +11,7 @@ import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
 import { LocalDocuments } from "../local/local-documents.js";
 import { LocalReads } from "../local/local-reads.js";
+import { LocalTurn } from "../local/local-turn.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import { QueryLoad } from "../threads/query-load.js";
@@ -88,9 +89,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     onOpened,
   });
   const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
+  const turn = new LocalTurn(limits.localReadMsMax);
   const local = new LocalReads(
     pool,
-    new LocalDocuments(workbench, limits.shownDocumentsBytesMax),
+    new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax),
+    turn,
     new ThreadLoad(),
     limits,
     recorder.localReads,

@@ -2,16 +2,23 @@
 // takes from them what it wants.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import { DocumentCache } from "../../shards/query/document-cache.js";
+import { DocumentCache, type ShownRecord } from "../../shards/query/document-cache.js";
 import { FittingDocuments } from "../../shards/query/fitting.js";
 import { shower } from "../../shards/query/shown-document.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { viewOf } from "../schema/index-view.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
+import type { LocalTurn } from "./local-turn.js";
 
-/** Pages of more documents, or of more bytes, are shown by the shards: other requests wait for this thread. */
+/** Pages of more documents, or of more bytes, are shown by the shards. */
 const DOCUMENTS_MAX = 64;
 const BYTES_MAX = 256 * 1024;
+/** A longer document is not kept, and the shard shows every page with it. */
+const DOCUMENT_BYTES_MAX = 32 * 1024;
+/** When so few documents are too large together, each of them counts as a long one. */
+const LARGE_PAGE = 16;
+/** Stands for a long document. */
+const LARGE: ShownRecord = { internal: false, id: "", raw: new Uint8Array(0) };
 
 /** Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws ReplyTooLargeError. */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
@@ -19,40 +26,64 @@ export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Pro
 export class LocalDocuments {
   readonly #cache: DocumentCache;
   readonly #workbench: Workbench;
+  readonly #turn: LocalTurn;
 
-  constructor(workbench: Workbench, bytesMax: number) {
+  constructor(workbench: Workbench, turn: LocalTurn, bytesMax: number) {
     this.#cache = new DocumentCache(bytesMax);
     this.#workbench = workbench;
+    this.#turn = turn;
   }
 
-  /** As a shard would show them. */
+  /** As a shard would show them. When this turn is over, a shard shows the rest. */
   async show(
     record: IndexRecord,
     seqs: readonly number[],
     options: FetchOptions,
     fetchThere: FetchThere,
   ): Promise<FetchedDocument[]> {
-    if (seqs.length > DOCUMENTS_MAX) return fetchThere(seqs, options);
-    const records = seqs.map((seq) => this.#cache.get(record.uid, seq));
-    const missing = seqs.filter((_, i) => records[i] === undefined);
+    const records = seqs.length > DOCUMENTS_MAX ? null : await this.#records(record.uid, seqs, fetchThere);
+    if (records === null) return fetchThere(seqs, options);
+    const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
+    const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
+    for (const [i, known] of records.entries()) {
+      if (this.#turn.leftMs <= 0) {
+        const rest = await fetchThere(seqs.slice(i), { ...options, bytesMax: fitting.bytesLeft });
+        return [...fitting.documents, ...rest];
+      }
+      const begunMs = performance.now();
+      const shown = show(known);
+      this.#turn.spend(performance.now() - begunMs);
+      if (!fitting.add(shown)) throw new ReplyTooLargeError();
+    }
+    return fitting.documents;
+  }
+
+  /** Null for a document that is gone; null for all when the shard is to show them. */
+  async #records(
+    uid: number,
+    seqs: readonly number[],
+    fetchThere: FetchThere,
+  ): Promise<(ShownRecord | null)[] | null> {
+    const records = seqs.map((seq) => this.#cache.get(uid, seq) ?? null);
+    const missing = seqs.filter((_, i) => records[i] === null);
+    if (records.includes(LARGE)) return null;
     if (missing.length > 0) {
       const fetched = await this.#whole(missing, fetchThere);
-      if (fetched === null) return fetchThere(seqs, options);
+      if (fetched === null) {
+        if (missing.length <= LARGE_PAGE) for (const seq of missing) this.#cache.put(uid, seq, LARGE);
+        return null;
+      }
       let next = 0;
       for (const [i, seq] of seqs.entries()) {
-        if (records[i] !== undefined) continue;
+        if (records[i] !== null) continue;
         const { id, document } = fetched[next++]!;
         if (document.length === 0) continue;
         records[i] = { internal: false, id: Buffer.from(id).toString(), raw: new Uint8Array(document) };
-        this.#cache.put(record.uid, seq, records[i]);
+        this.#cache.put(uid, seq, document.length > DOCUMENT_BYTES_MAX ? LARGE : records[i]);
       }
     }
     const bytes = records.reduce((sum, known) => sum + (known?.raw.length ?? 0), 0);
-    if (bytes > BYTES_MAX) return fetchThere(seqs, options);
-    const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
-    const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
-    for (const known of records) if (!fitting.add(show(known ?? null))) throw new ReplyTooLargeError();
-    return fitting.documents;
+    return bytes > BYTES_MAX ? null : records;
   }
 
   /** Null when they are too large. */

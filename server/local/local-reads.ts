@@ -7,6 +7,7 @@ import type { Limits } from "../limits.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
 import type { ThreadLoad } from "../threads/thread-load.js";
 import type { LocalDocuments } from "./local-documents.js";
+import type { LocalTurn } from "./local-turn.js";
 
 /** What of an index is read. */
 export interface LocalView {
@@ -24,7 +25,12 @@ export interface Readers {
   readerFailed(uid: number): void;
 }
 
-type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax" | "localReadMsMax">;
+type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
+
+/** With less than this left of a turn no read is begun. */
+const LEAST_MS = 1;
+/** What such a read has cost is lost, so the next ones are not tried. */
+const PAUSE_MS = 500;
 
 export class LocalReads {
   readonly #readers: Readers;
@@ -32,14 +38,16 @@ export class LocalReads {
   readonly #load: ThreadLoad;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
-  /** Of this turn of the event loop, for reads. */
-  #leftMs: number;
+  readonly #turn: LocalTurn;
+  /** Indexes of which a read took too long or too much room, by uid, with performance.now() until which they are left to the shards. */
+  readonly #paused = new Map<number, number>();
   /** Documents of small indexes. */
   readonly documents: LocalDocuments;
 
   constructor(
     readers: Readers,
     documents: LocalDocuments,
+    turn: LocalTurn,
     load: ThreadLoad,
     limits: LocalLimits,
     meter: LocalReadMeter,
@@ -49,7 +57,7 @@ export class LocalReads {
     this.#shards = Array.from({ length: readers.count }, (_, shard) => shard);
     this.documents = documents;
     this.#limits = limits;
-    this.#leftMs = limits.localReadMsMax;
+    this.#turn = turn;
     this.#meter = meter;
   }
 
@@ -78,16 +86,22 @@ export class LocalReads {
     question: SnapshotQuestion,
     program: Uint8Array,
   ): Uint8Array[] | null {
-    const readers: EngineReader[] = [];
-    for (const shard of shards) {
-      const reader = this.#readers.reader(shard, view.uid);
-      if (reader !== null) readers.push(reader);
-    }
-    const mayRead = readers.length === shards.length && this.#leftMs > 0;
-    const answers = mayRead ? this.#read(view, readers, question, program) : null;
+    const mayRead = this.#turn.leftMs >= LEAST_MS && !this.#isPaused(view.uid);
+    const readers = mayRead ? this.#readersOf(view.uid, shards) : null;
+    const answers = readers === null ? null : this.#read(view, readers, question, program);
     if (answers === null) this.#meter.left++;
     else this.#meter.answered++;
     return answers;
+  }
+
+  /** Null when one is missing. */
+  #readersOf(uid: number, shards: readonly number[]): EngineReader[] | null {
+    const readers: EngineReader[] = [];
+    for (const shard of shards) {
+      const reader = this.#readers.reader(shard, uid);
+      if (reader !== null) readers.push(reader);
+    }
+    return readers.length === shards.length ? readers : null;
   }
 
   #read(
@@ -98,7 +112,8 @@ export class LocalReads {
   ): Uint8Array[] | null {
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const end = Math.min(deadline, Date.now() + this.#leftMs);
+    const { isFresh, leftMs } = this.#turn;
+    const end = Math.min(deadline, Date.now() + leftMs);
     try {
       for (const reader of readers) {
         const answer = reader.answer(question, generation, oldestGeneration, program, end);
@@ -109,19 +124,18 @@ export class LocalReads {
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(uid);
+      else if (isFresh || error.code === "memory") this.#paused.set(uid, begunMs + PAUSE_MS);
       return null;
     } finally {
-      this.#spend(performance.now() - begunMs);
+      this.#turn.spend(performance.now() - begunMs);
     }
   }
 
-  /** Reads of one turn of the event loop share what a read may take: requests that have arrived meanwhile wait for all of them. */
-  #spend(ms: number): void {
-    if (this.#leftMs === this.#limits.localReadMsMax) setImmediate(this.#nextTurn);
-    this.#leftMs -= ms;
+  #isPaused(uid: number): boolean {
+    const untilMs = this.#paused.get(uid);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.#paused.delete(uid);
+    return false;
   }
-
-  readonly #nextTurn = (): void => {
-    this.#leftMs = this.#limits.localReadMsMax;
-  };
 }

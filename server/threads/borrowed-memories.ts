@@ -9,7 +9,7 @@ import type { MemoryNotice, MemoryRequest } from "../../shards/protocol/memory-l
 export type ReaderOf = (lent: LentMemory) => EngineReader | null;
 
 /** Readers of one shard. The one that was used least recently goes first. */
-const READERS_MAX = 256;
+const READERS_MAX = 1_000;
 /** So many reads of an index that has no reader are asked of the shard before one is made. */
 const READS_BEFORE = 8;
 /** How long nothing is borrowed of an index that was refused, or whose reader has failed. */

@@ -4,6 +4,9 @@
 // when the young half is full the old one is dropped. So the documents that were not used for longest go first.
 import type { DocumentRecord } from "../segments/document-record.js";
 
+/** What is kept of a document. */
+export type ShownRecord = DocumentRecord;
+
 const BYTES_MAX = 8 * 1024 * 1024;
 /** Memory that a record takes beside its JSON, for its objects and its place in the map. */
 const RECORD_BYTES = 400;

@@ -10,6 +10,11 @@ export class FittingDocuments {
     this.#bytesLeft = bytesMax;
   }
 
+  /** Room for others. */
+  get bytesLeft(): number {
+    return this.#bytesLeft;
+  }
+
   /** False when it does not fit; then none after it must be added. */
   add(document: FetchedDocument): boolean {
     this.#bytesLeft -= document.document.length + document.highlight.length;

@@ -8,6 +8,7 @@ import { type CallShard, ReadView } from "../../../../server/cluster/read-view.j
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { LocalDocuments } from "../../../../server/local/local-documents.js";
 import { LocalReads } from "../../../../server/local/local-reads.js";
+import { LocalTurn } from "../../../../server/local/local-turn.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
@@ -20,7 +21,8 @@ const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const NO_LOCAL_READS = new LocalReads(
   { count: 1, reader: () => null, readerFailed: () => undefined },
-  new LocalDocuments((await loadEngine("checked")).workbench(), 0),
+  new LocalDocuments((await loadEngine("checked")).workbench(), new LocalTurn(1), 0),
+  new LocalTurn(1),
   new ThreadLoad(),
   DEFAULT_LIMITS,
   new Recorder().localReads,

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
 import type { FetchThere } from "../../../../server/local/local-documents.js";
 import { LocalDocuments } from "../../../../server/local/local-documents.js";
+import { LocalTurn } from "../../../../server/local/local-turn.js";
 import { ReplyTooLargeError } from "../../../../server/threads/shard-errors.js";
 import type { FetchOptions } from "../../../../shards/protocol/fetch.js";
 import { shower } from "../../../../shards/query/shown-document.js";
@@ -14,6 +15,8 @@ import { makeRecord } from "../record.js";
 const workbench = (await loadEngine("checked")).workbench();
 const record = makeRecord();
 const CACHE_BYTES = 1024 * 1024;
+/** However busy the machine is. */
+const TURN_MS = 1e9;
 
 /** A shard with these documents by seq, and the seqs it was asked for. */
 function shard(documents: ReadonlyMap<number, object>): { fetchThere: FetchThere; asked: number[][] } {
@@ -69,7 +72,7 @@ test("shows what the shard shows, whatever was shown before, and asks for nothin
       async (all, pages) => {
         const stored = new Map(all.map((document, seq) => [seq, { id: `d${seq}`, ...document }]));
         const { fetchThere, asked } = shard(stored);
-        const local = new LocalDocuments(workbench, CACHE_BYTES);
+        const local = new LocalDocuments(workbench, new LocalTurn(TURN_MS), CACHE_BYTES);
         for (const [seqs, options] of pages) {
           const shown = await local.show(record, seqs, options, fetchThere);
           expect(texts(shown)).toEqual(texts(await shard(stored).fetchThere(seqs, options)));
@@ -84,28 +87,44 @@ test("shows what the shard shows, whatever was shown before, and asks for nothin
 });
 
 test("pages of many or large documents are shown by the shard, and one that is too large is refused", async () => {
-  const text = "lamp ".repeat(8_000);
+  const [long, middling] = ["lamp ".repeat(8_000), "lamp ".repeat(6_000)];
+  const textOf = (seq: number): string => (seq < 20 ? long : seq < 40 ? middling : "lamp");
   const stored = new Map(
-    Array.from({ length: 100 }, (_, seq) => [seq, { id: `d${seq}`, title: seq < 20 ? text : "lamp" }]),
+    Array.from({ length: 120 }, (_, seq) => [seq, { id: `d${seq}`, title: textOf(seq) }]),
   );
   const { fetchThere, asked } = shard(stored);
-  const local = new LocalDocuments(workbench, CACHE_BYTES);
-  const shown = async (seqs: number[], options: FetchOptions = {}) =>
-    (await local.show(record, seqs, options, fetchThere)).length;
+  const local = new LocalDocuments(workbench, new LocalTurn(TURN_MS), CACHE_BYTES);
   const seqs = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i);
-  expect(await shown(seqs(20, 65))).toBe(65);
-  expect(await shown(seqs(20, 65))).toBe(65);
-  expect(asked).toEqual([seqs(20, 65), seqs(20, 65)]);
-  expect(await shown(seqs(0, 10), { fields: ["id"] })).toBe(10); // too large as a whole
-  expect(asked.slice(2)).toEqual([seqs(0, 10), seqs(0, 10)]);
-  for (const seq of seqs(0, 5)) await shown([seq]);
+  /** Asks for a page and returns what the shard was asked for. */
+  const askedFor = async (page: number[], options: FetchOptions = {}): Promise<number[][]> => {
+    asked.length = 0;
+    expect(await local.show(record, page, options, fetchThere)).toHaveLength(page.length);
+    return [...asked];
+  };
+  for (let time = 0; time < 2; time++) expect(await askedFor(seqs(40, 65))).toEqual([seqs(40, 65)]);
+  expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10), seqs(0, 10)]); // too large as a whole
+  expect(await askedFor(seqs(0, 10), { fields: ["id"] })).toEqual([seqs(0, 10)]);
+  expect(await askedFor([12])).toEqual([[12]]); // long
+  expect(await askedFor([12, 40])).toEqual([[12, 40]]);
+  for (const seq of seqs(20, 10)) await askedFor([seq]);
+  expect(await askedFor(seqs(20, 5))).toEqual([]);
+  expect(await askedFor(seqs(20, 10))).toEqual([seqs(20, 10)]); // known one by one, too large together
+  const refused = (page: number[]) => local.show(record, page, { bytesMax: 1_000 }, fetchThere);
+  await expect(refused(seqs(20, 2))).rejects.toThrow(ReplyTooLargeError);
+  await expect(refused(seqs(20, 10))).rejects.toThrow(ReplyTooLargeError);
+});
+
+test("when the turn of this thread is over, the shard shows the rest", async () => {
+  const stored = new Map([0, 1, 2].map((seq) => [seq, { id: `d${seq}`, title: "lamp" }]));
+  const { fetchThere, asked } = shard(stored);
+  const turn = new LocalTurn(TURN_MS);
+  const local = new LocalDocuments(workbench, turn, CACHE_BYTES);
+  const whole = texts(await local.show(record, [0, 1, 2], {}, fetchThere));
+  turn.spend(TURN_MS);
   asked.length = 0;
-  expect(await shown(seqs(0, 5))).toBe(5);
-  expect(asked).toEqual([]);
-  for (const seq of seqs(5, 5)) await shown([seq]);
-  asked.length = 0;
-  expect(await shown(seqs(0, 10))).toBe(10); // known one by one, too large together
-  expect(asked).toEqual([seqs(0, 10)]);
-  await expect(shown(seqs(0, 2), { bytesMax: 1_000 })).rejects.toThrow(ReplyTooLargeError);
-  await expect(shown(seqs(0, 10), { bytesMax: 1_000 })).rejects.toThrow(ReplyTooLargeError);
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole);
+  expect(asked).toEqual([[0, 1, 2]]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole);
+  expect(asked).toHaveLength(1);
 });

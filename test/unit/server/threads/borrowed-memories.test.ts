@@ -97,11 +97,22 @@ test("what is refused, or cannot be read here, is not asked for again and again"
 });
 
 test("of many indexes those used least recently lose their readers", async () => {
-  const many = line(260);
-  for (let uid = 0; uid < 260; uid++) expect(await readsUntilReader(many, uid)).toBe(9);
+  const many = line(1_010);
+  for (let reads = 1; reads < 9; reads++) for (let uid = 0; uid < 500; uid++) many.memories.reader(uid);
   await settled();
-  expect(many.lent.size).toBe(256);
-  expect([many.memories.reader(3), many.memories.reader(4)?.ended]).toEqual([null, false]);
+  for (let reads = 1; reads < 9; reads++) for (let uid = 500; uid < 1_010; uid++) many.memories.reader(uid);
+  for (let uid = 0; uid < 5; uid++) expect(many.memories.reader(uid)?.ended).toBe(false);
+  while (many.memories.reader(1_009) === null) await settled();
+  await settled();
+  expect(many.lent.size).toBe(1_000);
+  expect([0, 4, 5, 14, 15, 499].map((uid) => many.memories.reader(uid) !== null)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    true,
+    true,
+  ]);
 });
 
 test("a line that closes gives everything back", async () => {
