@@ -47,8 +47,9 @@ export class LocalDocuments {
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
     for (const [i, known] of records.entries()) {
       if (this.#turn.leftMs <= 0) {
-        const rest = await fetchThere(seqs.slice(i), { ...options, bytesMax: fitting.bytesLeft });
-        return [...fitting.documents, ...rest];
+        const { bytesLeft } = fitting;
+        const room = Number.isFinite(bytesLeft) ? { bytesMax: bytesLeft } : {};
+        return [...fitting.documents, ...(await fetchThere(seqs.slice(i), { ...options, ...room }))];
       }
       const begunMs = performance.now();
       const shown = show(known);

@@ -6,7 +6,7 @@ import type { FetchThere } from "../../../../server/local/local-documents.js";
 import { LocalDocuments } from "../../../../server/local/local-documents.js";
 import { LocalTurn } from "../../../../server/local/local-turn.js";
 import { ReplyTooLargeError } from "../../../../server/threads/shard-errors.js";
-import type { FetchOptions } from "../../../../shards/protocol/fetch.js";
+import { encodeFetch, type FetchOptions } from "../../../../shards/protocol/fetch.js";
 import { shower } from "../../../../shards/query/shown-document.js";
 import { effort } from "../../../effort.js";
 import { loadEngine } from "../../engine/load-engine.js";
@@ -23,6 +23,7 @@ function shard(documents: ReadonlyMap<number, object>): { fetchThere: FetchThere
   const asked: number[][] = [];
   const fetchThere: FetchThere = async (seqs, options) => {
     asked.push([...seqs]);
+    encodeFetch({ uid: record.uid, seqs: [...seqs], ...options }); // throws for what cannot be asked
     const show = shower(options, PLAIN_ANALYSIS, workbench);
     const shown = seqs.map((seq) => {
       const document = documents.get(seq);
