@@ -24,8 +24,8 @@ export class EngineReader {
 
   /**
    * Answers a program on the snapshot that reads of this generation see; own bytes. Null when the board does not show it, or the
-   * owner is to hear of the read (see Board). Throws EngineError("program" |
-   * "damaged" | "memory" | "late" | "trap" | "unusable"); "memory" says that the scratch is full.
+   * owner is to hear of the read (see Board). Throws EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable");
+   * "memory" says that the scratch is full.
    */
   answer(
     question: SnapshotQuestion,
