@@ -1,4 +1,4 @@
-// The shard's end of the line of reads. Reads of several tenants take turns by what they have used of this thread
+// The shard's ends of the lines of reads, one for each thread that asks. Reads of several tenants take turns by what they have used of this thread
 // (protocol/fair-queue.ts). A read that takes long is interrupted: `meanwhile` answers reads of others in the middle of it, on the same
 // stack (docs/adr/0014-fair-turns.md). Answers are sent together, but none is kept back for long behind a slow one.
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
@@ -8,7 +8,15 @@ import { Frames, readFrames } from "./protocol/line.js";
 
 type Reply = Uint8Array;
 
+/** The line to one thread. */
+interface Line {
+  readonly port: MessagePort;
+  /** Answers that wait to be sent. */
+  readonly replies: Frames;
+}
+
 interface Read {
+  readonly line: Line;
   readonly id: number;
   readonly request: Uint8Array;
 }
@@ -32,12 +40,11 @@ const DEPTH_MAX = 4;
 const LATE_MAX = 4;
 
 export class AnswerLine {
-  readonly #port: MessagePort;
+  readonly #lines = new Set<Line>();
   readonly #answer: (request: Uint8Array) => Reply | Promise<Reply>;
   readonly #nowMs: () => number;
   readonly #queue = new FairQueue<Read>();
   readonly #running: Running[] = [];
-  readonly #replies = new Frames();
   /** Reads that are not answered at once, by flow. */
   readonly #late = new Map<number, number>();
   #sentMs = 0;
@@ -48,17 +55,22 @@ export class AnswerLine {
    * never goes back.
    */
   constructor(
-    port: MessagePort,
     answer: (request: Uint8Array) => Reply | Promise<Reply>,
     nowMs: () => number = () => performance.now(),
   ) {
-    this.#port = port;
     this.#answer = answer;
     this.#nowMs = nowMs;
+  }
+
+  /** One more thread asks, until it closes the port. */
+  connect(port: MessagePort): void {
+    const line = { port, replies: new Frames() };
+    this.#lines.add(line);
     port.on("message", (message: Uint8Array) => {
-      this.#receive(message);
+      this.#receive(line, message);
       if (!this.#scheduled) this.#serve();
     });
+    port.on("close", () => this.#lines.delete(line));
   }
 
   /**
@@ -90,15 +102,17 @@ export class AnswerLine {
     );
   }
 
-  #receive(message: Uint8Array): void {
-    readFrames(message, (id, request, flow) => this.#queue.add(flow, { id, request }));
+  #receive(line: Line, message: Uint8Array): void {
+    readFrames(message, (id, request, flow) => this.#queue.add(flow, { line, id, request }));
     discardBuffer(message.byteLength);
   }
 
   #receiveAll(): void {
-    for (let more = receiveMessageOnPort(this.#port); more !== undefined; ) {
-      this.#receive(more.message as Uint8Array);
-      more = receiveMessageOnPort(this.#port);
+    for (const line of this.#lines) {
+      for (let more = receiveMessageOnPort(line.port); more !== undefined; ) {
+        this.#receive(line, more.message as Uint8Array);
+        more = receiveMessageOnPort(line.port);
+      }
     }
   }
 
@@ -131,21 +145,21 @@ export class AnswerLine {
   };
 
   /** Returns when it was done. */
-  #run(flow: number, { id, request }: Read): number {
+  #run(flow: number, { line, id, request }: Read): number {
     const running: Running = { flow, index: indexOf(request), begunMs: this.#nowMs(), othersMs: 0 };
     this.#running.push(running);
     const reply = this.#answer(request);
     this.#running.pop();
     const nowMs = this.#nowMs();
     this.#queue.spent(flow, nowMs - running.begunMs - running.othersMs);
-    if (reply instanceof Promise) void this.#answerLate(flow, id, reply);
-    else this.#replies.add(id, reply);
+    if (reply instanceof Promise) void this.#answerLate(flow, line, id, reply);
+    else line.replies.add(id, reply);
     return nowMs;
   }
 
-  async #answerLate(flow: number, id: number, reply: Promise<Reply>): Promise<void> {
+  async #answerLate(flow: number, line: Line, id: number, reply: Promise<Reply>): Promise<void> {
     this.#late.set(flow, (this.#late.get(flow) ?? 0) + 1);
-    this.#sendLater(id, await reply);
+    this.#sendLater(line, id, await reply);
     const left = this.#late.get(flow)! - 1;
     if (left === 0) this.#late.delete(flow);
     else this.#late.set(flow, left);
@@ -158,16 +172,18 @@ export class AnswerLine {
     setImmediate(this.#serve);
   }
 
-  #sendLater(id: number, reply: Reply): void {
-    if (this.#replies.empty) setImmediate(() => this.#send());
-    this.#replies.add(id, reply);
+  #sendLater(line: Line, id: number, reply: Reply): void {
+    if (line.replies.empty) setImmediate(() => this.#send());
+    line.replies.add(id, reply);
   }
 
   #send(): void {
     this.#sentMs = this.#nowMs();
-    if (this.#replies.empty) return;
-    const message = this.#replies.take();
-    this.#port.postMessage(message, [message.buffer]);
+    for (const { port, replies } of this.#lines) {
+      if (replies.empty) continue;
+      const message = replies.take();
+      port.postMessage(message, [message.buffer]);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // The Piscina entry of a shard's thread: opens the shard named by workerData with the first message and hands
-// messages through, those of Piscina, of the line of reads and of that of memories. No logic.
+// messages through, those of Piscina, of the lines of reads and of those of memories. No logic.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { workerData } from "node:worker_threads";
@@ -43,7 +43,7 @@ async function openShard({
   engine,
   queries,
 }: ShardWorkerData): Promise<Shard> {
-  const module = new EngineModule(engine, () => line?.meanwhile());
+  const module = new EngineModule(engine, () => line.meanwhile());
   const location = join(shardsDir, String(shard));
   await mkdir(location, { recursive: true });
   return Shard.open({
@@ -79,7 +79,7 @@ collectWhenIdle();
 
 let opening: Promise<Shard> | null = null;
 let shard: Shard | null = null;
-let line: AnswerLine | null = null;
+const line = new AnswerLine(answerRead);
 
 /** Opens the shard unless it is open; after a failure the next message tries again. */
 async function opened(): Promise<Shard> {
@@ -106,11 +106,11 @@ function lenderOf(uid: number): Lender {
   return shard.index(uid);
 }
 
-/** A request, or the thread's ends of its lines. */
+/** A request, or this thread's ends of the lines of one more thread. */
 export default async function answer(message: Uint8Array | ShardPorts): Promise<unknown> {
   beat();
   if (!(message instanceof Uint8Array)) {
-    line = new AnswerLine(message.reads, answerRead);
+    line.connect(message.reads);
     new MemoryLine(message.memories, lenderOf);
     return move(encodeEmptyReply());
   }

@@ -2,7 +2,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 
-/** The first message to a shard's thread: its ends of two lines of one other thread. */
+/** A message to a shard's thread: its ends of the two lines of one more thread that reads it. */
 export interface ShardPorts {
   readonly reads: MessagePort;
   readonly memories: MessagePort;

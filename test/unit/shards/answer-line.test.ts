@@ -18,11 +18,8 @@ afterEach(() => {
 
 /** A line whose reads call `work` with their id; the answers come back by the order in which they were sent. */
 function startLine(work: (id: number, line: AnswerLine) => void | Promise<void>) {
-  const { port1, port2 } = new MessageChannel();
-  ports.push(port1, port2);
   const begun: number[] = [];
   const line: AnswerLine = new AnswerLine(
-    port2,
     (request) => {
       const id = request[5]!;
       begun.push(id);
@@ -31,6 +28,14 @@ function startLine(work: (id: number, line: AnswerLine) => void | Promise<void>)
     },
     () => nowMs,
   );
+  return { begun, line, ...asker(line) };
+}
+
+/** A thread that asks on a line of its own. */
+function asker(line: AnswerLine) {
+  const { port1, port2 } = new MessageChannel();
+  ports.push(port1, port2);
+  line.connect(port2);
   const send = (...reads: Asked[]): void => {
     const frames = new Frames();
     for (const { id, flow, index } of reads) frames.add(id, Uint8Array.of(17, index, 0, 0, 0, id), flow);
@@ -49,7 +54,7 @@ function startLine(work: (id: number, line: AnswerLine) => void | Promise<void>)
     for (collect(); answers.length < count; collect()) await new Promise((resolve) => setTimeout(resolve, 1));
     return answers;
   };
-  return { send, begun, answers, collect, answered };
+  return { send, answers, collect, answered, leave: () => port1.close() };
 }
 
 /** The time of all lines. */
@@ -164,5 +169,24 @@ describe("AnswerLine", () => {
     expect(await line.answered(1)).toEqual([2]);
     release();
     expect(await line.answered(2)).toEqual([2, 1]);
+  });
+
+  it("answers each thread on its own line, by one order of turns", async () => {
+    const first = startLine((id) => busy(id < 10 ? 4 : 0));
+    const second = asker(first.line);
+    first.send(...[1, 2, 3].map((id) => ({ id, flow: 1, index: 1 })));
+    second.send({ id: 11, flow: 2, index: 2 }, { id: 4, flow: 1, index: 1 });
+    expect(await first.answered(3)).toEqual([1, 2, 3]);
+    expect((await second.answered(2)).sort((a, b) => a - b)).toEqual([4, 11]);
+    expect(first.begun.indexOf(11)).toBeLessThan(first.begun.indexOf(3));
+  });
+
+  it("goes on when a thread has left", async () => {
+    const first = startLine(() => undefined);
+    const second = asker(first.line);
+    second.send({ id: 5, flow: 1, index: 1 });
+    second.leave();
+    first.send({ id: 1, flow: 1, index: 1 });
+    expect(await first.answered(1)).toEqual([1]);
   });
 });

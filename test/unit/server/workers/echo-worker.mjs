@@ -25,7 +25,7 @@ if (dieDir !== undefined && shard === 0) {
 
 export default async function echo(request) {
   if (!(request instanceof Uint8Array)) {
-    new AnswerLine(request.reads, answer);
+    new AnswerLine(answer).connect(request.reads);
     return new Uint8Array(0);
   }
   return move(await answer(request));
