@@ -14,14 +14,14 @@ import { LocalReads } from "../local/local-reads.js";
 import { LocalTurn } from "../local/local-turn.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
+import type { AnswerCache } from "../reads/answer-cache.js";
+import { Reads } from "../reads/reads.js";
 import { QueryLoad } from "../threads/query-load.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { ShardPool } from "../threads/shard-pool.js";
 import { TenantTurns } from "../threads/tenant-turns.js";
 import { ThreadLoad } from "../threads/thread-load.js";
-import type { AnswerCache } from "./answer-cache.js";
 import { OpenIndexes } from "./open-indexes.js";
-import { Reads } from "./reads.js";
 import { ShardHealth } from "./shard-health.js";
 import { ShardMoments } from "./shard-moments.js";
 import { Writes } from "./writes.js";
@@ -80,6 +80,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   });
   const indexes = new OpenIndexes({
     shards,
+    threads: 1,
     ask: (shard, request) => pool.ask(shard, request),
     jobs,
     limits,

@@ -10,16 +10,19 @@ import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { IndexReading } from "../metrics/readings.js";
 import type { Recorder } from "../metrics/recorder.js";
+import type { AnswerCache } from "../reads/answer-cache.js";
+import type { IndexUse, ReadIndexes } from "../reads/reads.js";
 import { vectorPolicy } from "../schema/vector-policy.js";
 import { damageSentence } from "../threads/shard-errors.js";
 import type { Ask } from "../threads/shard-pool.js";
-import type { AnswerCache } from "./answer-cache.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
 import { IndexState } from "./index-state.js";
 import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
 import { Residency } from "./residency.js";
 
 export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage" | "policyOf"> {
+  /** How many threads may read indexes, this one among them. */
+  readonly threads: number;
   /** An index was opened. */
   readonly onOpened: (uid: number) => void;
   readonly limits: Pick<Limits, "openIndexesMax" | "indexIdleMsMax">;
@@ -29,19 +32,14 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
   readonly answers: AnswerCache;
 }
 
-/** An index that stays open until `end` is called. */
-export interface IndexUse {
-  readonly state: IndexState;
-  readonly end: () => void;
-}
-
 /** WebAssembly memories of a process: each takes 10 GiB of its address space, of which there are 128 TiB. */
 const MEMORIES_MAX = 10_000;
 const SWEEPS_PER_IDLE_TIME = 8;
 const SWEEP_MS_MIN = 50;
+const USED_NOWHERE = { isUsed: false, ended: 0 };
 const NOTHING_STORED: OpenReply = { liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 };
 
-export class OpenIndexes {
+export class OpenIndexes implements ReadIndexes {
   readonly #options: OpenIndexesOptions;
   readonly #shards: IndexMessages;
   readonly #states = new Map<number, IndexState>();
@@ -66,6 +64,16 @@ export class OpenIndexes {
       now: () => performance.now(),
       open: (uid) => this.#open(uid),
       close: (uid) => this.#close(uid),
+      mark: (uid, isOpen) => {
+        const state = this.#states.get(uid);
+        if (state !== undefined) state.shared.isOpen = isOpen;
+      },
+      elsewhere: (uid) => {
+        const standing = this.#states.get(uid)?.shared;
+        return standing === undefined
+          ? USED_NOWHERE
+          : { isUsed: standing.isUsedElsewhere, ended: standing.endedElsewhere };
+      },
     });
     const sweepMs = Math.max(SWEEP_MS_MIN, limits.indexIdleMsMax / SWEEPS_PER_IDLE_TIME);
     options.jobs.every(sweepMs, { name: "unload idle indexes", subject: "loaded indexes" }, () =>
@@ -126,7 +134,7 @@ export class OpenIndexes {
   }
 
   /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
-  async use(uid: number): Promise<IndexUse> {
+  async use(uid: number): Promise<IndexUse<IndexState>> {
     this.state(uid);
     const end = await this.#residency.begin(uid);
     try {
@@ -138,14 +146,14 @@ export class OpenIndexes {
   }
 
   /** As `use`, at once; undefined for an index that is not open. */
-  useOpen(uid: number): IndexUse | undefined {
+  useOpen(uid: number): IndexUse<IndexState> | undefined {
     const state = this.#states.get(uid);
     if (state === undefined || !this.#residency.isOpen(uid)) return undefined;
     return { state, end: this.#residency.keep(uid) };
   }
 
   /** As `use` of an index that is open, or that stays open although it was to be unloaded; undefined for others. */
-  async useLoaded(uid: number): Promise<IndexUse | undefined> {
+  async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
     if (end === undefined) return undefined;
     const state = this.#states.get(uid);
@@ -159,7 +167,7 @@ export class OpenIndexes {
     for (const [i, record] of records.entries()) {
       const standing = told.flatMap((replies) => replies[i] ?? []);
       if (standing.length < told.length) continue;
-      const state = new IndexState(record, standing, this.#options);
+      const state = new IndexState(record, standing, this.#options.threads, this.#options);
       state.rebuilding = staleSegments(standing) > 0;
       this.#states.set(record.uid, state);
     }
@@ -184,23 +192,23 @@ export class OpenIndexes {
   /** Makes a new index in all shards. */
   async create(record: IndexRecord): Promise<void> {
     const standing = Array.from({ length: this.#options.shards }, () => NOTHING_STORED);
-    const state = new IndexState({ ...record, making: true }, standing, this.#options);
+    const state = new IndexState({ ...record, making: true }, standing, this.#options.threads, this.#options);
     this.#states.set(record.uid, state);
     try {
       const { end } = await this.use(record.uid);
       state.record = record;
       end();
     } catch (error) {
-      this.#states.delete(record.uid);
       this.#residency.forget(record.uid);
+      this.#states.delete(record.uid);
       throw error;
     }
   }
 
   /** Removes the index and all its stored data. */
   async drop(uid: number): Promise<void> {
-    this.#states.delete(uid);
     this.#residency.forget(uid);
+    this.#states.delete(uid);
     this.#options.jobs.cancel(rebuildSubject(uid));
     await this.#shards.drop(uid);
     this.#damage.delete(uid);
@@ -322,6 +330,7 @@ export class OpenIndexes {
   async #close(uid: number): Promise<boolean> {
     const state = this.#states.get(uid);
     if (state === undefined || this.#stopped) return state === undefined;
+    if (state.shared.isUsedElsewhere) return false; // since it was looked at
     if (!this.#damage.has(uid)) {
       const stats = await this.#shards.statsWhereOpen(uid);
       if (stats.some(({ merging, queuedBytes }) => merging || queuedBytes > 0)) return false;

@@ -11,8 +11,17 @@ export interface ResidencyOptions {
   readonly now: () => number;
   /** Loads an index; also one that is loaded in part. */
   readonly open: (id: number) => Promise<void>;
-  /** Unloads an index. False when it has work of its own and stays loaded. */
+  /** Unloads an index. False when it has work of its own, or is used elsewhere, and stays loaded. */
   readonly close: (id: number) => Promise<boolean>;
+  /** Tells whether others may begin to use the index by themselves. */
+  readonly mark: (id: number, isOpen: boolean) => void;
+  /** Such uses: whether there are any, and how many have ended so far. */
+  readonly elsewhere: (id: number) => UsesElsewhere;
+}
+
+export interface UsesElsewhere {
+  readonly isUsed: boolean;
+  readonly ended: number;
 }
 
 /** Ends a use; to be called once. */
@@ -25,6 +34,8 @@ interface Entry {
   uses: number;
   /** When the last use ended. */
   usedMs: number;
+  /** Of elsewhere, when that was looked at last. */
+  ended: number;
   /** It had work of its own when it should have been unloaded. */
   busyUntilMs: number;
   /** Of the states "opening" and "closing"; rejects when opening fails. */
@@ -102,7 +113,7 @@ export class Residency {
     const end = await this.begin(id);
     const crowded = this.loaded >= this.#options.loadedMax;
     end();
-    if (crowded && entry.uses === 0) entry.usedMs = Number.NEGATIVE_INFINITY;
+    if (crowded && !this.#isUsed(entry)) entry.usedMs = Number.NEGATIVE_INFINITY;
   }
 
   /** The index does not exist any more. */
@@ -121,14 +132,18 @@ export class Residency {
     this.#losses++;
     const used: number[] = [];
     for (const entry of this.#entries.values()) {
-      if (entry.state === "open" && entry.uses > 0) used.push(entry.id);
-      else if (entry.state === "open") this.#set(entry, "partial");
+      if (entry.state !== "open") continue;
+      this.#set(entry, "partial"); // first: who begins a use elsewhere now sees it
+      if (!this.#isUsed(entry)) continue;
+      this.#set(entry, "open");
+      used.push(entry.id);
     }
     return used;
   }
 
   /** Unloads what was not used for long. To be called from time to time. */
   async sweep(): Promise<void> {
+    this.#lookElsewhere();
     const before = this.#options.now() - this.#options.idleMs;
     const idle = [...this.#entries.values()].filter((entry) => this.#idle(entry) && entry.usedMs <= before);
     for (const entry of idle) if (this.#idle(entry)) await this.#unload(entry);
@@ -144,6 +159,7 @@ export class Residency {
       state: "closed",
       uses: 0,
       usedMs,
+      ended: this.#options.elsewhere(id).ended,
       busyUntilMs: 0,
       change: Promise.resolve(),
     };
@@ -179,6 +195,7 @@ export class Residency {
 
   /** Unloads the least recently used until there are not too many, or all are in use. */
   async #makeRoom(): Promise<void> {
+    if (this.loaded > this.#options.loadedMax) this.#lookElsewhere();
     while (this.loaded > this.#options.loadedMax) {
       const now = this.#options.now();
       let oldest: Entry | undefined;
@@ -194,10 +211,25 @@ export class Residency {
   #set(entry: Entry, state: Entry["state"]): void {
     if (this.#entries.get(entry.id) === entry) this.#loaded += counted(state) - counted(entry.state);
     entry.state = state;
+    this.#options.mark(entry.id, state === "open");
   }
 
-  #idle({ state, uses }: Entry): boolean {
-    return (state === "open" || state === "partial") && uses === 0;
+  #idle(entry: Entry): boolean {
+    return (entry.state === "open" || entry.state === "partial") && !this.#isUsed(entry);
+  }
+
+  #isUsed({ id, uses }: Entry): boolean {
+    return uses > 0 || this.#options.elsewhere(id).isUsed;
+  }
+
+  /** Learns which indexes were used elsewhere since the last look. */
+  #lookElsewhere(): void {
+    const now = this.#options.now();
+    for (const entry of this.#entries.values()) {
+      const { ended } = this.#options.elsewhere(entry.id);
+      if (ended !== entry.ended) entry.usedMs = now;
+      entry.ended = ended;
+    }
   }
 
   async #unload(entry: Entry): Promise<void> {

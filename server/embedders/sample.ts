@@ -1,7 +1,7 @@
 // The documents that a model is trained on: those with the smallest hashes of their ids, which is as good as drawing lots, and
 // the same for any number of shards and any order in which the documents came.
 import { discardMemory } from "../../engine-wasm/host/instance/discards.js";
-import type { Reads } from "../cluster/reads.js";
+import type { Reads } from "../reads/reads.js";
 import type { VectorMessages } from "./vector-messages.js";
 
 const DOCUMENTS_MAX = 20_000;

@@ -1,8 +1,8 @@
 // All documents of an index, or those that match a filter, as NDJSON in pages. One generation is held from the
 // first page to the last, so the stream shows one state however long the client takes to read it.
 import type { IndexRecord } from "../catalog/types.js";
-import type { ReadView } from "../cluster/read-view.js";
-import type { Reads } from "../cluster/reads.js";
+import type { ReadView } from "../reads/read-view.js";
+import type { Reads } from "../reads/reads.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
 
 /** What exports work with. */

@@ -10,7 +10,7 @@ import {
   withoutDocuments,
 } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Reads } from "../cluster/reads.js";
+import type { Reads } from "../reads/reads.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { DOC_OVER_BYTES, DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";

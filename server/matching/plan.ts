@@ -10,13 +10,13 @@ import type {
   SortKey,
 } from "../../engine-wasm/host/programs/search-program.js";
 import { finished } from "../../engine-wasm/host/steps.js";
-import type { IndexScale } from "../cluster/index-state.js";
 import { avoidingRules } from "../curate/avoided-words.js";
 import { bonusesOf } from "../curate/bonuses.js";
 import { firedRulesOf } from "../curate/fired-rules.js";
 import { compilingOfFilter } from "../filter/filter-compile.js";
 import type { Limits } from "../limits.js";
 import type { Popularity } from "../popularity/popularity.js";
+import type { IndexScale } from "../reads/read-index.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { type QueryText, readQueryText } from "../words/query-text.js";
 import { type Variant, variantsOf } from "../words/variants.js";

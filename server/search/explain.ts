@@ -13,10 +13,10 @@ import {
 } from "../../engine-wasm/assembly/layout.js";
 import type { ExplainedRow, ExplainedWord } from "../../engine-wasm/host/programs/explain-result.js";
 import type { AlternativeKind, SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../cluster/read-view.js";
 import { POINT, SKU_GROUP, SKU_WHOLE } from "../curate/bonuses.js";
 import type { Winner } from "../matching/merge.js";
 import type { QueryPlan } from "../matching/plan.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { IndexView } from "../schema/index-view.js";
 import type { Similarities } from "../semantic/similarities.js";
 import type { QueryWord } from "../words/query-text.js";

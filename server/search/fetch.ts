@@ -1,8 +1,8 @@
 // Fetches the stored documents of a page. Only the shards that own a winner are asked, and documents and highlights stay
 // bytes that nobody parses. shown-documents.ts decides what is wanted of each document.
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { ReadView } from "../cluster/read-view.js";
 import type { Winner } from "../matching/merge.js";
+import type { ReadView } from "../reads/read-view.js";
 import { matchTypeOf } from "../semantic/match-type.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { Hit } from "./respond.js";

@@ -2,11 +2,11 @@
 // before is answered from memory.
 import type { LogWriter } from "../analytics/log-writer.js";
 import type { IndexContents } from "../catalog/types.js";
-import type { Question } from "../cluster/answer-cache.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
 import { QueryTrace } from "../metrics/query-trace.js";
 import type { Recorder } from "../metrics/recorder.js";
 import { queryIdText } from "../query-log/rows/query-ids.js";
+import type { Question } from "../reads/answer-cache.js";
 import type { AskedBy } from "../request/asker.js";
 import { encodeAgain } from "./respond.js";
 import { type QuerySearching, type SearchAnswer, search } from "./search.js";

@@ -2,11 +2,11 @@
 // under the same filters and rules, which are not among the results. `found` and facets do not count them.
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.js";
-import type { ReadView } from "../cluster/read-view.js";
 import type { ExpandedWords } from "../matching/expand.js";
 import { type Matched, matches } from "../matching/match.js";
 import { mergeResults, type Winner } from "../matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "../matching/plan.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { Nearest, PlacedDocument } from "../semantic/nearest.js";
 import type { SemanticSearch } from "../semantic/semantic-search.js";
 

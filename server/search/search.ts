@@ -1,10 +1,6 @@
 // A whole query on one screen: understand, plan, expand and search in all shards, search by vectors where that helps, merge, fetch,
 // respond. Each step is a file of its own; here is only their order. docs/ranking.md tells how documents are ranked.
 import { EVERY_DOCUMENT } from "../../engine-wasm/host/programs/search-program.js";
-import type { Question } from "../cluster/answer-cache.js";
-import type { IndexScale } from "../cluster/index-state.js";
-import type { ReadView } from "../cluster/read-view.js";
-import type { Reads } from "../cluster/reads.js";
 import type { Limits } from "../limits.js";
 import { countFull, type Matched, matchAllWords, type PageOf } from "../matching/match.js";
 import { mergingOfResults } from "../matching/merge.js";
@@ -12,6 +8,10 @@ import { planningOfQuery, planQuery, type QueryPlan } from "../matching/plan.js"
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Answered, encodeAnswered, HITS_MAX } from "../query-log/rows/journal.js";
+import type { Question } from "../reads/answer-cache.js";
+import type { IndexScale } from "../reads/read-index.js";
+import type { ReadView } from "../reads/read-view.js";
+import type { Reads } from "../reads/reads.js";
 import { type QueryRequest, readingOfQueryRequest } from "../request/query-request.js";
 import { readWithin, type Within } from "../request/within.js";
 import type { GivenVectors } from "../semantic/given-vectors.js";

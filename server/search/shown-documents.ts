@@ -3,8 +3,8 @@
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
-import type { PageWanted } from "../cluster/read-view.js";
 import type { QueryPlan } from "../matching/plan.js";
+import type { PageWanted } from "../reads/read-view.js";
 import { highlightRequest } from "../request/highlight-request.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { TIMES_WRITTEN } from "./respond.js";

@@ -2,7 +2,7 @@
 // step keeps the first of one total order over all shards, so the answer does not depend on their number.
 import type { NearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../cluster/read-view.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { SimilarDocument } from "./fusion.js";
 import { Similarities } from "./similarities.js";
 

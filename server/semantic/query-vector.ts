@@ -2,9 +2,9 @@
 // words find best (pseudo relevance feedback, as Rocchio had it in 1971).
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import type { WeightedTerm } from "../../shards/protocol/vectors.js";
-import type { ReadView } from "../cluster/read-view.js";
 import type { ExpandedWords } from "../matching/expand.js";
 import type { QueryPlan } from "../matching/plan.js";
+import type { ReadView } from "../reads/read-view.js";
 import { stemTerms } from "../words/variants.js";
 import type { PlacedDocument } from "./nearest.js";
 

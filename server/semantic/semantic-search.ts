@@ -1,12 +1,12 @@
 // A query by vectors, or by vectors and words: which documents are near it, and the search program that finds them beside
 // those with the words. The program runs like any other, so filters, facets, sorting, paging and rules hold for both.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../cluster/read-view.js";
 import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { programOf, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { SearchMode } from "../query-log/rows/journal.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { vectorPolicy } from "../schema/vector-policy.js";
 import { addedNeighbours, firstNeighbours } from "./fusion.js";

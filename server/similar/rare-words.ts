@@ -1,12 +1,12 @@
 // Documents that share the rare words of a document: what is similar without vectors.
 import type { FilterOp } from "../../engine-wasm/host/programs/filter-program.js";
-import type { IndexScale } from "../cluster/index-state.js";
-import type { ReadView } from "../cluster/read-view.js";
 import type { Limits } from "../limits.js";
 import { WordExpander } from "../matching/expand.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery, programOf } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
+import type { IndexScale } from "../reads/read-index.js";
+import type { ReadView } from "../reads/read-view.js";
 import { readQueryRequest } from "../request/query-request.js";
 import type { PlacedDocument } from "../semantic/nearest.js";
 import { Dictionaries } from "../words/dictionaries.js";

@@ -2,13 +2,13 @@
 // words. Filters hold, ranking rules do not.
 import { EVERY_DOCUMENT, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../catalog/types.js";
-import type { ReadView } from "../cluster/read-view.js";
-import type { Reads } from "../cluster/reads.js";
 import { SkeinError } from "../errors.js";
 import { compileFilter } from "../filter/filter-compile.js";
 import type { Limits } from "../limits.js";
 import { mergeResults } from "../matching/merge.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
+import type { ReadView } from "../reads/read-view.js";
+import type { Reads } from "../reads/reads.js";
 import { readWithin, type Within } from "../request/within.js";
 import { nearestDocuments, type PlacedDocument } from "../semantic/nearest.js";
 import { documentVector } from "../semantic/query-vector.js";

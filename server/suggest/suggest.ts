@@ -4,13 +4,13 @@
 import type { Token } from "../../engine-wasm/host/instance/workbench.js";
 import type { SearchWord } from "../../engine-wasm/host/programs/search-program.js";
 import type { IndexContents } from "../catalog/types.js";
-import type { ReadView } from "../cluster/read-view.js";
 import { hidingOnly } from "../curate/fired-rules.js";
 import { WordExpander } from "../matching/expand.js";
 import { type Matched, matchQuery } from "../matching/match.js";
 import { mergeResults } from "../matching/merge.js";
 import { planQuery, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { readWithin } from "../request/within.js";
 import type { ViewField } from "../schema/index-view.js";

@@ -58,13 +58,19 @@ export class ShardLife {
     this.#pool.on("error", onError);
     const [thread] = this.#pool.threads;
     this.#gone = new Promise((resolve) => thread?.once("exit", () => resolve()) ?? resolve());
+    const { reads, memories } = this.connect();
+    this.#line = new ReadLine(reads);
+    this.#memories = new BorrowedMemories(memories, readerOf);
+  }
+
+  /** Lines on which one more thread reads: that thread's ends. */
+  connect(): ShardPorts {
     const reads = new MessageChannel();
     const memories = new MessageChannel();
-    this.#line = new ReadLine(reads.port1);
-    this.#memories = new BorrowedMemories(memories.port1, readerOf);
-    const ports: ShardPorts = { reads: reads.port2, memories: memories.port2 };
-    // The first message to the thread; when it fails, so will the next one, or the thread has ended.
-    this.#pool.run(ports, { transferList: [ports.reads, ports.memories] }).catch(() => undefined);
+    const there: ShardPorts = { reads: reads.port2, memories: memories.port2 };
+    // When this message fails, so will the next one, or the thread has ended.
+    this.#pool.run(there, { transferList: [there.reads, there.memories] }).catch(() => undefined);
+    return { reads: reads.port1, memories: memories.port1 };
   }
 
   /** The thread has ended or is being ended. */

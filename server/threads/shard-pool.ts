@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
+import type { ShardPorts } from "../../shards/protocol/memory-line.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
@@ -23,6 +24,13 @@ export interface ThreadReading {
 }
 export type Ask = (request: Message) => Promise<Uint8Array>;
 
+/** Who is told when lines to a shard end and begin, see ShardPool.connect. */
+export interface ShardFollowers {
+  /** Resolves when nobody reads any more what the thread had. The shard takes no write before. */
+  ended(shard: number): Promise<void>;
+  began(shard: number): void;
+}
+
 export interface ShardPoolOptions {
   readonly shards: number;
   /** Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive. */
@@ -37,6 +45,8 @@ export interface ShardPoolOptions {
   readonly log: Logger;
   /** Brings a restarted thread to where the dead one was; called again until it succeeds. */
   readonly recover: (shard: number, ask: Ask) => Promise<void>;
+  /** Other threads that read the shards, on lines of their own. */
+  readonly followers?: ShardFollowers;
   /** The worker's module; by default shards/worker.js of this build. */
   readonly workerFile?: string;
 }
@@ -94,6 +104,11 @@ export class ShardPool {
    */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
     return (this.#threads[shard] as ShardThread).read(request, flow);
+  }
+
+  /** Lines on which one more thread reads a shard. Null while the shard is restarted: ShardFollowers hears when it is back. */
+  connect(shard: number): ShardPorts | null {
+    return (this.#threads[shard] as ShardThread).connect();
   }
 
   /** Reads what an index has in a shard, on this thread. Null while the index has no reader, see BorrowedMemories. */
@@ -166,6 +181,10 @@ class ShardThread {
 
   read(request: Uint8Array, flow: number): Promise<Uint8Array> {
     return this.#through((life) => life.read(request, flow));
+  }
+
+  connect(): ShardPorts | null {
+    return this.#state === "open" ? this.#life.connect() : null;
   }
 
   reader(uid: number): EngineReader | null {
@@ -259,7 +278,10 @@ class ShardThread {
     while (this.#state === "restarting") {
       try {
         await this.#recoverOnce();
-        if (this.#state === "restarting") this.#state = "open";
+        if (this.#state === "restarting") {
+          this.#state = "open";
+          this.#options.followers?.began(this.#shard);
+        }
         this.#options.log.info({ shard: this.#shard }, "shard thread is back");
         return;
       } catch (error) {
@@ -276,6 +298,7 @@ class ShardThread {
   /** Starts a new life. The old thread must be gone first, because it had the database open. */
   async #recoverOnce(): Promise<void> {
     await this.#life.end();
+    await this.#options.followers?.ended(this.#shard);
     const life = this.#begin();
     this.#life = life;
     this.#options.checkPing(await life.run(this.#options.ping()));

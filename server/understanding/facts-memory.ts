@@ -2,8 +2,8 @@
 // large index older ones serve for a while, because counting its facets anew after each write would cost more than a value
 // that is found a few seconds late: what is read is tried on the index as it is now in any case.
 import type { IndexRecord } from "../catalog/types.js";
-import type { ReadView } from "../cluster/read-view.js";
 import type { Limits } from "../limits.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { IndexView, ViewField } from "../schema/index-view.js";
 import { type FieldValues, facetsToKnow, IndexFacts, namesOfFields } from "./facts.js";
 

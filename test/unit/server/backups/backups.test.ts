@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadEngine } from "../../../../engine-wasm/host/instance/engine-files.js";
 import { Backups } from "../../../../server/backups/backups.js";
 import { Catalog } from "../../../../server/catalog/catalog.js";
-import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { type Cluster, startCluster } from "../../../../server/cluster/cluster.js";
 import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 
 const dataDir = mkdtempSync(join(tmpdir(), "skein-test-backups-"));
 const directory = join(dataDir, "backups");

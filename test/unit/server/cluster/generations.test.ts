@@ -2,10 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Generations } from "../../../../server/cluster/generations.js";
+import { IndexStanding } from "../../../../server/reads/index-standing.js";
+
+function generationsAfter(published: number): Generations {
+  return new Generations(IndexStanding.make(1, published));
+}
 
 describe("generations", () => {
   it("publishes a write when all before it are finished", async () => {
-    const generations = new Generations(7);
+    const generations = generationsAfter(7);
     const [a, b] = [generations.begin(), generations.begin()];
     expect([a, b]).toEqual([8, 9]);
     let visible = false;
@@ -22,7 +27,7 @@ describe("generations", () => {
   });
 
   it("keeps what reads hold", () => {
-    const generations = new Generations(1);
+    const generations = generationsAfter(1);
     const first = generations.hold();
     expect(generations.hold()).toBe(first);
     generations.finish(generations.begin());
@@ -40,7 +45,7 @@ describe("generations", () => {
   it("ends published up to the last, in any order of endings", () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5, 6], { minLength: 6 }), (order) => {
-        const generations = new Generations(0);
+        const generations = generationsAfter(0);
         for (const _ of order) generations.begin();
         const done = new Set<number>();
         for (const generation of order) {

@@ -1,6 +1,5 @@
 // Following an index until the shards have its schema and have re-indexed: in the background, and not for ever.
 import { expect, test } from "vitest";
-import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { IndexState } from "../../../../server/cluster/index-state.js";
 import {
   followRebuild,
@@ -11,6 +10,7 @@ import {
 import { Jobs } from "../../../../server/jobs/jobs.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { makeRecord } from "../record.js";
 
 const log = createLogger("silent");
@@ -19,7 +19,7 @@ const log = createLogger("silent");
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();
   const answers = new AnswerCache(0, recorder.answerCache);
-  const state = new IndexState(makeRecord(), [], { answers, recorder });
+  const state = new IndexState(makeRecord(), [], 1, { answers, recorder });
   state.rebuilding = true;
   const jobs = new Jobs(log);
   let free: () => void = () => undefined;

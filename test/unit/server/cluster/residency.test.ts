@@ -14,6 +14,10 @@ class World {
   busy = new Set<number>();
   readonly waiting: { kind: "open" | "close"; id: number; end: (failed: boolean) => void }[] = [];
   readonly residency: Residency;
+  /** Others may begin to use these. */
+  readonly marked = new Set<number>();
+  readonly usedElsewhere = new Map<number, number>();
+  readonly endedElsewhere = new Map<number, number>();
 
   constructor(loadedMax: number) {
     this.residency = new Residency({
@@ -36,6 +40,7 @@ class World {
       },
       close: (id) => {
         if ((this.used.get(id) ?? 0) > 0) throw new Error(`${id} is unloaded while it is in use`);
+        if ((this.usedElsewhere.get(id) ?? 0) > 0) return Promise.resolve(false);
         this.closed.push(id);
         return new Promise((resolve, reject) => {
           this.waiting.push({
@@ -50,7 +55,24 @@ class World {
           });
         });
       },
+      mark: (id, isOpen) => (isOpen ? this.marked.add(id) : this.marked.delete(id)),
+      elsewhere: (id) => ({
+        isUsed: (this.usedElsewhere.get(id) ?? 0) > 0,
+        ended: this.endedElsewhere.get(id) ?? 0,
+      }),
     });
+  }
+
+  /** A use by another thread, which begins at once or not at all. */
+  beginElsewhere(id: number): boolean {
+    if (!this.marked.has(id)) return false;
+    this.usedElsewhere.set(id, (this.usedElsewhere.get(id) ?? 0) + 1);
+    return true;
+  }
+
+  endElsewhere(id: number): void {
+    this.endedElsewhere.set(id, (this.endedElsewhere.get(id) ?? 0) + 1);
+    this.usedElsewhere.set(id, this.usedElsewhere.get(id)! - 1);
   }
 
   async settle(): Promise<void> {
@@ -169,6 +191,34 @@ describe("residency", () => {
   });
 });
 
+describe("residency of what others use", () => {
+  test("it stays, and a use counts from the look after its end", async () => {
+    const world = new World(1);
+    await world.use(1);
+    expect(world.beginElsewhere(1)).toBe(true);
+    await world.use(2);
+    expect([...world.loaded]).toEqual([1]);
+    world.now = 1_000;
+    world.endElsewhere(1);
+    await world.residency.sweep();
+    expect([...world.loaded]).toEqual([1]);
+    world.now = 1_200;
+    const swept = world.residency.sweep();
+    await world.endAll();
+    await swept;
+    expect([[...world.loaded], world.beginElsewhere(1)]).toEqual([[], false]);
+  });
+
+  test("after a loss it is among those in use", async () => {
+    const world = new World(5);
+    await world.use(1);
+    await world.use(2);
+    world.beginElsewhere(2);
+    expect(world.residency.lost()).toEqual([2]);
+    expect([...world.marked]).toEqual([2]);
+  });
+});
+
 describe("residency after failures and losses", () => {
   test("an opening that fails is told to all who wait, and tried again by the next", async () => {
     const world = new World(5);
@@ -213,6 +263,8 @@ describe("residency in random stories", () => {
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("forget" as const), id }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("busy" as const), id }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("visit" as const), id }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant("begin elsewhere" as const), id }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant("end elsewhere" as const), id }) },
     );
     await fc.assert(
       fc.asyncProperty(
@@ -256,17 +308,25 @@ describe("residency in random stories", () => {
             else if (now.kind === "sweep") void world.residency.sweep();
             else if (now.kind === "visit" && !forgotten.has(now.id))
               void world.residency.visit(now.id).catch(() => undefined);
-            else if (now.kind === "busy") world.busy = new Set([now.id]);
+            else if (now.kind === "begin elsewhere") {
+              if (world.beginElsewhere(now.id)) expect(world.loaded.has(now.id)).toBe(true);
+            } else if (now.kind === "end elsewhere") {
+              if ((world.usedElsewhere.get(now.id) ?? 0) > 0) world.endElsewhere(now.id);
+            } else if (now.kind === "busy") world.busy = new Set([now.id]);
             else if (now.kind === "forget") {
               forgotten.add(now.id);
               world.used.delete(now.id);
+              world.usedElsewhere.delete(now.id);
               world.residency.forget(now.id);
             }
             await world.settle();
+            for (const [one, uses] of world.usedElsewhere)
+              if (uses > 0) expect(world.loaded.has(one)).toBe(true);
             const free = [...world.loaded].filter(
               (one) =>
                 !forgotten.has(one) &&
                 (world.used.get(one) ?? 0) === 0 &&
+                (world.usedElsewhere.get(one) ?? 0) === 0 &&
                 !world.busy.has(one) &&
                 !world.waiting.some((waits) => waits.id === one),
             );
@@ -278,6 +338,7 @@ describe("residency in random stories", () => {
             }
           }
           world.busy.clear();
+          world.usedElsewhere.clear();
           while (ends.length > 0 || world.waiting.length > 0) {
             await world.endAll();
             release();

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadEngine } from "../../../../engine-wasm/host/instance/engine-files.js";
-import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { type Cluster, startCluster } from "../../../../server/cluster/cluster.js";
 import { importDocuments } from "../../../../server/ingest/import-stream.js";
 import { Intake } from "../../../../server/ingest/intake-pool.js";
@@ -14,6 +13,7 @@ import { Jobs } from "../../../../server/jobs/jobs.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { ByteQuotas } from "../../../../server/tenants/byte-quota.js";
 import { makeRecord } from "../record.js";
 

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
 import type { SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
-import type { ReadView } from "../../../../server/cluster/read-view.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import type { Matched } from "../../../../server/matching/match.js";
 import { planQuery, programOf, type QueryPlan } from "../../../../server/matching/plan.js";
+import type { ReadView } from "../../../../server/reads/read-view.js";
 import { readQueryRequest } from "../../../../server/request/query-request.js";
 import type { GivenVectors } from "../../../../server/semantic/given-vectors.js";
 import { searchByVectors } from "../../../../server/semantic/semantic-search.js";

@@ -10,12 +10,29 @@ import type { Message } from "../threads/shard-pool.js";
 import { searchDeadline } from "../threads/shard-reads.js";
 import type { TenantTurns } from "../threads/tenant-turns.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
-import type { IndexScale } from "./index-state.js";
-import type { IndexUse, OpenIndexes } from "./open-indexes.js";
+import type { IndexScale, ReadIndex } from "./read-index.js";
 import { type CallShard, ReadView } from "./read-view.js";
 
+/** An index that stays open until `end` is called. */
+export interface IndexUse<S extends ReadIndex = ReadIndex> {
+  readonly state: S;
+  readonly end: () => void;
+}
+
+/** The indexes that a thread may read. */
+export interface ReadIndexes {
+  /** Live documents; 0 for an index that cannot be opened. */
+  documents(uid: number): number;
+  /** Throws SK-SE-503 for an index that cannot be opened. */
+  state(uid: number): ReadIndex;
+  /** Opens the index unless it is open; `end` must be called. Throws SkeinError. */
+  use(uid: number): Promise<IndexUse>;
+  /** As `use`, at once; undefined for an index that is not open. */
+  useOpen(uid: number): IndexUse | undefined;
+}
+
 export class Reads {
-  readonly #indexes: OpenIndexes;
+  readonly #indexes: ReadIndexes;
   readonly #calls: ShardCalls;
   readonly #local: LocalReads;
   /** The shards are told how many queries are being answered. */
@@ -25,7 +42,7 @@ export class Reads {
   readonly #limits: Pick<Limits, "searchMsMax">;
 
   constructor(
-    indexes: OpenIndexes,
+    indexes: ReadIndexes,
     calls: ShardCalls,
     local: LocalReads,
     queries: QueryLoad,
@@ -55,7 +72,7 @@ export class Reads {
     return { shards: this.shards, documents, documentsMax };
   }
 
-  /** As IndexState.recall; null for an index that is not open. */
+  /** As ReadIndex.recall; null for an index that is not open. */
   recall(uid: number, question: Question): RememberedAnswer | null {
     const use = this.#indexes.useOpen(uid);
     const answer = use?.state.recall(question) ?? null;

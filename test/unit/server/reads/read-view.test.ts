@@ -2,14 +2,14 @@
 import { expect, test } from "vitest";
 import type { CompanyProgram } from "../../../../engine-wasm/host/programs/company-program.js";
 import type { ExpandProgram } from "../../../../engine-wasm/host/programs/expand-program.js";
-import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { IndexState } from "../../../../server/cluster/index-state.js";
-import { type CallShard, ReadView } from "../../../../server/cluster/read-view.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { LocalDocuments } from "../../../../server/local/local-documents.js";
 import { LocalReads } from "../../../../server/local/local-reads.js";
 import { LocalTurn } from "../../../../server/local/local-turn.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { AnswerCache } from "../../../../server/reads/answer-cache.js";
+import { type CallShard, ReadView } from "../../../../server/reads/read-view.js";
 import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
 import { loadEngine } from "../../engine/load-engine.js";
@@ -33,7 +33,7 @@ function viewUntil(deadline: number): ReadView {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
-  const state = new IndexState(makeRecord(), standing, { answers, recorder });
+  const state = new IndexState(makeRecord(), standing, 1, { answers, recorder });
   const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
   return new ReadView(
     state,

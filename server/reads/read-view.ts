@@ -55,7 +55,7 @@ import type { Message } from "../threads/shard-pool.js";
 import { inTurns } from "../threads/tenant-turns.js";
 import type { ExpansionCache } from "../words/expansion-cache.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
-import type { IndexState } from "./index-state.js";
+import type { ReadIndex } from "./read-index.js";
 
 /** Rows of a search whose documents are wanted, and what of them. */
 export interface PageWanted {
@@ -91,9 +91,9 @@ export class ReadView {
   readonly generation: number;
   /** Whose phases the questions belong to. */
   readonly trace: QueryTrace | undefined;
-  readonly #index: IndexState;
+  readonly #index: ReadIndex;
   /** As of the beginning: what was forgotten since then must not come back. */
-  readonly #remembered: IndexState["remembered"];
+  readonly #remembered: ReadIndex["remembered"];
   readonly #shards: number;
   readonly #call: CallShard;
   /** Null for a large index. */
@@ -106,7 +106,7 @@ export class ReadView {
 
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
   constructor(
-    index: IndexState,
+    index: ReadIndex,
     shards: number,
     { call, local }: ReadWays,
     nextTurn: () => Promise<void>,

@@ -1,7 +1,7 @@
 // What is remembered of answers: of one owner and generation, for one question, within a number of bytes.
 import { expect, it } from "vitest";
-import { AnswerCache } from "../../../../server/cluster/answer-cache.js";
 import { CacheMeter } from "../../../../server/metrics/recorder.js";
+import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 
 const BYTES_MAX = 64 * 1024;
 const bytes = (text: string): Uint8Array => Buffer.from(text);
