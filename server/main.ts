@@ -127,7 +127,15 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const parts = { engine, workbench, jobs, answers, limits, log, recorder };
   const onOpened = (uid: number): void => embedders.opened(uid);
   const onWritten = (uid: number): void => embedders.written(uid);
-  const cluster = await startShards({ dataDir, shards, durability, ...parts, onOpened, onWritten });
+  const cluster = await startShards({
+    dataDir,
+    shards,
+    threads: 1,
+    durability,
+    ...parts,
+    onOpened,
+    onWritten,
+  });
   undo.push(() => cluster.stop());
   const { indexes, health, reads, writes, moments } = cluster;
   const trainer = new TrainerPool(engine, log);

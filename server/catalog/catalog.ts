@@ -54,6 +54,11 @@ function hasShards(dataDir: string): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => hasDatabase(join(folder, name)));
 }
 
+/** Resolves when the other copies of the state have applied the command. */
+type Follow = (command: Command) => Promise<void>;
+
+const nobody: Follow = async () => undefined;
+
 export class Catalog {
   /** Records that are damaged, one sentence each, and how many of them are of indexes. They stay stored as they are. */
   readonly damage: CatalogDamage;
@@ -61,6 +66,7 @@ export class Catalog {
   #state: CatalogState;
   #last: Promise<unknown> = Promise.resolve();
   readonly #watchers: ((state: CatalogState) => void)[] = [];
+  #follow: Follow = nobody;
 
   private constructor(store: Store, state: CatalogState, damage: CatalogDamage) {
     this.#store = store;
@@ -119,6 +125,11 @@ export class Catalog {
     this.#watchers.push(watcher);
   }
 
+  /** Hands each command to `follow` once it is on disk. Its change is done when `follow` is. */
+  followBy(follow: Follow): void {
+    this.#follow = follow;
+  }
+
   /**
    * Runs the work when all earlier changes are done; later changes wait until it is over. `view` gives the catalog as
    * stored. The caller closes it.
@@ -136,7 +147,8 @@ export class Catalog {
   }
 
   async #run(decide: (state: CatalogState) => Command): Promise<CatalogState> {
-    const { state, changes } = apply(this.#state, decide(this.#state));
+    const command = decide(this.#state);
+    const { state, changes } = apply(this.#state, command);
     try {
       fault("catalog.before-batch");
       await this.#store.batch([...changes.map(storeOp), put(META_KEY, metaOf(state))], { sync: true });
@@ -150,6 +162,7 @@ export class Catalog {
     fault("catalog.after-batch");
     this.#state = state;
     for (const watcher of this.#watchers) watcher(state);
+    await this.#follow(command);
     return state;
   }
 }

@@ -6,21 +6,20 @@ import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { encodePing, encodeShutdown } from "../../shards/protocol/control.js";
+import type { ShardError } from "../../shards/protocol/errors.js";
+import type { ShardPorts } from "../../shards/protocol/memory-line.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
-import { LocalDocuments } from "../local/local-documents.js";
-import { LocalReads } from "../local/local-reads.js";
-import { LocalTurn } from "../local/local-turn.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import { Reads } from "../reads/reads.js";
 import { QueryLoad } from "../threads/query-load.js";
+import { ReadGate } from "../threads/read-gate.js";
 import { ShardCalls } from "../threads/shard-calls.js";
-import { ShardPool } from "../threads/shard-pool.js";
-import { TenantTurns } from "../threads/tenant-turns.js";
-import { ThreadLoad } from "../threads/thread-load.js";
+import { type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
+import { ShardReads } from "../threads/shard-reads.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { ShardHealth } from "./shard-health.js";
 import { ShardMoments } from "./shard-moments.js";
@@ -37,6 +36,10 @@ export interface ClusterOptions {
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
+  /** How many threads may read indexes, this one among them. */
+  readonly threads: number;
+  /** The other ones. */
+  readonly followers?: ShardFollowers;
   /** An index was opened, or documents of it were written. */
   readonly onOpened?: (uid: number) => void;
   readonly onWritten?: (uid: number) => void;
@@ -47,18 +50,29 @@ export interface Cluster {
   readonly reads: Reads;
   readonly writes: Writes;
   readonly calls: ShardCalls;
+  /** For other threads that read. */
+  readonly lines: ShardLines;
   readonly moments: ShardMoments;
   readonly health: ShardHealth;
   /** Waits for the requests inside, closes the storage and ends the threads. */
   stop(): Promise<void>;
 }
 
+/** What another thread reads the shards with. */
+export interface ShardLines {
+  readonly queries: QueryLoad;
+  readonly gate: ReadGate;
+  readonly sender: ShardReads;
+  /** See ShardPool. */
+  connect(shard: number): ShardPorts | null;
+}
+
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
-  const { onOpened = unheard, onWritten = unheard } = options;
+  const { threads, followers, onOpened = unheard, onWritten = unheard } = options;
   const queries = new QueryLoad();
-  const turns = new TenantTurns();
+  const gate = new ReadGate(shards, threads);
   const pool: ShardPool = new ShardPool({
     shards,
     workerData: (shard, beats) => ({
@@ -77,10 +91,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     limits,
     log,
     recover: (shard, ask) => indexes.recover(shard, ask),
+    ...(followers === undefined ? {} : { followers }),
   });
   const indexes = new OpenIndexes({
     shards,
-    threads: 1,
+    threads,
     ask: (shard, request) => pool.ask(shard, request),
     jobs,
     limits,
@@ -89,16 +104,18 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     answers,
     onOpened,
   });
-  const calls = new ShardCalls(pool, limits, log, (shard, error) => indexes.onDamage(shard, error));
-  const turn = new LocalTurn(limits.localReadMsMax);
-  const local = new LocalReads(
-    pool,
-    new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax),
-    turn,
-    new ThreadLoad(),
+  const sender = new ShardReads(pool, gate, limits, log);
+  const onDamage = (shard: number, error: ShardError): void => indexes.onDamage(shard, error);
+  const calls = new ShardCalls(pool, sender, onDamage);
+  const reads = new Reads({
+    indexes,
+    calls,
+    readers: pool,
+    workbench,
+    queries,
     limits,
-    recorder.localReads,
-  );
+    meter: recorder.localReads,
+  });
   try {
     await pool.start();
   } catch (error) {
@@ -107,9 +124,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
   return {
     indexes,
-    reads: new Reads(indexes, calls, local, queries, turns, limits),
+    reads,
     writes: new Writes(indexes, calls, jobs, log, onWritten),
     calls,
+    lines: { queries, gate, sender, connect: (shard) => pool.connect(shard) },
     moments: new ShardMoments(calls, log),
     health: new ShardHealth(pool, calls, log),
     async stop() {

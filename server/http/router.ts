@@ -4,13 +4,13 @@ import type { IndexRecord, Scope } from "../catalog/types.js";
 import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Principal } from "../tenants/principal.js";
 import type { HttpReply, HttpRequest } from "./port.js";
-import type { Services } from "./services.js";
+import type { SearchServices, Services } from "./services.js";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** What a handler of an open route gets. */
-export interface OpenContext {
-  readonly services: Services;
+export interface OpenContext<S extends SearchServices = Services> {
+  readonly services: S;
   readonly request: HttpRequest;
   /** Of the request, for lines of the log. */
   readonly id: string;
@@ -20,13 +20,13 @@ export interface OpenContext {
   query(): URLSearchParams;
 }
 
-export interface TenantContext extends OpenContext {
+export interface TenantContext<S extends SearchServices = Services> extends OpenContext<S> {
   readonly principal: Principal;
   /** The catalog as of the request's arrival. */
   readonly state: CatalogState;
 }
 
-export interface IndexContext extends TenantContext {
+export interface IndexContext<S extends SearchServices = Services> extends TenantContext<S> {
   readonly record: IndexRecord;
 }
 
@@ -41,49 +41,49 @@ interface RouteBase {
 }
 
 /** No key needed. */
-export interface OpenRoute extends RouteBase {
+export interface OpenRoute<S extends SearchServices = Services> extends RouteBase {
   readonly access: "open";
-  handle(context: OpenContext): Reply;
+  handle(context: OpenContext<S>): Reply;
 }
 
 /** A key with the scope; "bootstrap": only the bootstrap admin key. */
-export interface TenantRoute extends RouteBase {
+export interface TenantRoute<S extends SearchServices = Services> extends RouteBase {
   readonly access: "tenant";
   readonly scope: Scope | "bootstrap";
-  handle(context: TenantContext): Reply;
+  handle(context: TenantContext<S>): Reply;
 }
 
 /** A key with the scope that covers the index {name}. */
-export interface IndexRoute extends RouteBase {
+export interface IndexRoute<S extends SearchServices = Services> extends RouteBase {
   readonly access: "index";
   readonly scope: Scope;
   /** The code when the index does not exist. */
   readonly missing: ErrorCode;
   /** The key may stand in the URL, for requests whose headers a page cannot set. */
   readonly keyInUrl?: true;
-  handle(context: IndexContext): Reply;
+  handle(context: IndexContext<S>): Reply;
 }
 
-export type Route = OpenRoute | TenantRoute | IndexRoute;
+export type Route<S extends SearchServices = Services> = OpenRoute<S> | TenantRoute<S> | IndexRoute<S>;
 
-export type Match =
-  | { readonly route: Route; readonly params: Record<string, string> }
+export type Match<S extends SearchServices> =
+  | { readonly route: Route<S>; readonly params: Record<string, string> }
   | {
       readonly route: null /** Methods of the path; empty when the path is unknown. */;
       readonly allow: readonly string[];
     };
 
-interface Entry {
-  readonly route: Route;
+interface Entry<S extends SearchServices> {
+  readonly route: Route<S>;
   readonly segments: readonly string[];
   /** By segment: the name of the parameter, null where the path is fixed. */
   readonly parameters: readonly (string | null)[];
 }
 
-export class Router {
-  readonly #byLength = new Map<number, Entry[]>();
+export class Router<S extends SearchServices> {
+  readonly #byLength = new Map<number, Entry<S>[]>();
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly Route<S>[]) {
     for (const route of routes) {
       const segments = route.path.split("/");
       const entries = this.#byLength.get(segments.length) ?? [];
@@ -94,12 +94,22 @@ export class Router {
       entries.sort((a, b) => parameterCount(a) - parameterCount(b));
   }
 
-  /** HEAD finds the GET route. Throws SK-SYS-400 for a path with broken percent-encoding. */
-  match(method: string, path: string): Match {
-    const segments = path.split("/");
+  /** Whether there is a route for this. */
+  has(method: string, path: string): boolean {
+    return this.#find(method, path.split("/")) !== undefined;
+  }
+
+  #find(method: string, segments: readonly string[]): Entry<S> | undefined {
     const wanted = method === "HEAD" ? "GET" : method;
     const entries = this.#byLength.get(segments.length) ?? [];
-    const found = entries.find((entry) => entry.route.method === wanted && fits(entry, segments));
+    return entries.find((entry) => entry.route.method === wanted && fits(entry, segments));
+  }
+
+  /** HEAD finds the GET route. Throws SK-SYS-400 for a path with broken percent-encoding. */
+  match(method: string, path: string): Match<S> {
+    const segments = path.split("/");
+    const entries = this.#byLength.get(segments.length) ?? [];
+    const found = this.#find(method, segments);
     if (found !== undefined) return { route: found.route, params: decoded(found, segments) };
     const methods = entries
       .filter((entry) => fits(entry, segments))
@@ -113,18 +123,21 @@ function parameterOf(segment: string): string | null {
   return segment.startsWith("{") ? segment.slice(1, -1) : null;
 }
 
-function parameterCount({ parameters }: Entry): number {
+function parameterCount({ parameters }: Pick<Entry<never>, "parameters">): number {
   return parameters.filter((name) => name !== null).length;
 }
 
-function fits(entry: Entry, segments: readonly string[]): boolean {
+function fits(entry: Pick<Entry<never>, "parameters" | "segments">, segments: readonly string[]): boolean {
   for (let i = 0; i < segments.length; i++) {
     if (entry.parameters[i] === null ? segments[i] !== entry.segments[i] : segments[i] === "") return false;
   }
   return true;
 }
 
-function decoded({ parameters }: Entry, segments: readonly string[]): Record<string, string> {
+function decoded(
+  { parameters }: Pick<Entry<never>, "parameters">,
+  segments: readonly string[],
+): Record<string, string> {
   const params: Record<string, string> = {};
   for (let i = 0; i < parameters.length; i++) {
     const name = parameters[i]!;

@@ -13,10 +13,10 @@ import type { Limits } from "../limits.js";
 import { planOfTenant } from "../tenants/plans.js";
 import { checkRights, type Principal } from "../tenants/principal.js";
 import { closeStream } from "./exchange.js";
-import { ClientGone, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
+import { ClientGone, type HttpHandler, type HttpReply, type HttpRequest, type TextReply } from "./port.js";
 import { errorReply, unexpected } from "./respond.js";
 import { type Route, Router } from "./router.js";
-import type { Services } from "./services.js";
+import type { SearchServices } from "./services.js";
 
 /** Label of requests without a route. */
 const UNMATCHED = "unmatched";
@@ -35,10 +35,11 @@ interface Visit {
   end: (() => void) | null;
 }
 
-export class HttpService {
-  readonly #services: Services;
+export class HttpService<S extends SearchServices> {
+  readonly #services: S;
   readonly #limits: Limits;
-  readonly #router: Router;
+  readonly #router: Router<S>;
+  readonly #elsewhere: HttpHandler | null;
   readonly #securityHeaders: HeaderLines;
   readonly #idPrefix = randomBytes(4).toString("hex");
   #requests = 0;
@@ -46,8 +47,10 @@ export class HttpService {
   #idle: (() => void) | null = null;
   #phase: "opening" | "serving" | "stopping" = "opening";
 
-  constructor(services: Services, routes: readonly Route[]) {
+  /** `elsewhere` answers what has no route here; null: then there is no such path. */
+  constructor(services: S, routes: readonly Route<S>[], elsewhere: HttpHandler | null = null) {
     this.#services = services;
+    this.#elsewhere = elsewhere;
     this.#limits = services.config.limits;
     this.#router = new Router(routes);
     this.#securityHeaders = services.config.tls === null ? SECURITY_HEADERS : SECURITY_HEADERS_OVER_TLS;
@@ -72,7 +75,12 @@ export class HttpService {
   }
 
   /** Never rejects. */
-  readonly handle = async (request: HttpRequest): Promise<HttpReply> => {
+  readonly handle = (request: HttpRequest): Promise<HttpReply> =>
+    this.#elsewhere === null || this.#router.has(request.method, request.path)
+      ? this.#answer(request)
+      : this.#elsewhere(request);
+
+  async #answer(request: HttpRequest): Promise<HttpReply> {
     const started = performance.now();
     const id = this.#requestId(request);
     const visit: Visit = { id, route: UNMATCHED, asked: null, end: null };
@@ -104,7 +112,7 @@ export class HttpService {
         this.#finished(request, id, status, started, failure);
       },
     };
-  };
+  }
 
   /** The reply to bytes that are no request. */
   readonly malformed = (why: SkeinError): TextReply => {
@@ -156,7 +164,10 @@ export class HttpService {
     const record = lifecycle.find(principal.tenant, name);
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
     visit.asked = askedBy(principal, route, params, state);
-    if (USES_DOCUMENTS.includes(route.scope)) visit.end = lifecycle.uses.begin(record.uid);
+    if (USES_DOCUMENTS.includes(route.scope)) {
+      const begun = lifecycle.uses.begin(record.uid);
+      visit.end = begun instanceof Promise ? await begun : begun;
+    }
     try {
       return await route.handle({ services, request, id, params, query, principal, state, record });
     } catch (error) {
@@ -284,7 +295,7 @@ export class HttpService {
 /** Null for what is not audited. */
 function askedBy(
   { tenant: tenantId, keyId }: Principal,
-  { operation }: Route,
+  { operation }: Pick<Route, "operation">,
   params: Readonly<Record<string, string>>,
   state: CatalogState,
 ): AskedOperation | null {

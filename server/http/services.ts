@@ -15,7 +15,11 @@ import type { Embedders } from "../embedders/embedders.js";
 import type { FilterTexts } from "../ingest/document-filter.js";
 import type { Ingest } from "../ingest/write.js";
 import type { Lifecycle } from "../lifecycle.js";
+import type { Limits } from "../limits.js";
+import type { Logger } from "../log.js";
 import type { QueriedIndexes } from "../matching/queried-index.js";
+import type { Recorder } from "../metrics/recorder.js";
+import type { Reads } from "../reads/reads.js";
 import type { FixedConfig, LiveSettings } from "../reload/live-settings.js";
 import type { Scrape } from "../scrape.js";
 import type { Understanding } from "../search/search.js";
@@ -32,20 +36,50 @@ import type { Doorkeeper } from "../tenants/principal.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
-export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" | "health"> {
+/** What searches work with, on any thread that answers some. */
+export interface SearchServices {
   readonly config: FixedConfig;
+  readonly limits: Limits;
   readonly settings: LiveSettings;
-  readonly catalog: Catalog;
-  readonly curation: Curation;
-  readonly lifecycle: Lifecycle;
-  readonly embeddings: EmbeddingEndpoints;
+  readonly catalog: Pick<Catalog, "state" | "damage">;
+  readonly lifecycle: IndexDirectory;
   readonly doorkeeper: Doorkeeper;
   readonly usage: MonthlyCounter;
   readonly throttle: RateLimiter;
-  readonly keyUse: KeyUse;
+  readonly keyUse: Pick<KeyUse, "used">;
+  readonly reads: Reads;
+  readonly givenVectors: GivenVectors;
+  readonly queriedIndexes: QueriedIndexes;
+  readonly understanding: Understanding;
+  readonly slowQueries: SlowQueryLog;
+  readonly logWriter: LogWriter;
+  readonly audit: Pick<AuditLog, "append">;
+  readonly bodies: BodyMemory;
+  readonly unsent: UnsentBytes;
+  readonly recorder: Recorder;
+  readonly log: Logger;
+}
+
+/** How requests come to an index. */
+export interface IndexDirectory extends Pick<Lifecycle, "find" | "checkOpen"> {
+  /** Requests that use documents of an index, by the uid they began with. */
+  readonly uses: { begin(uid: number): EndUse | Promise<EndUse> };
+}
+
+type EndUse = () => void;
+
+/** What all routes work with, on the thread that owns the indexes. */
+export interface Services
+  extends SearchServices,
+    Omit<Ingest, keyof SearchServices>,
+    FilterTexts,
+    Pick<Cluster, "indexes" | "health"> {
+  readonly catalog: Catalog;
+  readonly lifecycle: Lifecycle;
+  readonly curation: Curation;
+  readonly embeddings: EmbeddingEndpoints;
   readonly sources: Sources;
   readonly analytics: Analytics;
-  readonly logWriter: LogWriter;
   readonly coach: Coach;
   readonly runs: Runs;
   readonly previews: Previews;
@@ -55,11 +89,5 @@ export interface Services extends Ingest, FilterTexts, Pick<Cluster, "indexes" |
   /** Imports that tenants have under way. */
   readonly imports: AtOnce;
   readonly embedders: Embedders;
-  readonly givenVectors: GivenVectors;
-  readonly queriedIndexes: QueriedIndexes;
-  readonly understanding: Understanding;
-  readonly slowQueries: SlowQueryLog;
   readonly scrape: Scrape;
-  readonly bodies: BodyMemory;
-  readonly unsent: UnsentBytes;
 }

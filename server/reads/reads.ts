@@ -1,14 +1,19 @@
 // What is read of the indexes: views for queries and exports, single reads, remembered answers. An index is opened
 // for a read and stays open as long as the read goes on.
+import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
-import type { LocalReads } from "../local/local-reads.js";
+import { LocalDocuments } from "../local/local-documents.js";
+import { LocalReads, type Readers } from "../local/local-reads.js";
+import { LocalTurn } from "../local/local-turn.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
+import type { LocalReadMeter } from "../metrics/recorder.js";
 import type { QueryLoad } from "../threads/query-load.js";
-import type { ShardCalls } from "../threads/shard-calls.js";
+import type { ReadCalls } from "../threads/read-calls.js";
 import type { Message } from "../threads/shard-pool.js";
 import { searchDeadline } from "../threads/shard-reads.js";
-import type { TenantTurns } from "../threads/tenant-turns.js";
+import { TenantTurns } from "../threads/tenant-turns.js";
+import { ThreadLoad } from "../threads/thread-load.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
 import type { IndexScale, ReadIndex } from "./read-index.js";
 import { type CallShard, ReadView } from "./read-view.js";
@@ -31,29 +36,35 @@ export interface ReadIndexes {
   useOpen(uid: number): IndexUse | undefined;
 }
 
+/** What the reads of a thread work with. */
+export interface ReadParts {
+  readonly indexes: ReadIndexes;
+  readonly calls: ReadCalls;
+  /** Of the shards. */
+  readonly readers: Readers;
+  readonly workbench: Workbench;
+  /** The shards are told how many queries are being answered. */
+  readonly queries: QueryLoad;
+  readonly limits: Limits;
+  readonly meter: LocalReadMeter;
+}
+
 export class Reads {
   readonly #indexes: ReadIndexes;
-  readonly #calls: ShardCalls;
+  readonly #calls: ReadCalls;
   readonly #local: LocalReads;
-  /** The shards are told how many queries are being answered. */
   readonly #queries: QueryLoad;
   /** For long work on this thread. */
-  readonly turns: TenantTurns;
+  readonly turns = new TenantTurns();
   readonly #limits: Pick<Limits, "searchMsMax">;
 
-  constructor(
-    indexes: ReadIndexes,
-    calls: ShardCalls,
-    local: LocalReads,
-    queries: QueryLoad,
-    turns: TenantTurns,
-    limits: Pick<Limits, "searchMsMax">,
-  ) {
+  constructor({ indexes, calls, readers, workbench, queries, limits, meter }: ReadParts) {
     this.#indexes = indexes;
     this.#calls = calls;
-    this.#local = local;
+    const turn = new LocalTurn(limits.localReadMsMax);
+    const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
+    this.#local = new LocalReads(readers, documents, turn, new ThreadLoad(), limits, meter);
     this.#queries = queries;
-    this.turns = turns;
     this.#limits = limits;
   }
 

@@ -1,15 +1,21 @@
 // Reads that may have ended a shard's thread or broken its engine. Those that were inside at an end are suspects:
 // each is then tried with no other read inside, which clears or convicts it. One that is alone inside at its second end
 // is refused, instead of ending the shard again and again; a popular one may be inside many times at one end. Knows
-// reads by a hash of what they ask; one quarantine for each shard.
+// reads by a hash of what they ask; one quarantine for each shard. Other threads send reads by themselves only while there is nothing
+// to suspect.
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import type { ReadGate } from "./read-gate.js";
 import { ShardEndedError } from "./shard-errors.js";
 
 /** Tells what a read asks, the same for each repetition of it. It is called only when a thread or an engine has ended. */
 export type Subject = () => string;
+
+/** How often a trial looks whether the reads of other threads have ended. */
+const LOOK_MS = 1;
 
 interface Suspect {
   readonly ends: number;
@@ -21,6 +27,7 @@ interface Suspect {
 
 export class Quarantine {
   readonly #shard: number;
+  readonly #gate: ReadGate;
   readonly #limits: Limits;
   readonly #log: Logger;
   /** By fingerprint, oldest first. */
@@ -33,8 +40,9 @@ export class Quarantine {
   #trial: Promise<void> | null = null;
   #lane: Promise<void> = Promise.resolve();
 
-  constructor(shard: number, limits: Limits, log: Logger) {
+  constructor(shard: number, gate: ReadGate, limits: Limits, log: Logger) {
     this.#shard = shard;
+    this.#gate = gate;
     this.#limits = limits;
     this.#log = log;
   }
@@ -44,6 +52,11 @@ export class Quarantine {
     return this.#suspects.size === 0 && this.#trial === null
       ? this.#runFree(subject, send)
       : this.#runChecked(subject, send);
+  }
+
+  /** A read that another thread has sent by itself was inside at an end. */
+  blame(subject: Subject, error: ShardEndedError): void {
+    this.#blame(fingerprint(subject), subject, error);
   }
 
   async #runChecked<T>(subject: Subject, send: (alone: boolean) => Promise<T>): Promise<T> {
@@ -77,8 +90,10 @@ export class Quarantine {
     this.#trial = new Promise((resolve) => {
       end = resolve;
     });
+    this.#setGate();
     try {
       if (this.#inside > 0) await new Promise<void>((emptied) => (this.#emptied = emptied));
+      while (this.#gate.inside(this.#shard) > 0) await sleep(LOOK_MS);
       this.#check(print); // it may have been inside another time
       const answer = await send(true);
       this.#suspects.delete(print);
@@ -88,8 +103,13 @@ export class Quarantine {
       throw error;
     } finally {
       this.#trial = null;
+      this.#setGate();
       end();
     }
+  }
+
+  #setGate(): void {
+    this.#gate.setOpen(this.#shard, this.#suspects.size === 0 && this.#trial === null);
   }
 
   #leave(): void {
@@ -118,6 +138,7 @@ export class Quarantine {
       if (this.#suspects.size <= this.#limits.suspectReadsMax) break;
       this.#suspects.delete(oldest);
     }
+    this.#setGate();
     if (ends < this.#limits.shardEndsPerReadMax) return;
     const asked = subject().slice(0, 1_000);
     this.#log.error({ shard: this.#shard, ends, asked }, "a query has ended the shard again; refusing it");
@@ -130,6 +151,7 @@ export class Quarantine {
       if (untilMs > now) break;
       this.#suspects.delete(known);
     }
+    this.#setGate();
     const suspect = this.#suspects.get(print);
     if (suspect === undefined || suspect.ends < this.#limits.shardEndsPerReadMax) return;
     const seconds = Math.ceil((suspect.untilMs - now) / 1_000);

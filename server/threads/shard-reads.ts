@@ -1,23 +1,31 @@
-// How reads reach the shards. Reads that have ended a shard before are refused here.
+// How reads of the owner reach the shards, and those of other threads that are suspected. Reads that have ended a shard before are refused
+// here.
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { Quarantine, type Subject } from "./quarantine.js";
+import type { ReadSender } from "./read-calls.js";
+import type { ReadGate } from "./read-gate.js";
+import type { ShardEndedError } from "./shard-errors.js";
 import type { Message, ShardPool } from "./shard-pool.js";
 
-export class ShardReads {
+export class ShardReads implements ReadSender {
   readonly #pool: ShardPool;
   /** By shard. */
   readonly #quarantines: readonly Quarantine[];
 
-  constructor(pool: ShardPool, limits: Limits, log: Logger) {
+  constructor(pool: ShardPool, gate: ReadGate, limits: Limits, log: Logger) {
     this.#pool = pool;
-    this.#quarantines = Array.from({ length: pool.count }, (_, shard) => new Quarantine(shard, limits, log));
+    this.#quarantines = Array.from(
+      { length: pool.count },
+      (_, shard) => new Quarantine(shard, gate, limits, log),
+    );
   }
 
-  /**
-   * One read from one shard for a tenant, its reply decoded. A read with a subject is refused when it has ended the shard before.
-   * The request's bytes must stay as they are; several shards may be asked with the same.
-   */
+  /** See Quarantine. */
+  blame(shard: number, subject: Subject, error: ShardEndedError): void {
+    (this.#quarantines[shard] as Quarantine).blame(subject, error);
+  }
+
   read<T>(
     shard: number,
     tenant: number,

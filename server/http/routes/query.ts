@@ -18,10 +18,11 @@ import { parseJson } from "../json.js";
 import type { HttpReply } from "../port.js";
 import { dataReply, rawDataReply, rawReply, unexpected } from "../respond.js";
 import type { IndexContext, Route, TenantContext } from "../router.js";
+import type { SearchServices } from "../services.js";
 
 const INDEX = { access: "index", scope: "search", missing: "SK-SE-404" } as const;
 
-export const queryRoutes: readonly Route[] = [
+export const queryRoutes: readonly Route<SearchServices>[] = [
   { method: "POST", path: "/v1/indexes/{name}/query", operation: "query", ...INDEX, handle: query },
   {
     method: "POST",
@@ -43,7 +44,7 @@ export const queryRoutes: readonly Route[] = [
 
 const SLOT = object({ index: required(text()) }, { unknown: "ignored" });
 
-async function query(context: IndexContext): Promise<HttpReply> {
+async function query(context: IndexContext<SearchServices>): Promise<HttpReply> {
   const { limits } = context.services.config;
   const body = queryBody(await readInTurn(context), limits);
   const contents = contentsOf(context.state, context.record);
@@ -51,7 +52,7 @@ async function query(context: IndexContext): Promise<HttpReply> {
 }
 
 /** Suggestions are neither counted nor logged as searches, because a client asks for them with every letter typed. */
-async function suggestions(context: IndexContext): Promise<HttpReply> {
+async function suggestions(context: IndexContext<SearchServices>): Promise<HttpReply> {
   const { services, state, record, request, principal } = context;
   const { limits } = services.config;
   const body = parsed(await readJsonBytes(request, limits), limits);
@@ -60,7 +61,7 @@ async function suggestions(context: IndexContext): Promise<HttpReply> {
 }
 
 /** Like a suggestion it is neither counted nor logged as a search. */
-async function similar(context: IndexContext): Promise<HttpReply> {
+async function similar(context: IndexContext<SearchServices>): Promise<HttpReply> {
   const { services, state, record, params, principal } = context;
   const { limits } = services.config;
   const bytes = await readInTurn(context);
@@ -70,7 +71,7 @@ async function similar(context: IndexContext): Promise<HttpReply> {
   return rawDataReply(await similarDocuments(services, contents, params.id!, body, filterOf(principal)));
 }
 
-async function searchMany(context: TenantContext): Promise<HttpReply> {
+async function searchMany(context: TenantContext<SearchServices>): Promise<HttpReply> {
   const { services, request, principal, id } = context;
   const { limits } = services.config;
   const body = parsed(await readInTurn(context), limits);
@@ -91,7 +92,7 @@ async function searchMany(context: TenantContext): Promise<HttpReply> {
 
 /** One search of a multi-search. Its rights, index and body are checked as those of a request of its own are. */
 async function searchSlot(
-  context: TenantContext,
+  context: TenantContext<SearchServices>,
   entry: unknown,
   path: string,
   run: typeof plainSearch,
@@ -102,7 +103,7 @@ async function searchSlot(
   checkRights(context.principal, "search", name);
   const record = lifecycle.find(context.principal.tenant, name);
   if (record === undefined) throw noIndex(name);
-  const end = lifecycle.uses.begin(record.uid);
+  const end = await lifecycle.uses.begin(record.uid);
   try {
     const body = parsedBody(entry, config.limits);
     return await run(context, contentsOf(catalog.state, record), body, bytesMax);
@@ -118,7 +119,7 @@ async function searchSlot(
 
 /** Runs a search and counts it, when it is answered, among the tenant's searches of the month. */
 async function countedSearch(
-  context: TenantContext,
+  context: TenantContext<SearchServices>,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
@@ -137,7 +138,7 @@ async function countedSearch(
 }
 
 function plainSearch(
-  context: TenantContext,
+  context: TenantContext<SearchServices>,
   contents: IndexContents,
   body: QueryBody,
   bytesMax: number,
@@ -161,13 +162,17 @@ function filterOf({ token }: Principal): string {
 }
 
 /** The bytes of the body, a large one when it is the tenant's turn. */
-async function readInTurn({ services, request, principal }: TenantContext): Promise<Uint8Array> {
+async function readInTurn({
+  services,
+  request,
+  principal,
+}: TenantContext<SearchServices>): Promise<Uint8Array> {
   const bytes = await readJsonBytes(request, services.config.limits);
   await services.reads.turns.forBytes(principal.tenant, bytes.length);
   return bytes;
 }
 
-function planOf({ services, principal, state }: TenantContext): Plan {
+function planOf({ services, principal, state }: TenantContext<SearchServices>): Plan {
   return planOfTenant(services.settings.now.plans, state, principal.tenant);
 }
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
     log,
     recorder,
   };
-  cluster = await startCluster({ dataDir, shards: 2, durability: "os", ...parts });
+  cluster = await startCluster({ dataDir, shards: 2, threads: 1, durability: "os", ...parts });
   const { indexes, writes, moments } = cluster;
   const limits = DEFAULT_LIMITS;
   const analytics = { backup: async () => null }; // nothing was ever logged

@@ -36,6 +36,7 @@ describe("import of lines without documents", () => {
     cluster = await startCluster({
       dataDir,
       shards: 1,
+      threads: 1,
       durability: "os",
       engine,
       workbench,

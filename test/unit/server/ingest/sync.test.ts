@@ -120,6 +120,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
     cluster = await startCluster({
       dataDir,
       shards,
+      threads: 1,
       durability: "os",
       engine,
       workbench,

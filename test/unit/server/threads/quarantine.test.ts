@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { Quarantine, subjectOf } from "../../../../server/threads/quarantine.js";
+import { ReadGate } from "../../../../server/threads/read-gate.js";
 import { ShardEndedError } from "../../../../server/threads/shard-errors.js";
 
 const log = pino({ level: "silent" });
@@ -18,7 +19,7 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("quarantine", () => {
   it("clears what answers alone and refuses what ends the shard again", async () => {
-    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
+    const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     const both = [quarantine.run(read("a"), ended), quarantine.run(read("b"), ended)];
     for (const one of both) await expect(one).rejects.toThrow("ended");
     expect(await quarantine.run(read("c"), answer)).toBe(false);
@@ -29,7 +30,7 @@ describe("quarantine", () => {
   });
 
   it("tries a suspect with no other read inside", async () => {
-    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
+    const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
     const sent: string[] = [];
     let leave = (): void => undefined;
@@ -53,7 +54,7 @@ describe("quarantine", () => {
   });
 
   it("does not refuse a suspect because another read ends the shard again", async () => {
-    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
+    const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     const first = [quarantine.run(read("killer"), ends(1)), quarantine.run(read("popular"), ends(1))];
     for (const one of first) await expect(one).rejects.toThrow("ended");
     let end = (): void => undefined;
@@ -72,7 +73,7 @@ describe("quarantine", () => {
   });
 
   it("counts one end once, however often the read was inside", async () => {
-    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
+    const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     const copies = Array.from({ length: 5 }, () => quarantine.run(read("a"), ends(1)));
     for (const copy of copies) await expect(copy).rejects.toThrow("ended");
     expect(await quarantine.run(read("a"), answer)).toBe(true);
@@ -80,7 +81,7 @@ describe("quarantine", () => {
   });
 
   it("counts every broken engine", async () => {
-    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
+    const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     const broken = (): Promise<never> =>
       Promise.reject(new ShardEndedError("broken", { life: null, cause: undefined }));
     for (let time = 0; time < 2; time++)
@@ -90,7 +91,7 @@ describe("quarantine", () => {
 
   it("forgets after ten minutes", async () => {
     const now = vi.spyOn(performance, "now").mockReturnValue(0);
-    const quarantine = new Quarantine(0, DEFAULT_LIMITS, log);
+    const quarantine = new Quarantine(0, new ReadGate(1, 2), DEFAULT_LIMITS, log);
     for (let time = 0; time < 2; time++)
       await expect(quarantine.run(read("a"), ended)).rejects.toThrow("ended");
     now.mockReturnValue(599_000);
