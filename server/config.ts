@@ -29,6 +29,8 @@ export interface Config {
   readonly snapshotDir: string;
   /** null: what the data directory was made with, else one less than the cores. */
   readonly shards: number | null;
+  /** Threads that take requests; 1: the main thread does. */
+  readonly frontEnds: number;
   /** null: the one kept in the data directory, made at the first start. */
   readonly adminKey: string | null;
   /** null: plain HTTP. */
@@ -87,6 +89,12 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
     argument: "<number>",
     env: "SKEIN_SHARDS",
     description: "worker threads (cores - 1); another number than before moves all documents at the start",
+  },
+  {
+    name: "frontends",
+    argument: "<number>",
+    env: "SKEIN_FRONTENDS",
+    description: "threads that take requests, at most 16 (half the cores)",
   },
   {
     name: "snapshot_dir",
@@ -160,6 +168,8 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
 const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai", "limits"];
 /** The routes without a key that may be closed. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
+/** A shard lends the memory of an index to so many threads at a time, see READERS_MAX of the board. */
+const FRONT_ENDS_MAX = 16;
 const FILE_NAME = "skein.config.json";
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,
@@ -194,6 +204,7 @@ export function loadConfig(
     dataDir,
     snapshotDir: resolve(directory, text(given("snapshot_dir"), join(dataDir, "snapshots"))),
     shards: wholeNumber(given("shards"), 1, 256),
+    frontEnds: wholeNumber(given("frontends"), 1, FRONT_ENDS_MAX) ?? defaultFrontEnds(),
     adminKey: adminKey.value === undefined ? null : key(adminKey),
     tls: certificateFiles(given("tls_cert"), given("tls_key"), directory),
     metricsKey: metricsKey.value === undefined ? null : key(metricsKey),
@@ -216,6 +227,10 @@ export function dataDirFrom(flag: string | undefined, env: NodeJS.ProcessEnv): s
 /** Shards of a new data directory when nobody says otherwise. */
 export function defaultShards(): number {
   return Math.max(1, availableParallelism() - 1);
+}
+
+function defaultFrontEnds(): number {
+  return Math.min(FRONT_ENDS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
 }
 
 /** A raw value and the name under which it was given. */

@@ -26,8 +26,14 @@ import { readCertificate } from "./edge/certificate.js";
 import { Embedders } from "./embedders/embedders.js";
 import { TrainerPool } from "./embedders/trainer-pool.js";
 import { VectorMessages } from "./embedders/vector-messages.js";
+import { freePort } from "./frontends/free-port.js";
+import { FrontEnds } from "./frontends/front-ends.js";
+import { ownerAnswers } from "./frontends/owner-answers.js";
+import { Pulse } from "./frontends/pulse.js";
 import { BodyMemory } from "./http/body-memory.js";
-import { listen } from "./http/listen.js";
+import { chooseTransport, type HttpTransport, listen } from "./http/listen.js";
+import { canShareNodePort } from "./http/node-app.js";
+import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
 import type { Services } from "./http/services.js";
@@ -42,6 +48,7 @@ import { Recorder } from "./metrics/recorder.js";
 import { finishRotation } from "./offline/rotate-secrets.js";
 import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
+import type { JournalEvent } from "./query-log/rows/journal.js";
 import { AnswerCache } from "./reads/answer-cache.js";
 import { LiveSettings } from "./reload/live-settings.js";
 import { reload } from "./reload/reload.js";
@@ -117,6 +124,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   if (adminKey.createdIn !== null) {
     process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
   }
+  const transport = await orExplain(() => chooseTransport(config, log));
+  const frontEndCount = frontEndsOn(transport, config, log);
   const engine = await loadEngine(config.engine);
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();
@@ -127,10 +136,15 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const parts = { engine, workbench, jobs, answers, limits, log, recorder };
   const onOpened = (uid: number): void => embedders.opened(uid);
   const onWritten = (uid: number): void => embedders.written(uid);
+  let frontEnds = null as FrontEnds | null;
   const cluster = await startShards({
     dataDir,
     shards,
-    threads: 1,
+    threads: frontEndCount === 0 ? 1 : frontEndCount + 1,
+    followers: {
+      ended: async (shard) => frontEnds?.ended(shard),
+      began: (shard) => frontEnds?.began(shard),
+    },
     durability,
     ...parts,
     onOpened,
@@ -163,13 +177,26 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => analyticsPool.stop());
   const people = new People(secrets.pseudonymKey);
   const logWriter = new LogWriter({
-    send: (chunk) => analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() }),
+    send: async (chunk) => {
+      await frontEnds?.flushLogs(); // an event comes after the search that it belongs to
+      await analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() });
+    },
     people,
     waitingBytesMax: limits.queryLogWaitingBytesMax,
     meter: recorder.queryLog,
     log,
   });
   undo.push(() => logWriter.stop());
+  const logs = {
+    happened: (event: JournalEvent) => logWriter.happened(event),
+    get full() {
+      return logWriter.full;
+    },
+    async flush() {
+      await frontEnds?.flushLogs();
+      await logWriter.flush();
+    },
+  };
   const coachPool = new CoachPool(log);
   undo.push(() => coachPool.stop());
   const wording = config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach);
@@ -234,7 +261,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const analytics = new Analytics({
     catalog,
     pool: analyticsPool,
-    writer: logWriter,
+    writer: logs,
     people,
     jobs,
     limits,
@@ -277,7 +304,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     coach: new Coach({
       catalog,
       analytics: analyticsPool,
-      writer: logWriter,
+      writer: logs,
       pool: coachPool,
       shop: new IndexShop({
         catalog,
@@ -322,22 +349,79 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   };
   const service = new HttpService(services, ROUTES);
   const { handle: handler, malformed } = service;
-  const listener = await orExplain(() => listen(services, { certificate, handler, malformed }));
+  const { host } = config;
+  const exchanges = { limits, memory: services.bodies, unsent };
+  let listener: HttpListener;
+  if (frontEndCount === 0) {
+    const options = {
+      ...exchanges,
+      host,
+      port: config.port,
+      isShared: false,
+      certificate,
+      handler,
+      malformed,
+    };
+    listener = await orExplain(() => listen(transport, options));
+  } else {
+    const port = await orExplain(() => freePort(host, config.port));
+    const pulse = new Pulse(frontEndCount + 1);
+    const { lines } = cluster;
+    const ownerParts = { catalog, cluster, lifecycle, popularLogs, analyticsPool, keyUse, audit };
+    const shared = { queries: lines.queries.shared, gate: lines.gate.shared, pulse: pulse.shared };
+    frontEnds = new FrontEnds({
+      count: frontEndCount,
+      dataOf: (place) => ({
+        place,
+        places: frontEndCount + 1,
+        transport,
+        adminKey: adminKey.value,
+        engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
+        shards,
+        catalog: { state: catalog.state, damagedIndexes: catalog.damage.indexes },
+        shared,
+      }),
+      config: { ...config, port },
+      certificate,
+      answersOf: (place) => ownerAnswers(ownerParts, place),
+      connect: (shard) => {
+        const connected = lines.connect(shard);
+        return connected && { shard, ...connected };
+      },
+      shards,
+      clear: (place) => {
+        indexes.clearPlace(place);
+        lines.gate.clear(place);
+      },
+      pulse,
+      handler,
+      exchanges,
+      limits,
+      log,
+    });
+    listener = frontEnds;
+  }
   undo.push(() => listener.close());
+  if (frontEnds !== null) {
+    const started = frontEnds;
+    catalog.followBy((command) => started.changed(command));
+    await orExplain(() => started.listening());
+  }
   await lifecycle.begin();
   await runs.begin();
   await sources.begin();
   service.serve();
+  frontEnds?.serve();
   void jobs.start({ name: "look at all indexes", subject: "stored indexes" }, (signal) =>
     indexes.lookAtAll(signal),
   );
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  const url = `${certificate === null ? "http" : "https"}://${host}:${listener.port}`;
+  const name = host.includes(":") ? `[${host}]` : host;
+  const url = `${certificate === null ? "http" : "https"}://${name}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");
   const stop = async (): Promise<void> => {
     log.info("stopping");
     listener.stopAccepting();
-    await service.drain(limits.stopGraceMsMax);
+    await Promise.all([service.drain(limits.stopGraceMsMax), frontEnds?.drain(limits.stopGraceMsMax)]);
     await takeApart(undo);
     log.info("stopped");
   };
@@ -345,12 +429,20 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   return {
     url,
     adminKey: adminKey.value,
-    reload: (read) => reload({ config, settings, listener, log }, read),
+    reload: (read) => reload({ config, settings, listener, frontEnds, log }, read),
     stop() {
       stopping ??= stop();
       return stopping;
     },
   };
+}
+
+/** How many threads take requests beside this one; 0: this one does. */
+function frontEndsOn(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {
+  if (frontEnds === 1) return 0;
+  if (transport !== "node" || canShareNodePort(process.versions.node)) return frontEnds;
+  log.warn({ frontEnds }, "one front-end: node:http cannot share a port before Node 22.12");
+  return 0;
 }
 
 async function takeApart(undo: Undo): Promise<void> {

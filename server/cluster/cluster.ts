@@ -7,7 +7,6 @@ import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { encodePing, encodeShutdown } from "../../shards/protocol/control.js";
 import type { ShardError } from "../../shards/protocol/errors.js";
-import type { ShardPorts } from "../../shards/protocol/memory-line.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
@@ -18,7 +17,7 @@ import { Reads } from "../reads/reads.js";
 import { QueryLoad } from "../threads/query-load.js";
 import { ReadGate } from "../threads/read-gate.js";
 import { ShardCalls } from "../threads/shard-calls.js";
-import { type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
+import { type ConnectedShard, type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
 import { ShardReads } from "../threads/shard-reads.js";
 import { OpenIndexes } from "./open-indexes.js";
 import { ShardHealth } from "./shard-health.js";
@@ -64,7 +63,7 @@ export interface ShardLines {
   readonly gate: ReadGate;
   readonly sender: ShardReads;
   /** See ShardPool. */
-  connect(shard: number): ShardPorts | null;
+  connect(shard: number): ConnectedShard | null;
 }
 
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */

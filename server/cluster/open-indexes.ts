@@ -242,6 +242,11 @@ export class OpenIndexes implements ReadIndexes {
     fault("schema.after-shards");
   }
 
+  /** The thread at this place has ended: it reads nothing any more. */
+  clearPlace(place: number): void {
+    for (const state of this.#states.values()) state.shared.clear(place);
+  }
+
   /** Summed over the shards. */
   async stats(uid: number): Promise<IndexStats> {
     return sumStats(await this.statsByShard(uid));

@@ -7,26 +7,40 @@ import { integer, refuse, texts, type ValueReader, wrongType } from "../input/re
 const PROXIES_MAX = 1000;
 const HOPS_MAX = 100;
 
+/** How many proxies stand in a row before the server, or their addresses and networks. */
+export type ProxySetting = number | readonly string[];
+
 /** Which writers of X-Forwarded-For are trusted. */
 export class ProxyTrust {
   /** Nobody: the peer is the client. */
-  static readonly none = new ProxyTrust(() => false);
+  static readonly none = new ProxyTrust(0, () => false);
+  /** From which `of` makes the same again. */
+  readonly setting: ProxySetting;
   readonly #trusts: (address: string, hop: number) => boolean;
 
-  private constructor(trusts: (address: string, hop: number) => boolean) {
+  private constructor(setting: ProxySetting, trusts: (address: string, hop: number) => boolean) {
+    this.setting = setting;
     this.#trusts = trusts;
+  }
+
+  /** Throws RangeError for a setting that was not taken from a ProxyTrust. */
+  static of(setting: ProxySetting): ProxyTrust {
+    if (typeof setting === "number") return ProxyTrust.ofHops(setting);
+    const trust = ProxyTrust.ofNetworks(setting);
+    if (trust instanceof ProxyTrust) return trust;
+    throw new RangeError(`"${trust.wrong}" is neither an address nor a network`);
   }
 
   /** So many proxies stand in a row before the server, whatever their addresses. */
   static ofHops(hops: number): ProxyTrust {
-    return hops === 0 ? ProxyTrust.none : new ProxyTrust((_, hop) => hop < hops);
+    return hops === 0 ? ProxyTrust.none : new ProxyTrust(hops, (_, hop) => hop < hops);
   }
 
   /** These addresses and networks are proxies. Returns the first one that is neither. */
   static ofNetworks(networks: readonly string[]): ProxyTrust | { readonly wrong: string } {
     const list = new BlockList();
     for (const network of networks) if (!addNetwork(list, network)) return { wrong: network };
-    return new ProxyTrust((address) => list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4"));
+    return new ProxyTrust(networks, (address) => list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4"));
   }
 
   /**

@@ -22,7 +22,8 @@ import {
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 import type { Uws } from "./uws.js";
 
-/** Refuses to share the port with another process (LIBUS_LISTEN_EXCLUSIVE_PORT). */
+/** Whether others may listen on the same port (LIBUS_LISTEN_DEFAULT, LIBUS_LISTEN_EXCLUSIVE_PORT). */
+const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
@@ -43,7 +44,8 @@ type App = UntypedApp & Pick<TemplatedApp, "any" | "close">;
 export async function listenUws(uws: Uws, options: ListenOptions): Promise<HttpListener> {
   const apps = new Apps(uws, options);
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    apps.acceptor.listen(options.host, options.port, EXCLUSIVE_PORT, resolve);
+    const sharing = options.isShared ? SHARED_PORT : EXCLUSIVE_PORT;
+    apps.acceptor.listen(options.host, options.port, sharing, resolve);
   });
   if (socket === false) {
     throw new Error(`cannot listen on ${options.host}:${options.port}: the address is in use or not allowed`);

@@ -1,10 +1,10 @@
 // Chooses what carries HTTP: the current build of uWebSockets.js, else the older one, else node:http. One log line says which, and
 // why none of those before it.
 import type { Config } from "../config.js";
+import type { Logger } from "../log.js";
 import { listenUws } from "./app.js";
 import { listenNode } from "./node-app.js";
 import type { HttpListener, ListenOptions } from "./port.js";
-import type { Services } from "./services.js";
 import { loadUws, reasonsText, UWS_BUILDS, type UwsBuild } from "./uws.js";
 
 /** The builds of uWebSockets.js that a setting allows. */
@@ -16,24 +16,28 @@ const BUILDS: Record<Config["http"], readonly UwsBuild[]> = {
   node: [],
 };
 
-/** Rejects when the address cannot be used, or when uWebSockets.js was asked for and does not load. */
-export async function listen(
-  { config, bodies, unsent, log }: Pick<Services, "config" | "bodies" | "unsent" | "log">,
-  given: Pick<ListenOptions, "certificate" | "handler" | "malformed">,
-): Promise<HttpListener> {
-  const { host, port, limits, http } = config;
-  const options = { host, port, limits, memory: bodies, unsent, ...given };
+export type HttpTransport = UwsBuild | "node";
+
+/** Rejects when uWebSockets.js was asked for and does not load. */
+export async function chooseTransport(
+  { http, limits }: Pick<Config, "http" | "limits">,
+  log: Logger,
+): Promise<HttpTransport> {
   const { loaded, reasons } = await loadUws(BUILDS[http], limits.headerBytesMax);
-  const line = { transport: loaded?.build ?? "node", configured: http, notLoaded: reasons };
-  if (loaded !== null) {
-    log.info(line, "HTTP on uWebSockets.js");
-    return listenUws(loaded.uws, options);
-  }
-  if (http === "node") {
-    log.info(line, "HTTP on node:http, as configured");
-    return listenNode(options);
-  }
-  if (http !== "auto") throw new Error(`uWebSockets.js does not load here: ${reasonsText(reasons)}`);
-  log.warn(line, "HTTP on node:http: uWebSockets.js has no binary for this Node version or libc");
-  return listenNode(options);
+  const transport: HttpTransport = loaded?.build ?? "node";
+  const line = { transport, configured: http, notLoaded: reasons };
+  if (loaded !== null) log.info(line, "HTTP on uWebSockets.js");
+  else if (http === "node") log.info(line, "HTTP on node:http, as configured");
+  else if (http === "auto")
+    log.warn(line, "HTTP on node:http: uWebSockets.js has no binary for this Node version or libc");
+  else throw new Error(`uWebSockets.js does not load here: ${reasonsText(reasons)}`);
+  return transport;
+}
+
+/** Rejects when the address cannot be used. */
+export async function listen(transport: HttpTransport, options: ListenOptions): Promise<HttpListener> {
+  if (transport === "node") return listenNode(options);
+  const { loaded, reasons } = await loadUws([transport], options.limits.headerBytesMax);
+  if (loaded === null) throw new Error(`uWebSockets.js does not load here: ${reasonsText(reasons)}`);
+  return listenUws(loaded.uws, options);
 }

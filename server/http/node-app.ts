@@ -22,6 +22,12 @@ import {
 } from "./port.js";
 import { HELD_REPLY_BYTES, type UnsentBytes } from "./unsent.js";
 
+/** Node can listen on one address with several threads since 22.12 and 23.1. */
+export function canShareNodePort(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
+}
+
 /** Starts listening. Rejects when the address cannot be used. */
 export async function listenNode(options: ListenOptions): Promise<HttpListener> {
   const { limits, certificate } = options;
@@ -63,7 +69,8 @@ export async function listenNode(options: ListenOptions): Promise<HttpListener> 
       const why = error.code === "EADDRINUSE" ? "the address is in use" : error.message;
       reject(new Error(`cannot listen on ${options.host}:${options.port}: ${why}`));
     });
-    server.listen(options.port, options.host, resolve);
+    const { port, host, isShared } = options;
+    server.listen({ port, host, reusePort: isShared }, resolve);
   });
   let closed: Promise<void> | null = null;
   // HTTP's own `close` would also cut the connections that are idle just now.

@@ -75,6 +75,8 @@ export interface ExchangeContext {
 export interface ListenOptions extends ExchangeContext {
   readonly host: string;
   readonly port: number;
+  /** Other threads of this process listen on the same address, and the system spreads the connections over them. */
+  readonly isShared: boolean;
   /** null: plain HTTP. */
   readonly certificate: CertificatePair | null;
   readonly handler: HttpHandler;

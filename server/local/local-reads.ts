@@ -25,6 +25,9 @@ export interface Readers {
   readerFailed(uid: number): void;
 }
 
+/** Hears which index is being read in an engine; null: none any more. */
+export type OnReading = (uid: number | null) => void;
+
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** With less than this left of a turn no read is begun. */
@@ -38,6 +41,7 @@ export class LocalReads {
   readonly #load: ThreadLoad;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
+  readonly #onReading: OnReading;
   readonly #turn: LocalTurn;
   /** Indexes of which a read took too long or too much room, by uid, with performance.now() until which they are left to the shards. */
   readonly #paused = new Map<number, number>();
@@ -51,6 +55,7 @@ export class LocalReads {
     load: ThreadLoad,
     limits: LocalLimits,
     meter: LocalReadMeter,
+    onReading: OnReading = () => undefined,
   ) {
     this.#readers = readers;
     this.#load = load;
@@ -59,6 +64,12 @@ export class LocalReads {
     this.#limits = limits;
     this.#turn = turn;
     this.#meter = meter;
+    this.#onReading = onReading;
+  }
+
+  /** For so long the index is left to the shards. */
+  pause(uid: number, ms: number): void {
+    this.#paused.set(uid, performance.now() + ms);
   }
 
   /**
@@ -114,6 +125,7 @@ export class LocalReads {
     const begunMs = performance.now();
     const { isFresh, leftMs } = this.#turn;
     const end = Math.min(deadline, Date.now() + leftMs);
+    this.#onReading(uid);
     try {
       for (const reader of readers) {
         const answer = reader.answer(question, generation, oldestGeneration, program, end);
@@ -124,9 +136,10 @@ export class LocalReads {
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(uid);
-      else if (isFresh || error.code === "memory") this.#paused.set(uid, begunMs + PAUSE_MS);
+      else if (isFresh || error.code === "memory") this.pause(uid, PAUSE_MS);
       return null;
     } finally {
+      this.#onReading(null);
       this.#turn.spend(performance.now() - begunMs);
     }
   }

@@ -4,7 +4,7 @@ import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { LocalDocuments } from "../local/local-documents.js";
-import { LocalReads, type Readers } from "../local/local-reads.js";
+import { LocalReads, type OnReading, type Readers } from "../local/local-reads.js";
 import { LocalTurn } from "../local/local-turn.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
@@ -47,6 +47,7 @@ export interface ReadParts {
   readonly queries: QueryLoad;
   readonly limits: Limits;
   readonly meter: LocalReadMeter;
+  readonly onReading?: OnReading;
 }
 
 export class Reads {
@@ -58,18 +59,23 @@ export class Reads {
   readonly turns = new TenantTurns();
   readonly #limits: Pick<Limits, "searchMsMax">;
 
-  constructor({ indexes, calls, readers, workbench, queries, limits, meter }: ReadParts) {
+  constructor({ indexes, calls, readers, workbench, queries, limits, meter, onReading }: ReadParts) {
     this.#indexes = indexes;
     this.#calls = calls;
     const turn = new LocalTurn(limits.localReadMsMax);
     const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
-    this.#local = new LocalReads(readers, documents, turn, new ThreadLoad(), limits, meter);
+    this.#local = new LocalReads(readers, documents, turn, new ThreadLoad(), limits, meter, onReading);
     this.#queries = queries;
     this.#limits = limits;
   }
 
   get shards(): number {
     return this.#calls.shards;
+  }
+
+  /** For so many milliseconds no read of the index is done on this thread. */
+  leaveToShards(uid: number, ms: number): void {
+    this.#local.pause(uid, ms);
   }
 
   /** Live documents; 0 for an index that cannot be opened. */

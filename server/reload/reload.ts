@@ -9,13 +9,17 @@ interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly listener: { useCertificate(pair: CertificatePair): void };
+  /** Other threads with settings of their own; null: there are none. */
+  readonly frontEnds: { settings(config: Config): void } | null;
   readonly log: Logger;
 }
 
 /** `read` puts the configuration together as the start did. Any error but ConfigError is thrown. */
-export function reload({ config, settings, listener, log }: Reloading, read: () => Config): void {
+export function reload({ config, settings, listener, frontEnds, log }: Reloading, read: () => Config): void {
   try {
-    const restart = settings.take(read());
+    const changed = read();
+    const restart = settings.take(changed);
+    frontEnds?.settings(changed);
     log.info("the configuration was read again");
     if (restart.length > 0) log.warn({ members: restart }, "changed settings wait for a restart");
   } catch (error) {

@@ -3,7 +3,12 @@
 
 export class QueryLoad {
   /** One number, for `Turns` of each shard. */
-  readonly shared = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly shared: Int32Array<SharedArrayBuffer>;
+
+  /** `shared`: of the load that another thread has made. */
+  constructor(shared = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))) {
+    this.shared = shared;
+  }
 
   begin(): void {
     Atomics.add(this.shared, 0, 1);

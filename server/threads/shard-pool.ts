@@ -31,6 +31,12 @@ export interface ShardFollowers {
   began(shard: number): void;
 }
 
+/** What one more thread needs to read one life of a shard's thread. */
+export interface ConnectedShard {
+  readonly life: number;
+  readonly ports: ShardPorts;
+}
+
 export interface ShardPoolOptions {
   readonly shards: number;
   /** Handed to each worker; `beats` is shared with the shard's thread, which counts in it while it is alive. */
@@ -107,7 +113,7 @@ export class ShardPool {
   }
 
   /** Lines on which one more thread reads a shard. Null while the shard is restarted: ShardFollowers hears when it is back. */
-  connect(shard: number): ShardPorts | null {
+  connect(shard: number): ConnectedShard | null {
     return (this.#threads[shard] as ShardThread).connect();
   }
 
@@ -183,8 +189,8 @@ class ShardThread {
     return this.#through((life) => life.read(request, flow));
   }
 
-  connect(): ShardPorts | null {
-    return this.#state === "open" ? this.#life.connect() : null;
+  connect(): ConnectedShard | null {
+    return this.#state === "open" ? { life: this.#life.number, ports: this.#life.connect() } : null;
   }
 
   reader(uid: number): EngineReader | null {

@@ -1,0 +1,134 @@
+// Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
+// reply comes no faster than the client takes it. Knows nothing of routes.
+import type { HttpReply, HttpRequest } from "../http/port.js";
+import { READ_HEADERS } from "../http/port.js";
+import { carried, type ThreadLine } from "./line.js";
+import type { FrontEndCalls, OwnerCalls } from "./messages.js";
+
+/** Bytes of a body that may be on their way to the owner. */
+const BODY_WINDOW_BYTES = 1024 * 1024;
+
+type Replied = Parameters<FrontEndCalls["reply"]>[0];
+
+export class Forwarder {
+  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #open = new Map<number, Forwarded>();
+  #lastId = 0;
+
+  constructor(owner: ThreadLine<OwnerCalls>) {
+    this.#owner = owner;
+  }
+
+  /** Never rejects. */
+  readonly handle = (request: HttpRequest): Promise<HttpReply> => {
+    const id = ++this.#lastId;
+    const forwarded = new Forwarded(id, request, this.#owner, () => this.#open.delete(id));
+    this.#open.set(id, forwarded);
+    return forwarded.reply;
+  };
+
+  /** What the owner says of requests; those that are over are ignored. */
+  get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
+    return {
+      bodyTaken: ({ id, bytes }) => this.#open.get(id)?.bodyTaken(bytes),
+      reply: (reply) => this.#open.get(reply.id)?.replied(reply),
+      piece: ({ id, bytes }) => this.#open.get(id)?.piece(bytes),
+      replyEnded: ({ id, cut }) => this.#open.get(id)?.replyEnded(cut),
+    };
+  }
+}
+
+/** One request at the owner. */
+class Forwarded {
+  readonly reply: Promise<HttpReply>;
+  readonly #id: number;
+  readonly #owner: ThreadLine<OwnerCalls>;
+  readonly #onEnd: () => void;
+  #resolve: (reply: HttpReply) => void = () => undefined;
+  #bodyWindow = BODY_WINDOW_BYTES;
+  #onBodyTaken: (() => void) | null = null;
+  readonly #pieces: Uint8Array[] = [];
+  #onPiece: (() => void) | null = null;
+  #end: "none" | "complete" | "cut" = "none";
+  #ended = false;
+
+  constructor(id: number, request: HttpRequest, owner: ThreadLine<OwnerCalls>, onEnd: () => void) {
+    this.#id = id;
+    this.#owner = owner;
+    this.#onEnd = onEnd;
+    this.reply = new Promise((resolve) => (this.#resolve = resolve));
+    const { method, path, query, ip } = request;
+    const headers = READ_HEADERS.map((name) => request.header(name));
+    owner.tell("request", { id, method, path, query, ip, headers });
+    request.signal.addEventListener("abort", () => this.#abort());
+    void this.#sendBody(request);
+  }
+
+  bodyTaken(bytes: number): void {
+    this.#bodyWindow += bytes;
+    this.#onBodyTaken?.();
+  }
+
+  replied({ status, headers, body }: Replied): void {
+    if (body !== null) this.#finish();
+    this.#resolve({ status, headers, body: body ?? this.#stream() });
+  }
+
+  piece(bytes: Uint8Array): void {
+    this.#pieces.push(bytes);
+    this.#onPiece?.();
+  }
+
+  replyEnded(cut: boolean): void {
+    this.#end = cut ? "cut" : "complete";
+    this.#onPiece?.();
+  }
+
+  async #sendBody(request: HttpRequest): Promise<void> {
+    const id = this.#id;
+    try {
+      for await (const bytes of request.bodyStream()) {
+        if (this.#ended) return;
+        this.#bodyWindow -= bytes.byteLength;
+        this.#owner.tell("body", { id, bytes }, [bytes.buffer as ArrayBuffer]);
+        while (this.#bodyWindow <= 0 && !this.#ended)
+          await new Promise<void>((resolve) => (this.#onBodyTaken = resolve));
+      }
+      if (!this.#ended) this.#owner.tell("bodyEnded", { id, error: null });
+    } catch (error) {
+      if (!this.#ended) this.#owner.tell("bodyEnded", { id, error: carried(error) });
+    }
+  }
+
+  async *#stream(): AsyncGenerator<Uint8Array> {
+    const id = this.#id;
+    try {
+      for (;;) {
+        const bytes = this.#pieces.shift();
+        if (bytes !== undefined) {
+          yield bytes;
+          this.#owner.tell("taken", { id, bytes: bytes.byteLength });
+        } else if (this.#end === "complete") return;
+        else if (this.#end === "cut") throw new Error("the reply breaks off");
+        else await new Promise<void>((resolve) => (this.#onPiece = resolve));
+      }
+    } finally {
+      this.#abort();
+    }
+  }
+
+  /** Nobody waits for the reply any more. */
+  #abort(): void {
+    if (this.#ended) return;
+    this.#owner.tell("aborted", this.#id);
+    this.#finish();
+    this.#end = "cut";
+    this.#onPiece?.();
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#onBodyTaken?.();
+    this.#onEnd();
+  }
+}

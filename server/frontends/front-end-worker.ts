@@ -1,0 +1,26 @@
+// The entry of a front-end's thread: starts the front-end of workerData and shows that the thread lives. No logic.
+import { workerData } from "node:worker_threads";
+import { collectWhenIdle } from "../../engine-wasm/host/instance/discards.js";
+import { startFrontEnd } from "./front-end.js";
+import type { FrontEndData } from "./messages.js";
+import { Pulse } from "./pulse.js";
+
+const BEAT_MS = 250;
+
+const data = workerData as FrontEndData;
+const pulse = new Pulse(data.places, data.shared.pulse);
+setInterval(() => pulse.beat(data.place), BEAT_MS).unref();
+collectWhenIdle();
+
+const frontEnd = await startFrontEnd(data, () => void end(0));
+
+/** A thread must not end with sockets of uWebSockets.js open: that would end the process. */
+async function end(code: number): Promise<void> {
+  await frontEnd.close();
+  setImmediate(() => setImmediate(() => process.exit(code)));
+}
+
+process.on("uncaughtException", (error) => {
+  process.stderr.write(`${JSON.stringify({ level: "fatal", place: data.place, detail: error.stack })}\n`);
+  void end(1);
+});

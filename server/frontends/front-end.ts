@@ -1,0 +1,190 @@
+// Puts a front-end together: a listener of its own, the search routes, and reads of its own. It changes nothing: what has another route
+// goes to the owner, and what it knows of indexes, tenants and keys it knows from there.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
+import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
+import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
+import type { ShardError } from "../../shards/protocol/errors.js";
+import { EmbeddingEndpoints } from "../ai/embedding-endpoints.js";
+import { LogStorageError } from "../analytics/analytics-pool.js";
+import { LogWriter } from "../analytics/log-writer.js";
+import { People } from "../analytics/people.js";
+import { nameKey } from "../catalog/lookups.js";
+import { isMade } from "../catalog/types.js";
+import { Secrets } from "../data-dir/secrets.js";
+import { BodyMemory } from "../http/body-memory.js";
+import { listen } from "../http/listen.js";
+import type { HttpListener } from "../http/port.js";
+import { queryRoutes } from "../http/routes/query.js";
+import { HttpService } from "../http/service.js";
+import type { IndexDirectory, SearchServices } from "../http/services.js";
+import { UnsentBytes } from "../http/unsent.js";
+import { createLogger } from "../log.js";
+import { QueriedIndexes } from "../matching/queried-index.js";
+import { Recorder } from "../metrics/recorder.js";
+import { AnswerCache } from "../reads/answer-cache.js";
+import { Reads } from "../reads/reads.js";
+import { LiveSettings } from "../reload/live-settings.js";
+import { viewOf } from "../schema/index-view.js";
+import { RecentTokens } from "../schema/recent-tokens.js";
+import { type AnalyserOf, textAnalyser } from "../schema/text-analyser.js";
+import { SlowQueryLog } from "../search/slow-query-log.js";
+import { GivenVectors } from "../semantic/given-vectors.js";
+import { Doorkeeper } from "../tenants/principal.js";
+import { Throttle } from "../tenants/throttle.js";
+import { QueryLoad } from "../threads/query-load.js";
+import { ReadCalls } from "../threads/read-calls.js";
+import { ReadGate } from "../threads/read-gate.js";
+import { QueryUnderstanding } from "../understanding/understanding.js";
+import { FollowedCatalog } from "./followed-catalog.js";
+import { FollowedIndexes } from "./followed-indexes.js";
+import { FollowedPopular } from "./followed-popular.js";
+import { FollowedReads } from "./followed-reads.js";
+import { FollowedShards } from "./followed-shards.js";
+import { Forwarder } from "./forwarder.js";
+import { type Calls, ThreadLine } from "./line.js";
+import type { FrontEndCalls, FrontEndData, OwnerCalls } from "./messages.js";
+import { limitsOfEach, receivedConfig } from "./posted-config.js";
+import { Pulse } from "./pulse.js";
+import { UsedKeys } from "./used-keys.js";
+
+export interface FrontEnd {
+  /** Cuts all connections and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the front-end listens. `onClose`: the owner wants the thread to end. Rejects when the address cannot be used. */
+export async function startFrontEnd(data: FrontEndData, onClose: () => void): Promise<FrontEnd> {
+  const { place, places, shared } = data;
+  const whole = receivedConfig(data.config);
+  const limits = limitsOfEach(whole.limits, places - 1);
+  const config = { ...whole, limits };
+  const settings = new LiveSettings(config);
+  const recorder = new Recorder();
+  const log = createLogger(config.logLevel, () => recorder.logLineDropped());
+  const calls: Calls = {};
+  const owner = new ThreadLine<OwnerCalls>(data.owner, calls);
+  const catalog = new FollowedCatalog(data.catalog);
+  const engine = new EngineModule(data.engine);
+  const workbench = engine.workbench();
+  const recentTokens = new RecentTokens();
+  const analyserOf: AnalyserOf = (record) =>
+    recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
+
+  const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
+  const indexes = new FollowedIndexes({ place, catalog, owner, memories: { answers, recorder } });
+  const readerOf = (lent: LentMemory): EngineReader | null => {
+    try {
+      return engine.reader(lent);
+    } catch (error) {
+      log.warn({ err: error }, "no reader of an index could be made; its queries go to the shards");
+      return null;
+    }
+  };
+  const shards = new FollowedShards(data.shards, readerOf, limits);
+  const gate = new ReadGate(data.shards, places, shared.gate);
+  const pulse = new Pulse(places, shared.pulse);
+  const onDamage = (shard: number, { code, message, uid = 0 }: ShardError): void =>
+    owner.tell("damaged", { shard, code, message, uid });
+  const reads = new Reads({
+    indexes,
+    calls: new ReadCalls(data.shards, new FollowedReads(shards, gate, place, owner), onDamage),
+    readers: shards,
+    workbench,
+    queries: new QueryLoad(shared.queries),
+    limits,
+    meter: recorder.localReads,
+    onReading: (uid) => pulse.reads(place, uid),
+  });
+  for (const uid of data.leftToShards) reads.leaveToShards(uid, limits.suspectReadMsMax);
+
+  const secrets = new Secrets(config.dataDir);
+  const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses: config.ai, limits, recorder });
+  const understanding = new QueryUnderstanding({ catalog, secrets, addresses: config.ai, limits });
+  const popular = new FollowedPopular(owner, log);
+  const logWriter = new LogWriter({
+    send: async (chunk) => {
+      if (!(await owner.ask("append", chunk))) throw new LogStorageError("the disk does not take them");
+    },
+    people: new People(secrets.pseudonymKey),
+    waitingBytesMax: limits.queryLogWaitingBytesMax,
+    meter: recorder.queryLog,
+    log,
+  });
+  const lifecycle: IndexDirectory = {
+    find: (tenant, name) => {
+      const record = catalog.state.indexByName.get(nameKey(tenant, name));
+      return record === undefined || !isMade(record) ? undefined : record;
+    },
+    checkOpen: () => undefined, // a use that begins is told by the owner
+    uses: indexes,
+  };
+  const services: SearchServices = {
+    config,
+    limits,
+    settings,
+    catalog,
+    lifecycle,
+    doorkeeper: new Doorkeeper(data.adminKey, limits),
+    usage: { begin: () => ({ tenant: 0, month: "", searches: 0, coach: 0 }), end: () => undefined, used: () => ({ tenant: 0, month: "", searches: 0, coach: 0 }) },
+    throttle: new Throttle(limits.throttledAddressesMax),
+    keyUse: new UsedKeys((keyId, nowMs) => owner.tell("keyUsed", { keyId, nowMs })),
+    reads,
+    givenVectors: new GivenVectors(workbench, embeddings),
+    queriedIndexes: new QueriedIndexes(
+      analyserOf,
+      (record) => popular.of(record),
+      limits,
+      log,
+      config.rankingWithout,
+    ),
+    understanding,
+    slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
+    logWriter,
+    audit: { append: (entry) => owner.ask("audit", entry) },
+    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),
+    unsent: new UnsentBytes(limits.unsentBytesMax),
+    recorder,
+    log,
+  };
+  const forwarder = new Forwarder(owner);
+  const service = new HttpService<SearchServices>(services, queryRoutes, forwarder.handle);
+
+  let listener: HttpListener | null = null;
+  const mine: FrontEndCalls = {
+    ...forwarder.calls,
+    serve: () => service.serve(),
+    changed: (command) => catalog.apply(command),
+    settings: (posted) => void settings.take(receivedConfig(posted)),
+    certificate: (pair) => listener?.useCertificate(pair),
+    shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
+    shardEnded: async (shard) => {
+      shards.ended(shard);
+      await nextTurn(); // the owner hears of the reads inside first
+    },
+    flushLog: () => logWriter.flush(),
+    leaveToShards: ({ uid, ms }) => reads.leaveToShards(uid, ms),
+    stopAccepting: () => listener?.stopAccepting(),
+    drain: (ms) => service.drain(ms),
+    close: onClose,
+  };
+  Object.assign(calls, mine);
+
+  const { handle: handler, malformed } = service;
+  const { host, port: wanted } = config;
+  const exchanges = { limits, memory: services.bodies, unsent: services.unsent };
+  const { certificate, transport } = data;
+  const given = { ...exchanges, host, port: wanted, isShared: true, certificate, handler, malformed };
+  listener = await listen(transport, given);
+  owner.tell("listening", listener.port);
+  return {
+    async close() {
+      await listener?.close();
+      await logWriter.stop();
+      embeddings.close();
+      understanding.close();
+      shards.close();
+      owner.close(new Error("the front-end ends"));
+    },
+  };
+}
