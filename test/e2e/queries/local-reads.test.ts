@@ -27,6 +27,9 @@ function documentOf(number: number, writes: number): object {
   return { id: `d${number}`, title: `lamp number ${number}`, kind: "lamp", number, writes };
 }
 
+/** Reads are done locally however busy the machine is. */
+const PATIENT = { localReadMsMax: 10_000 };
+
 async function makeIndex(server: TestServer): Promise<void> {
   const documents = Array.from({ length: DOCUMENTS }, (_, number) => documentOf(number, 0));
   await server.createIndex("shop", SCHEMA, documents);
@@ -60,7 +63,7 @@ async function readLocally(server: TestServer): Promise<void> {
 describe.each([1, 3])("with %i shards", (shards) => {
   test("searches do not wait for shards that stand still", async () => {
     const blocked = new BlockedShards();
-    const config = { limits: { localReadMsMax: 10_000 } }; // however busy the machine is
+    const config = { limits: PATIENT };
     const server = await TestServer.start({ shards, env: blocked.env, config });
     try {
       await makeIndex(server);
@@ -84,7 +87,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
   });
 
   test("a search sees every write that was answered before, whole, and never goes back", async () => {
-    const server = await TestServer.start({ shards });
+    const server = await TestServer.start({ shards, config: { limits: PATIENT } });
     try {
       await makeIndex(server);
       await readLocally(server);
@@ -129,7 +132,11 @@ describe.each([1, 3])("with %i shards", (shards) => {
     "a trap goes to the shards, where the query is refused in the end; the others are answered",
     async () => {
       const preload = join(import.meta.dirname, "../faults/shard-poison.mjs");
-      const server = await TestServer.start({ shards, env: { NODE_OPTIONS: `--import=${preload}` } });
+      const server = await TestServer.start({
+        shards,
+        env: { NODE_OPTIONS: `--import=${preload}` },
+        config: { limits: PATIENT },
+      });
       try {
         await makeIndex(server);
         await readLocally(server);
@@ -154,7 +161,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
-    const server = await TestServer.start({ shards, env, config: { limits: { indexIdleMsMax: 400 } } });
+    const server = await TestServer.start({ shards, env, config: { limits: { ...PATIENT, indexIdleMsMax: 400 } } });
     const expectFound = async (number: number, found: number): Promise<void> => {
       const reply = await server.query("shop", { q: "lamp", filter_by: `number:${number}` });
       expectStatus(reply, 200);

@@ -19,8 +19,12 @@ const STOP_MS_MAX = 60_000;
 const IDLE_MS_MAX = 3_000;
 export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 
+/** Front-ends of servers that say nothing of their number. */
+const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
+
 export interface StartOptions {
   shards?: number;
+  frontEnds?: number;
   /** Kept by `stop`, removed by `close`; a fresh temporary directory when left out. */
   dataDir?: string;
   /** What carries HTTP; the best that loads here when left out. */
@@ -88,9 +92,10 @@ export class TestServer {
   async launch(): Promise<void> {
     if (!existsSync(MAIN)) throw new Error("dist/ is missing: run `npm run build` before these tests");
     this.dataDir ||= this.options.dataDir ?? mkdtempSync(join(tmpdir(), "skein-test-"));
-    const { shards = 2, http = "auto", logLevel = "info", env = {} } = this.options;
+    const { shards = 2, frontEnds = FRONT_ENDS, http = "auto", logLevel = "info", env = {} } = this.options;
     const flags = [...this.configFlags(), ...(this.options.flags ?? [])];
-    const args = ["--port", "0", "--data-dir", this.dataDir, "--shards", String(shards)];
+    const threads = ["--shards", String(shards), "--frontends", String(frontEnds)];
+    const args = ["--port", "0", "--data-dir", this.dataDir, ...threads];
     const child = spawn(
       process.execPath,
       [MAIN, "serve", ...args, "--admin-key", ADMIN_KEY, "--log-level", logLevel, ...flags],
