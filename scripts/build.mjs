@@ -76,6 +76,7 @@ const MODULES = [
   "engine-wasm/host/instance/discards",
   "server/errors",
   "server/fault",
+  "server/tenants/throttle",
   "shards/answer-line",
   "shards/fault",
   "shards/storage/store",

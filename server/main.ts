@@ -297,7 +297,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     doorkeeper: new Doorkeeper(adminKey.value, limits),
     usage,
     keyUse,
-    throttle: new Throttle(limits.throttledAddressesMax),
+    throttle: new Throttle(Throttle.table(limits.throttledAddressesMax), 0),
     sources,
     analytics,
     logWriter,

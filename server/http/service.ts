@@ -214,18 +214,18 @@ export class HttpService<S extends SearchServices> {
         Date.now(),
       );
       if (principal.keyId !== null) keyUse.used(principal.keyId, Date.now());
-      else if (throttle.wait(failed(), perSecond, performance.now()) > 0)
+      else if (throttle.wait(failed(), perSecond, sharedClockMs()) > 0)
         throw new SkeinError("SK-SYS-401", "the API key is not valid");
       return principal;
     } catch (error) {
       if (error instanceof SkeinError && error.code === "SK-SYS-401" && authorization !== "")
-        this.#take(failed(), perSecond, "wrong keys from one address", performance.now());
+        this.#take(failed(), perSecond, "wrong keys from one address", sharedClockMs());
       throw error;
     }
   }
 
   #checkThrottle(principal: Principal, request: HttpRequest, state: CatalogState): void {
-    const now = performance.now();
+    const now = sharedClockMs();
     const plan = planOfTenant(this.#services.settings.now.plans, state, principal.tenant);
     if (principal.rateLimit !== null)
       this.#take(`key ${principal.keyId}`, principal.rateLimit, "the API key", now);
@@ -290,6 +290,12 @@ export class HttpService<S extends SearchServices> {
   #newId(): string {
     return `${this.#idPrefix}-${(this.#requests++).toString(36)}`;
   }
+}
+
+/** Of the throttle. All threads read this clock alike, while `performance.now()` begins with each thread, and it never goes back. */
+function sharedClockMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1e3 + nanoseconds / 1e6;
 }
 
 /** Null for what is not audited. */

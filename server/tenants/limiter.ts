@@ -1,12 +1,10 @@
-// What counts and limits requests, as a front-end sees it. One front-end answers all requests today, so both are exact. With
-// several, each asks a part of its own that the owner of the counts tells by message how much it may give away (a lease of
-// searches, a share of a rate). A plan is then never exceeded; a tenant may be refused while others hold leases, so by at most
-// one lease for each other front-end. A rate may be refused early by the shares of front-ends that a client does not use.
+// What counts and limits requests, as a thread that answers them sees it. Threads share the counts in memory and change them by
+// compare-and-swap, so that limits hold over all threads together, exactly and without a message for each request.
 import type { Plan } from "./plans.js";
 
 /** Requests per second by name. */
 export interface RateLimiter {
-  /** Takes one. Returns 0, or the whole seconds after which there will be one again. `nowMs` goes only up. */
+  /** Takes one. Returns 0, or the whole seconds after which there will be one again. `nowMs`: of one clock for all threads. */
   take(name: string, perSecond: number, nowMs: number): number;
   /** As `take` would answer, without taking. */
   wait(name: string, perSecond: number, nowMs: number): number;

@@ -1,40 +1,163 @@
-// Token buckets: a name may make `perSecond` requests per second, and a second's worth of them at once. The number of buckets is
-// bounded. The least recently used one is forgotten first; its name then begins with a full bucket.
+// Token buckets in memory that threads share: a name may make `perSecond` requests per second, and a second's worth of them at
+// once. Each thread has an object of its own over the same table (docs/FORMATS.md, Tables between threads).
+//
+// A bucket is the generic cell rate algorithm of ATM: one word, the theoretical arrival time, which is when the bucket is full
+// again. A request moves it on by one interval, and is refused when it lies more than a second's worth less one ahead. No
+// thread waits for another, so one that ends anywhere leaves nothing that would stop the others.
+//
+// The number of buckets is fixed. A name's bucket lies in one of the eight places of a set. When all are taken, the fullest
+// bucket is given away: a full one loses nothing, because a name without a bucket begins with a full one.
+import { randomFillSync } from "node:crypto";
+import { KeyedHash } from "./keyed-hash.js";
 import type { RateLimiter } from "./limiter.js";
 
-interface Bucket {
-  tokens: number;
-  /** Milliseconds of the last refill. */
-  at: number;
-}
+const WORD_BYTES = BigInt64Array.BYTES_PER_ELEMENT;
+/** Places of a set: first their names, then their arrival times. */
+const PLACES = 8;
+const SET_WORDS = 2 * PLACES;
+/** The key of the hash, in front of the sets: as long as a set, so that no set lies in more cache lines than it needs. */
+const HEAD_WORDS = SET_WORDS;
+/** 256 MiB. */
+const BUCKETS_MAX = 1 << 24;
+
+/** A name is 56 bits of its hash and a mark: that it is settled, or which thread is about to settle it. */
+const HASH_BITS = ~0xffn;
+const MARK_BITS = 0xffn;
+const SETTLED = 1n;
+const FIRST_CLAIM = 2;
+const NOBODY = 0n;
+const NONE = -1;
+
+const NS_PER_SECOND = 1e9;
+const NS_PER_MS = 1e6;
 
 export class Throttle implements RateLimiter {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #words: BigInt64Array;
+  readonly #sets: number;
+  readonly #hash: KeyedHash;
+  readonly #claimMark: bigint;
 
-  constructor(readonly bucketsMax: number) {}
+  /** A table for at least so many buckets, all full. */
+  static table(bucketsMax: number): SharedArrayBuffer {
+    const sets = Math.ceil(Math.min(bucketsMax, BUCKETS_MAX) / PLACES);
+    const table = new SharedArrayBuffer((HEAD_WORDS + sets * SET_WORDS) * WORD_BYTES);
+    keyOf(table).set(randomFillSync(new Uint32Array(2)));
+    return table;
+  }
+
+  /** `thread`: a number from 0 to 253 that no other running thread with this table has. */
+  constructor(table: SharedArrayBuffer, thread: number) {
+    this.#words = new BigInt64Array(table);
+    this.#sets = (this.#words.length - HEAD_WORDS) / SET_WORDS;
+    this.#hash = new KeyedHash(keyOf(table));
+    this.#claimMark = BigInt(FIRST_CLAIM + thread);
+  }
 
   take(name: string, perSecond: number, nowMs: number): number {
-    const tokens = this.#tokens(name, perSecond, nowMs);
-    const allowed = tokens >= 1;
-    this.#buckets.delete(name);
-    this.#buckets.set(name, { tokens: allowed ? tokens - 1 : tokens, at: nowMs });
-    if (this.#buckets.size > this.bucketsMax) this.#buckets.delete(this.#buckets.keys().next().value!);
-    return allowed ? 0 : secondsFor(tokens, perSecond);
+    const words = this.#words;
+    const hash = this.#hash.of(name);
+    const now = nanoseconds(nowMs);
+    const interval = intervalOf(perSecond);
+    for (;;) {
+      const place = this.#found(hash) ?? this.#claimed(hash, now);
+      if (place === null) continue;
+      const arrival = Atomics.load(words, place + PLACES);
+      const ahead = Math.max(0, Number(arrival - now));
+      const wait = secondsUntil(ahead, perSecond);
+      if (wait > 0) return wait;
+      const next = now + BigInt(ahead + interval);
+      if (Atomics.compareExchange(words, place + PLACES, arrival, next) !== arrival) continue;
+      // A bucket that was given away meanwhile has one request too many now, and this name is to take from its next one.
+      if (Atomics.load(words, place) === settled(hash)) return 0;
+    }
   }
 
   wait(name: string, perSecond: number, nowMs: number): number {
-    const tokens = this.#tokens(name, perSecond, nowMs);
-    return tokens >= 1 ? 0 : secondsFor(tokens, perSecond);
+    const place = this.#found(this.#hash.of(name));
+    if (place === null) return 0;
+    const ahead = Number(Atomics.load(this.#words, place + PLACES) - nanoseconds(nowMs));
+    return secondsUntil(Math.max(0, ahead), perSecond);
   }
 
-  #tokens(name: string, perSecond: number, nowMs: number): number {
-    const bucket = this.#buckets.get(name);
-    if (bucket === undefined) return perSecond;
-    return Math.min(perSecond, bucket.tokens + (Math.max(0, nowMs - bucket.at) / 1000) * perSecond);
+  /** The place of a name; null when it has none. */
+  #found(hash: bigint): number | null {
+    const first = this.#setOf(hash);
+    const wanted = settled(hash);
+    for (let place = first; place < first + PLACES; place++)
+      if (Atomics.load(this.#words, place) === wanted) return place;
+    return null;
+  }
+
+  /**
+   * A place for a name that had none; null when another thread came in between. A name gets one place only, although several
+   * threads may give it one at the same time: each marks its claim, takes away the claims of others to the same name, and settles
+   * its own when it is still there. Of two, the one that claims later sees the other, whichever settles first.
+   */
+  #claimed(hash: bigint, now: bigint): number | null {
+    const words = this.#words;
+    const first = this.#setOf(hash);
+    const claim = (hash & HASH_BITS) | this.#claimMark;
+    const place = this.#fullest(first);
+    const arrival = Atomics.load(words, place + PLACES);
+    const before = Atomics.load(words, place);
+    if (sameName(before, hash)) {
+      if (before !== settled(hash)) Atomics.compareExchange(words, place, before, NOBODY);
+      return null;
+    }
+    if (Atomics.compareExchange(words, place, before, claim) !== before) return null;
+    for (let other = first; other < first + PLACES; other++) {
+      if (other === place) continue;
+      const name = Atomics.load(words, other);
+      if (!sameName(name, hash)) continue;
+      if (name !== settled(hash) && Atomics.compareExchange(words, other, name, NOBODY) === name) continue;
+      Atomics.compareExchange(words, place, claim, NOBODY); // the other has settled
+      return null;
+    }
+    // As it was before the claim: once another thread has taken the claim away, what it takes then must stay taken.
+    if (arrival > now) Atomics.compareExchange(words, place + PLACES, arrival, now);
+    return Atomics.compareExchange(words, place, claim, settled(hash)) === claim ? place : null;
+  }
+
+  /** The place whose bucket is full first. */
+  #fullest(first: number): number {
+    let fullest = NONE;
+    let least = 0n;
+    for (let place = first; place < first + PLACES; place++) {
+      const arrival = Atomics.load(this.#words, place + PLACES);
+      if (fullest !== NONE && arrival >= least) continue;
+      fullest = place;
+      least = arrival;
+    }
+    return fullest;
+  }
+
+  #setOf(hash: bigint): number {
+    return HEAD_WORDS + (Number(BigInt.asUintN(32, hash >> 8n)) % this.#sets) * SET_WORDS;
   }
 }
 
-/** Whole seconds until a bucket with so many tokens has one. */
-function secondsFor(tokens: number, perSecond: number): number {
-  return Math.max(1, Math.ceil((1 - tokens) / perSecond));
+function keyOf(table: SharedArrayBuffer): Uint32Array {
+  return new Uint32Array(table, 0, 2);
+}
+
+function settled(hash: bigint): bigint {
+  return (hash & HASH_BITS) | SETTLED;
+}
+
+function sameName(word: bigint, hash: bigint): boolean {
+  return (word & MARK_BITS) !== NOBODY && (word & HASH_BITS) === (hash & HASH_BITS);
+}
+
+function nanoseconds(ms: number): bigint {
+  return BigInt(Math.round(ms * NS_PER_MS));
+}
+
+/** Nanoseconds from one token to the next, rounded down: a second's worth is never less than `perSecond`. */
+function intervalOf(perSecond: number): number {
+  return Math.floor(NS_PER_SECOND / perSecond);
+}
+
+/** Whole seconds until a bucket that is full in `ahead` nanoseconds has a token; 0 when it has one. */
+function secondsUntil(ahead: number, perSecond: number): number {
+  return Math.max(0, Math.ceil((ahead - (perSecond - 1) * intervalOf(perSecond)) / NS_PER_SECOND));
 }

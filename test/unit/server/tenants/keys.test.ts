@@ -1,4 +1,4 @@
-// Keys and who may do what: values, scopes, patterns, expiry, handing rights on, throttling, quotas.
+// Keys and who may do what: values, scopes, patterns, expiry, handing rights on, the end of a month.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,6 @@ import { findAdminKey } from "../../../../server/tenants/admin-key.js";
 import { hashKey, type KeyDraft, keyView, newKeyValue, readKey } from "../../../../server/tenants/keys.js";
 import { checkRights, Doorkeeper, type Principal } from "../../../../server/tenants/principal.js";
 import { allows, patternMatches } from "../../../../server/tenants/scopes.js";
-import { Throttle } from "../../../../server/tenants/throttle.js";
 import { secondsToNextMonth } from "../../../../server/tenants/usage.js";
 
 const NOW = new Date("2030-06-15T12:00:00Z");
@@ -273,24 +272,6 @@ test("the admin key is made once, kept for the owner only, and not written when 
   writeFileSync(made.createdIn!, Buffer.alloc(40)); // what a power failure may leave of a file
   expect(() => findAdminKey(directory, null)).toThrow(/admin\.key holds no key; remove it/);
   rmSync(directory, { recursive: true });
-});
-
-describe("the throttle", () => {
-  test("lets a second's worth through at once, then the rate", () => {
-    const throttle = new Throttle(10);
-    const taken = (now: number): number => throttle.take("a", 3, now);
-    expect([taken(0), taken(0), taken(0)]).toEqual([0, 0, 0]);
-    expect(taken(0)).toBe(1);
-    expect(taken(200)).toBe(1);
-    expect(taken(400)).toBe(0);
-  });
-
-  test("forgets the least recently used", () => {
-    const throttle = new Throttle(2);
-    for (const name of ["a", "b", "a", "c"]) throttle.take(name, 1, 0);
-    expect([throttle.take("a", 1, 0), throttle.take("c", 1, 0)]).toEqual([1, 1]);
-    expect(throttle.take("b", 1, 0)).toBe(0);
-  });
 });
 
 test("a month ends on the 1st, 00:00 UTC", () => {
