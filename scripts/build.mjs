@@ -77,6 +77,7 @@ const MODULES = [
   "server/errors",
   "server/fault",
   "server/tenants/throttle",
+  "server/threads/shared-amount",
   "shards/answer-line",
   "shards/fault",
   "shards/storage/store",

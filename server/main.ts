@@ -30,14 +30,12 @@ import { freePort } from "./frontends/free-port.js";
 import { FrontEnds } from "./frontends/front-ends.js";
 import { ownerAnswers } from "./frontends/owner-answers.js";
 import { Pulse } from "./frontends/pulse.js";
-import { BodyMemory } from "./http/body-memory.js";
 import { chooseTransport, type HttpTransport, listen } from "./http/listen.js";
 import { canShareNodePort } from "./http/node-app.js";
 import type { HttpListener } from "./http/port.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
 import type { Services } from "./http/services.js";
-import { UnsentBytes } from "./http/unsent.js";
 import { Intake } from "./ingest/intake-pool.js";
 import { Room } from "./ingest/room.js";
 import { Jobs } from "./jobs/jobs.js";
@@ -70,8 +68,8 @@ import { DocumentQuotas } from "./tenants/document-quota.js";
 import { KeyUse } from "./tenants/key-use.js";
 import { byteLimits, type Plan, planOfTenant } from "./tenants/plans.js";
 import { Doorkeeper } from "./tenants/principal.js";
-import { Throttle } from "./tenants/throttle.js";
 import { Usage } from "./tenants/usage.js";
+import { sharedCounts, threadCounts } from "./thread-counts.js";
 import { QueryUnderstanding } from "./understanding/understanding.js";
 
 export interface RunningServer {
@@ -133,7 +131,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
   const jobs = new Jobs(log);
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
-  const parts = { engine, workbench, jobs, answers, limits, log, recorder };
+  const { queries, ...counts } = threadCounts(sharedCounts(1, limits), 0, limits);
+  const parts = { engine, workbench, jobs, answers, queries, limits, log, recorder };
   const onOpened = (uid: number): void => embedders.opened(uid);
   const onWritten = (uid: number): void => embedders.written(uid);
   let frontEnds = null as FrontEnds | null;
@@ -220,7 +219,6 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     limits,
     log,
   });
-  const unsent = new UnsentBytes(limits.unsentBytesMax);
   const documentQuotas = new DocumentQuotas(
     (tenant) => lifecycle.recordsOf(tenant),
     (tenant) => planOf(tenant).documents,
@@ -254,7 +252,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     lifecycle,
     sources,
     dataDir,
-    unsent,
+    unsent: counts.unsent,
     limits,
     recorder,
   });
@@ -285,6 +283,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(async () => understanding.close());
   const services: Services = {
     ...ingest,
+    ...counts,
     config,
     settings,
     catalog,
@@ -297,7 +296,6 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     doorkeeper: new Doorkeeper(adminKey.value, limits),
     usage,
     keyUse,
-    throttle: new Throttle(Throttle.table(limits.throttledAddressesMax), 0),
     sources,
     analytics,
     logWriter,
@@ -344,8 +342,6 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     understanding,
     slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     scrape,
-    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),
-    unsent,
   };
   const service = new HttpService(services, ROUTES);
   const { handle: handler, malformed } = service;

@@ -14,7 +14,7 @@ import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import { Reads } from "../reads/reads.js";
-import { QueryLoad } from "../threads/query-load.js";
+import type { QueryLoad } from "../threads/query-load.js";
 import { ReadGate } from "../threads/read-gate.js";
 import { ShardCalls } from "../threads/shard-calls.js";
 import { type ConnectedShard, type ShardFollowers, ShardPool } from "../threads/shard-pool.js";
@@ -32,6 +32,8 @@ export interface ClusterOptions {
   readonly workbench: Workbench;
   readonly jobs: Jobs;
   readonly answers: AnswerCache;
+  /** What this thread tells the shards. */
+  readonly queries: QueryLoad;
   readonly limits: Limits;
   readonly log: Logger;
   readonly recorder: Recorder;
@@ -69,8 +71,7 @@ export interface ShardLines {
 /** Starts the shards; no index is open yet. Throws what stopped one of them. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
-  const { threads, followers, onOpened = unheard, onWritten = unheard } = options;
-  const queries = new QueryLoad();
+  const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
   const gate = new ReadGate(shards, threads);
   const pool: ShardPool = new ShardPool({
     shards,

@@ -1,21 +1,28 @@
 // The memory of request bodies: how much all of them take together, and the block in which one large body is
 // collected. Knows nothing of sockets.
+import type { SharedAmount } from "../threads/shared-amount.js";
 
-/** All bodies in memory together, so that many large requests at once cannot exhaust it. */
+/** All bodies in memory together, of all threads, so that many large requests at once cannot exhaust it. */
 export class BodyMemory {
-  #bytes = 0;
+  readonly #amount: SharedAmount;
 
-  constructor(readonly bytesMax: number) {}
+  constructor(
+    readonly bytesMax: number,
+    amount: SharedAmount,
+  ) {
+    this.#amount = amount;
+  }
 
   /** False when there is no room. */
   reserve(bytes: number): boolean {
-    if (this.#bytes + bytes > this.bytesMax) return false;
-    this.#bytes += bytes;
-    return true;
+    this.#amount.add(bytes); // first, so that of two threads that want the last room one sees the other
+    if (this.#amount.total <= this.bytesMax) return true;
+    this.#amount.add(-bytes);
+    return false;
   }
 
   release(bytes: number): void {
-    this.#bytes -= bytes;
+    this.#amount.add(-bytes);
   }
 }
 

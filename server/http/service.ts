@@ -43,7 +43,6 @@ export class HttpService<S extends SearchServices> {
   readonly #securityHeaders: HeaderLines;
   readonly #idPrefix = randomBytes(4).toString("hex");
   #requests = 0;
-  #inFlight = 0;
   #idle: (() => void) | null = null;
   #phase: "opening" | "serving" | "stopping" = "opening";
 
@@ -64,7 +63,7 @@ export class HttpService<S extends SearchServices> {
   /** Refuses new requests and resolves when the running ones are answered, at the latest after `ms`. */
   async drain(ms: number): Promise<void> {
     this.#phase = "stopping";
-    if (this.#inFlight === 0) return;
+    if (this.#services.requests.own === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#idle = () => {
@@ -84,7 +83,7 @@ export class HttpService<S extends SearchServices> {
     const started = performance.now();
     const id = this.#requestId(request);
     const visit: Visit = { id, route: UNMATCHED, asked: null, end: null };
-    this.#inFlight++;
+    this.#services.requests.add(1);
     this.#services.recorder.requestStarted();
     let reply: HttpReply;
     try {
@@ -123,7 +122,7 @@ export class HttpService<S extends SearchServices> {
   };
 
   async #dispatch(request: HttpRequest, visit: Visit): Promise<HttpReply> {
-    if (this.#inFlight > this.#limits.requestsInFlightMax) {
+    if (this.#services.requests.total > this.#limits.requestsInFlightMax) {
       throw new SkeinError("SK-SYS-503", "too many requests are running; retry in a moment", {
         retryAfter: 1,
       });
@@ -270,7 +269,7 @@ export class HttpService<S extends SearchServices> {
   }
 
   #finished(request: HttpRequest, id: string, status: number, started: number, failure: unknown): void {
-    const { log } = this.#services;
+    const { log, requests } = this.#services;
     if (failure !== undefined && !request.aborted) log.error({ err: failure, id }, "reply cut short");
     if (log.isLevelEnabled("debug")) {
       const ms = Math.round((performance.now() - started) * 1000) / 1000;
@@ -278,8 +277,8 @@ export class HttpService<S extends SearchServices> {
       const ip = this.#address(request);
       log.debug({ id, method, path, ip, status, ms, ...(aborted ? { aborted } : {}) }, "request");
     }
-    this.#inFlight--;
-    if (this.#inFlight === 0) this.#idle?.();
+    requests.add(-1);
+    if (requests.own === 0) this.#idle?.();
   }
 
   #requestId(request: HttpRequest): string {

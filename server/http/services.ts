@@ -33,6 +33,7 @@ import type { DocumentQuotas } from "../tenants/document-quota.js";
 import type { KeyUse } from "../tenants/key-use.js";
 import type { MonthlyCounter, RateLimiter } from "../tenants/limiter.js";
 import type { Doorkeeper } from "../tenants/principal.js";
+import type { SharedAmount } from "../threads/shared-amount.js";
 import type { BodyMemory } from "./body-memory.js";
 import type { UnsentBytes } from "./unsent.js";
 
@@ -54,6 +55,8 @@ export interface SearchServices {
   readonly slowQueries: SlowQueryLog;
   readonly logWriter: LogWriter;
   readonly audit: Pick<AuditLog, "append">;
+  /** Requests whose reply has not been handed over yet, of all threads. */
+  readonly requests: SharedAmount;
   readonly bodies: BodyMemory;
   readonly unsent: UnsentBytes;
   readonly recorder: Recorder;

@@ -12,6 +12,7 @@ import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
+import { QueryLoad } from "../../../../server/threads/query-load.js";
 
 const dataDir = mkdtempSync(join(tmpdir(), "skein-test-backups-"));
 const directory = join(dataDir, "backups");
@@ -31,6 +32,7 @@ beforeAll(async () => {
     workbench: engine.workbench(),
     jobs,
     answers,
+    queries: new QueryLoad(QueryLoad.memory(1), 0),
     limits: DEFAULT_LIMITS,
     log,
     recorder,

@@ -8,6 +8,10 @@ import { OPENAPI } from "../../../../server/http/openapi/document.js";
 import { Router } from "../../../../server/http/router.js";
 import { ROUTES } from "../../../../server/http/routes/table.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
+import { SharedAmount } from "../../../../server/threads/shared-amount.js";
+
+const bodyMemory = (bytesMax: number): BodyMemory =>
+  new BodyMemory(bytesMax, new SharedAmount(SharedAmount.memory(1), 0, 1024));
 
 describe("a JSON body", () => {
   const parse = (text: string | Uint8Array): unknown =>
@@ -86,7 +90,7 @@ describe("the body queue", () => {
     const calls: string[] = [];
     return { calls, pause: () => void calls.push("pause"), resume: () => void calls.push("resume") };
   };
-  const queue = (declared = -1, memory = new BodyMemory(1e9), limits = {}) => {
+  const queue = (declared = -1, memory = bodyMemory(1e9), limits = {}) => {
     const socket = flow();
     return { socket, body: new BodyQueue(socket, declared, { ...DEFAULT_LIMITS, ...limits }, memory) };
   };
@@ -145,7 +149,7 @@ describe("the body queue", () => {
   });
 
   test("gives memory back", async () => {
-    const memory = new BodyMemory(2.5 * MIB.length);
+    const memory = bodyMemory(2.5 * MIB.length);
     const first = queue(-1, memory).body;
     first.push(MIB);
     first.push(MIB);

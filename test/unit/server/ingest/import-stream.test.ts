@@ -15,6 +15,7 @@ import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { ByteQuotas } from "../../../../server/tenants/byte-quota.js";
+import { QueryLoad } from "../../../../server/threads/query-load.js";
 import { makeRecord } from "../record.js";
 
 const TARGET = { exists: () => true, quota: null };
@@ -42,6 +43,7 @@ describe("import of lines without documents", () => {
       workbench,
       jobs: new Jobs(log),
       answers: new AnswerCache(0, recorder.answerCache),
+      queries: new QueryLoad(QueryLoad.memory(1), 0),
       limits,
       log,
       recorder,

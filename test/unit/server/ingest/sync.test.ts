@@ -19,6 +19,7 @@ import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { ByteQuotas } from "../../../../server/tenants/byte-quota.js";
 import { DocumentQuotas } from "../../../../server/tenants/document-quota.js";
+import { QueryLoad } from "../../../../server/threads/query-load.js";
 import { SeqSet } from "../../../../shards/protocol/unseen.js";
 import { effort } from "../../../effort.js";
 import { makeRecord } from "../record.js";
@@ -126,6 +127,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
       workbench,
       jobs: new Jobs(log),
       answers: new AnswerCache(0, recorder.answerCache),
+      queries: new QueryLoad(QueryLoad.memory(1), 0),
       limits,
       log,
       recorder,

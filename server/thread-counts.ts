@@ -1,0 +1,54 @@
+// What the threads that answer requests count and limit together, in one place: the memory that they share, which main.ts makes
+// and which may be handed to a thread in its workerData, and the objects that a thread has over it. Each thread has a number,
+// from 0 on, which no other running one has.
+import { BodyMemory } from "./http/body-memory.js";
+import type { Services } from "./http/services.js";
+import { UnsentBytes } from "./http/unsent.js";
+import type { Limits } from "./limits.js";
+import { Throttle } from "./tenants/throttle.js";
+import { QueryLoad } from "./threads/query-load.js";
+import { SharedAmount } from "./threads/shared-amount.js";
+
+/** Bytes are shared in KiB: they may be more than 31 bits count. */
+const BYTES_UNIT = 1024;
+
+interface SharedCounts {
+  readonly throttle: SharedArrayBuffer;
+  readonly queries: Int32Array;
+  readonly requests: SharedArrayBuffer;
+  readonly bodies: SharedArrayBuffer;
+  readonly unsent: SharedArrayBuffer;
+}
+
+interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
+  readonly queries: QueryLoad;
+  /** Takes back what a thread held that has ended. Only then may another one get its number. */
+  forget(thread: number): void;
+}
+
+export function sharedCounts(threads: number, limits: Limits): SharedCounts {
+  return {
+    throttle: Throttle.table(limits.throttledAddressesMax),
+    queries: QueryLoad.memory(threads),
+    requests: SharedAmount.memory(threads),
+    bodies: SharedAmount.memory(threads),
+    unsent: SharedAmount.memory(threads),
+  };
+}
+
+export function threadCounts(shared: SharedCounts, thread: number, limits: Limits): ThreadCounts {
+  const queries = new QueryLoad(shared.queries, thread);
+  const requests = new SharedAmount(shared.requests, thread);
+  const bodies = new SharedAmount(shared.bodies, thread, BYTES_UNIT);
+  const unsent = new SharedAmount(shared.unsent, thread, BYTES_UNIT);
+  return {
+    throttle: new Throttle(shared.throttle, thread),
+    queries,
+    requests,
+    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax, bodies),
+    unsent: new UnsentBytes(limits.unsentBytesMax, unsent),
+    forget(ended) {
+      for (const counted of [queries, requests, bodies, unsent]) counted.forget(ended);
+    },
+  };
+}
