@@ -76,6 +76,7 @@ const MODULES = [
   "engine-wasm/host/instance/discards",
   "server/errors",
   "server/fault",
+  "server/tenants/month-counts",
   "server/tenants/throttle",
   "server/threads/shared-amount",
   "shards/answer-line",

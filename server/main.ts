@@ -200,7 +200,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => coachPool.stop());
   const wording = config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach);
   undo.push(async () => wording?.close());
-  const usage = new Usage(catalog, jobs);
+  const usage = new Usage(catalog, jobs, counts.usage);
   undo.push(() => usage.store());
   const keyUse = new KeyUse(catalog, jobs);
   undo.push(() => keyUse.store());
@@ -294,7 +294,6 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     lifecycle,
     embeddings,
     doorkeeper: new Doorkeeper(adminKey.value, limits),
-    usage,
     keyUse,
     sources,
     analytics,
@@ -319,7 +318,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
         understanding,
       }),
       curation,
-      usage,
+      usage: counts.usage,
       jobs,
       limits,
       endpoint: wording,

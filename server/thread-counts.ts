@@ -5,6 +5,7 @@ import { BodyMemory } from "./http/body-memory.js";
 import type { Services } from "./http/services.js";
 import { UnsentBytes } from "./http/unsent.js";
 import type { Limits } from "./limits.js";
+import { MonthCounts, type MonthTables } from "./tenants/month-counts.js";
 import { Throttle } from "./tenants/throttle.js";
 import { QueryLoad } from "./threads/query-load.js";
 import { SharedAmount } from "./threads/shared-amount.js";
@@ -13,6 +14,7 @@ import { SharedAmount } from "./threads/shared-amount.js";
 const BYTES_UNIT = 1024;
 
 interface SharedCounts {
+  readonly months: MonthTables;
   readonly throttle: SharedArrayBuffer;
   readonly queries: Int32Array;
   readonly requests: SharedArrayBuffer;
@@ -21,6 +23,7 @@ interface SharedCounts {
 }
 
 interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
+  readonly usage: MonthCounts;
   readonly queries: QueryLoad;
   /** Takes back what a thread held that has ended. Only then may another one get its number. */
   forget(thread: number): void;
@@ -28,6 +31,7 @@ interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies"
 
 export function sharedCounts(threads: number, limits: Limits): SharedCounts {
   return {
+    months: MonthCounts.tables(threads),
     throttle: Throttle.table(limits.throttledAddressesMax),
     queries: QueryLoad.memory(threads),
     requests: SharedAmount.memory(threads),
@@ -37,18 +41,20 @@ export function sharedCounts(threads: number, limits: Limits): SharedCounts {
 }
 
 export function threadCounts(shared: SharedCounts, thread: number, limits: Limits): ThreadCounts {
+  const usage = new MonthCounts(shared.months, thread);
   const queries = new QueryLoad(shared.queries, thread);
   const requests = new SharedAmount(shared.requests, thread);
   const bodies = new SharedAmount(shared.bodies, thread, BYTES_UNIT);
   const unsent = new SharedAmount(shared.unsent, thread, BYTES_UNIT);
   return {
+    usage,
     throttle: new Throttle(shared.throttle, thread),
     queries,
     requests,
     bodies: new BodyMemory(limits.bodiesInMemoryBytesMax, bodies),
     unsent: new UnsentBytes(limits.unsentBytesMax, unsent),
     forget(ended) {
-      for (const counted of [queries, requests, bodies, unsent]) counted.forget(ended);
+      for (const counted of [usage, queries, requests, bodies, unsent]) counted.forget(ended);
     },
   };
 }

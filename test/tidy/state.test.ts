@@ -44,6 +44,9 @@ const MADE_BY_MAIN = [
   "SlowQueryLog",
   "Jobs",
   "Usage",
+  "MonthCounts",
+  "SharedAmount",
+  "QueryLoad",
   "Scrape",
   "Backups",
 ];

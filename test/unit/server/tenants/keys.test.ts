@@ -8,9 +8,9 @@ import type { KeyRecord } from "../../../../server/catalog/types.js";
 import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { findAdminKey } from "../../../../server/tenants/admin-key.js";
 import { hashKey, type KeyDraft, keyView, newKeyValue, readKey } from "../../../../server/tenants/keys.js";
+import { secondsToNextMonth } from "../../../../server/tenants/month-counts.js";
 import { checkRights, Doorkeeper, type Principal } from "../../../../server/tenants/principal.js";
 import { allows, patternMatches } from "../../../../server/tenants/scopes.js";
-import { secondsToNextMonth } from "../../../../server/tenants/usage.js";
 
 const NOW = new Date("2030-06-15T12:00:00Z");
 const ADMIN = "bootstrap-key-for-tests";
