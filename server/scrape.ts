@@ -11,6 +11,7 @@ import type { Limits } from "./limits.js";
 import { Exposition } from "./metrics/exposition.js";
 import type { Readings } from "./metrics/readings.js";
 import type { Recorder } from "./metrics/recorder.js";
+import type { RecorderValues } from "./metrics/recorder-values.js";
 import type { Sources } from "./sources/sources.js";
 
 /** However often somebody asks, the shards are not asked more often. */
@@ -32,6 +33,8 @@ export interface ScrapeOptions {
   readonly unsent: { readonly bytes: number };
   readonly limits: Limits;
   readonly recorder: Recorder;
+  /** What recorders of other threads have counted, also of threads that have ended (ToldValues); absent: there are none. */
+  readonly others?: () => Promise<readonly RecorderValues[]>;
 }
 
 export class Scrape {
@@ -63,7 +66,9 @@ export class Scrape {
   }
 
   async #take(): Promise<string> {
-    return this.#exposition.text(await this.#readings());
+    const { others } = this.#options;
+    const [readings, told] = await Promise.all([this.#readings(), others?.()]);
+    return this.#exposition.text(readings, told);
   }
 
   async #readings(): Promise<Readings> {

@@ -5,27 +5,31 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type MetricType, Regi
 import { HISTOGRAMS, type HistogramFamily, NUMBERS } from "./families.js";
 import type { Readings } from "./readings.js";
 import type { Recorder } from "./recorder.js";
+import { type RecorderValues, sumOf } from "./recorder-values.js";
 
 const PREFIX = "skein_";
 
 /** One scrape's values, read by every metric while it is printed. */
 interface Source {
-  readonly recorder: Recorder;
+  /** Summed over all threads. */
+  values: RecorderValues;
   readings: Readings;
 }
 
 export class Exposition {
   readonly contentType: string;
   readonly #registry = new Registry();
+  readonly #recorder: Recorder;
   readonly #source: Source;
 
   /** Begins to watch the event loop and the garbage collector of this thread. */
   constructor(recorder: Recorder) {
     this.contentType = this.#registry.contentType;
-    const source: Source = { recorder, readings: NOTHING };
+    const source: Source = { values: recorder.values(), readings: NOTHING };
+    this.#recorder = recorder;
     this.#source = source;
     const registers = [this.#registry];
-    for (const family of HISTOGRAMS) this.#registry.registerMetric(new RecordedHistogram(family, recorder));
+    for (const family of HISTOGRAMS) this.#registry.registerMetric(new RecordedHistogram(family, source));
     for (const { type, name, help, labels, samples } of NUMBERS) {
       const shared = { name: PREFIX + name, help, labelNames: labels, registers };
       if (type === "counter") {
@@ -33,7 +37,7 @@ export class Exposition {
           ...shared,
           collect() {
             this.reset();
-            for (const [labels, value] of samples(source.recorder, source.readings)) this.inc(labels, value);
+            for (const [labels, value] of samples(source.values, source.readings)) this.inc(labels, value);
           },
         });
       } else {
@@ -41,7 +45,7 @@ export class Exposition {
           ...shared,
           collect() {
             this.reset();
-            for (const [labels, value] of samples(source.recorder, source.readings)) this.set(labels, value);
+            for (const [labels, value] of samples(source.values, source.readings)) this.set(labels, value);
           },
         });
       }
@@ -49,9 +53,13 @@ export class Exposition {
     collectDefaultMetrics({ register: this.#registry, prefix: PREFIX });
   }
 
-  /** The text of one scrape, printed metric by metric with turns for requests between. Requires that the call before has resolved. */
-  async text(readings: Readings): Promise<string> {
+  /**
+   * The text of one scrape, printed metric by metric with turns for requests between: what the recorder has counted and what those
+   * of other threads have. Requires that the call before has resolved.
+   */
+  async text(readings: Readings, others: readonly RecorderValues[] = []): Promise<string> {
     this.#source.readings = readings;
+    this.#source.values = sumOf([this.#recorder.values(), ...others]);
     const parts: string[] = [];
     for (const { name } of this.#registry.getMetricsAsArray()) {
       parts.push(await this.#registry.getSingleMetricAsString(name));
@@ -76,27 +84,27 @@ const NOTHING: Readings = {
 /** A histogram that was counted elsewhere. */
 class RecordedHistogram extends Histogram {
   readonly #family: HistogramFamily;
-  readonly #recorder: Recorder;
+  readonly #source: Source;
 
-  constructor(family: HistogramFamily, recorder: Recorder) {
+  constructor(family: HistogramFamily, source: Source) {
     const { name, help, labels } = family;
     super({ name: PREFIX + name, help, labelNames: labels, registers: [] });
     this.#family = family;
-    this.#recorder = recorder;
+    this.#source = source;
   }
 
   override async get(): ReturnType<Histogram["get"]> {
     const name = PREFIX + this.#family.name;
-    const values = this.#family.samples(this.#recorder).flatMap(([labels, histogram]) => {
-      const counts = histogram.cumulative();
-      const count = counts.at(-1) as number;
+    const values = this.#family.samples(this.#source.values).flatMap(([labels, { counts, sum }]) => {
+      let count = 0;
+      const buckets = Array.from(counts, ([bound, own]) => {
+        count += own;
+        const le = Number.isFinite(bound) ? bound : "+Inf";
+        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
+      });
       return [
-        ...counts.map((value, i) => ({
-          metricName: `${name}_bucket`,
-          labels: { ...labels, le: histogram.bounds[i] ?? "+Inf" },
-          value,
-        })),
-        { metricName: `${name}_sum`, labels, value: histogram.sum },
+        ...buckets,
+        { metricName: `${name}_sum`, labels, value: sum },
         { metricName: `${name}_count`, labels, value: count },
       ];
     });

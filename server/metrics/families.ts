@@ -1,10 +1,11 @@
 // The catalogue of metrics: name, help, labels and where the values come from. Plain data, no library.
 // docs/OPERATIONS.md has the same list for operators; a test compares them.
 import type { IndexStats } from "../../shards/protocol/control.js";
-import type { DurationHistogram } from "./histogram.js";
+import type { HistogramValues } from "./histogram.js";
 import { QUERY_PHASES } from "./query-trace.js";
 import type { IndexReading, Readings, ShardReading } from "./readings.js";
-import { type DocumentSource, EMBEDDING_PURPOSES, type Recorder } from "./recorder.js";
+import { type DocumentSource, EMBEDDING_PURPOSES } from "./recorder.js";
+import type { RecorderValues } from "./recorder-values.js";
 
 type Labels = Readonly<Record<string, string | number>>;
 type Samples<T> = readonly (readonly [labels: Labels, value: T])[];
@@ -15,7 +16,7 @@ export interface NumberFamily {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  samples(recorder: Recorder, readings: Readings): Samples<number>;
+  samples(recorder: RecorderValues, readings: Readings): Samples<number>;
 }
 
 export interface HistogramFamily {
@@ -23,7 +24,7 @@ export interface HistogramFamily {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  samples(recorder: Recorder): Samples<DurationHistogram>;
+  samples(recorder: RecorderValues): Samples<HistogramValues>;
 }
 
 /** Label of index and tenant for everything that is not listed by name; no index can be called so. */
@@ -38,7 +39,7 @@ export const HISTOGRAMS: readonly HistogramFamily[] = [
     help: "From the request's arrival to the handing over of its reply.",
     labels: ["method", "route"],
     samples: (recorder) =>
-      recorder.requests().map(({ method, route, durations }) => [{ method, route }, durations]),
+      requestsOf(recorder).map(({ method, route, durations }) => [{ method, route }, durations]),
   },
   {
     type: "histogram",
@@ -78,11 +79,9 @@ export const NUMBERS: readonly NumberFamily[] = [
     help: "Requests by route template, method and status.",
     labels: ["method", "route", "status"],
     samples: (recorder) =>
-      recorder
-        .requests()
-        .flatMap(({ method, route, byStatus }) =>
-          Array.from(byStatus, ([status, count]) => [{ method, route, status }, count] as const),
-        ),
+      requestsOf(recorder).flatMap(({ method, route, byStatus }) =>
+        Array.from(byStatus, ([status, count]) => [{ method, route, status }, count] as const),
+      ),
   },
   {
     type: "gauge",
@@ -334,6 +333,12 @@ export const NUMBERS: readonly NumberFamily[] = [
     samples: (_, { disk }) => (disk === null ? [] : [[{}, disk.sizeBytes]]),
   },
 ];
+
+function requestsOf({ requests }: RecorderValues) {
+  return Array.from(requests, ([route, byMethod]) =>
+    Array.from(byMethod, ([method, meter]) => ({ method, route, ...meter })),
+  ).flat();
+}
 
 function namesOf({ name, tenant }: IndexReading): Labels {
   return { index: name, tenant };

@@ -19,8 +19,6 @@ export type DocumentSource = "batch" | "import" | "single" | "feed";
 
 /** Requests of one route template and method. */
 interface RequestMeter {
-  readonly method: string;
-  readonly route: string;
   readonly byStatus: Map<number, number>;
   readonly durations: DurationHistogram;
 }
@@ -157,8 +155,34 @@ export class Recorder {
     this.feedRuns.set(status, (this.feedRuns.get(status) ?? 0) + 1);
   }
 
-  requests(): RequestMeter[] {
-    return [...this.#requests.values()].flatMap((byMethod) => [...byMethod.values()]);
+  /** What has been counted up to now, as a copy that another thread may be sent (recorder-values.ts). */
+  values() {
+    const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
+    return {
+      queryLog: { ...this.queryLog },
+      audit: { ...this.audit },
+      localReads: { ...this.localReads },
+      answerCache: { ...this.answerCache },
+      expansionCache: { ...this.expansionCache },
+      embeddingCache: { ...this.embeddingCache },
+      embeddings: mapped(this.embeddings, (meter) => ({ ...meter, durations: meter.durations.values() })),
+      queries: queries.values(),
+      phases: mapped(this.phases, (histogram) => histogram.values()),
+      openings: openings.values(),
+      documents: mapped(this.documents, (meter) => ({ ...meter })),
+      feedRuns: new Map(this.feedRuns),
+      slowQueries,
+      understoodQueries,
+      logLinesDropped,
+      requestsInFlight,
+      /** By route template and method. */
+      requests: mappedValues(this.#requests, (byMethod) =>
+        mappedValues(byMethod, ({ byStatus, durations }) => ({
+          byStatus: new Map(byStatus),
+          durations: durations.values(),
+        })),
+      ),
+    };
   }
 
   #meter(given: string, route: string): RequestMeter {
@@ -170,9 +194,20 @@ export class Recorder {
     }
     let meter = byMethod.get(method);
     if (meter === undefined) {
-      meter = { method, route, byStatus: new Map(), durations: new DurationHistogram(REQUEST_BOUNDS) };
+      meter = { byStatus: new Map(), durations: new DurationHistogram(REQUEST_BOUNDS) };
       byMethod.set(method, meter);
     }
     return meter;
   }
+}
+
+function mapped<K extends string, T, U>(record: Readonly<Record<K, T>>, to: (value: T) => U): Record<K, U> {
+  return Object.fromEntries(Object.entries<T>(record).map(([name, value]) => [name, to(value)])) as Record<
+    K,
+    U
+  >;
+}
+
+function mappedValues<K, T, U>(map: ReadonlyMap<K, T>, to: (value: T) => U): Map<K, U> {
+  return new Map(Array.from(map, ([key, value]) => [key, to(value)]));
 }

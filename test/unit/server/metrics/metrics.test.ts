@@ -8,6 +8,7 @@ import { DurationHistogram } from "../../../../server/metrics/histogram.js";
 import { QUERY_PHASES, QueryTrace } from "../../../../server/metrics/query-trace.js";
 import type { IndexReading, Readings } from "../../../../server/metrics/readings.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
+import { type RecorderValues, sumOf, ToldValues } from "../../../../server/metrics/recorder-values.js";
 import { readPrometheusText } from "../../../e2e/world/prometheus-text.js";
 
 const STATS = {
@@ -78,8 +79,14 @@ describe("a histogram of durations", () => {
   test("counts a value into the first bucket that holds it", () => {
     const histogram = new DurationHistogram([0.1, 1, 10]);
     for (const value of [0, 0.1, 0.100001, 1, 5, 10, 10.5, 1e9]) histogram.observe(value);
-    expect(histogram.cumulative()).toEqual([2, 4, 6, 8]);
-    expect(histogram.sum).toBeCloseTo(1e9 + 26.700001);
+    const { counts, sum } = histogram.values();
+    expect([...counts]).toEqual([
+      [0.1, 2],
+      [1, 2],
+      [10, 2],
+      [Number.POSITIVE_INFINITY, 2],
+    ]);
+    expect(sum).toBeCloseTo(1e9 + 26.700001);
   });
 });
 
@@ -121,15 +128,37 @@ describe("the recorder", () => {
       recorder.requestFinished(method, "/a/{b}", status, 20);
     }
     recorder.requestStarted();
-    const counts = recorder.requests().map(({ method, byStatus }) => [method, Object.fromEntries(byStatus)]);
+    const requests = recorder.values().requests.get("/a/{b}")!;
+    const counts = Array.from(requests, ([method, { byStatus }]) => [method, Object.fromEntries(byStatus)]);
     expect(counts).toEqual([
       ["GET", { 200: 2, 404: 1 }],
       ["POST", { 200: 1 }],
       ["other", { 405: 2 }],
     ]);
     expect(recorder.requestsInFlight).toBe(1);
-    expect(recorder.requests()[0]?.durations.sum).toBeCloseTo(0.06);
+    expect(requests.get("GET")!.durations.sum).toBeCloseTo(0.06);
   });
+});
+
+test("what a thread has counted stays when it ends, and is added to what its successor counts", () => {
+  const told = new ToldValues();
+  expect(told.all()).toEqual([]);
+  const [first, second] = [new Recorder(), new Recorder()];
+  first.slowQueries = 2;
+  first.requestStarted();
+  told.told(1, first.values());
+  first.slowQueries = 3;
+  told.told(1, first.values());
+  const sum = () => sumOf(told.all() as [RecorderValues]);
+  expect([sum().slowQueries, sum().requestsInFlight]).toEqual([3, 1]);
+  told.ended(1);
+  told.ended(1);
+  expect([sum().slowQueries, sum().requestsInFlight]).toEqual([3, 0]);
+  second.slowQueries = 1;
+  told.told(1, second.values());
+  expect(sum().slowQueries).toBe(4);
+  told.ended(1);
+  expect([sum().slowQueries, told.all().length]).toEqual([4, 1]);
 });
 
 describe("the text", () => {
@@ -170,6 +199,41 @@ describe("the text", () => {
     expect(scraped.types.get("skein_http_requests_total")).toBe("counter");
     expect(scraped.value("skein_process_resident_memory_bytes")).toBeGreaterThan(0);
     expect(scraped.types.get("skein_nodejs_gc_duration_seconds")).toBe("histogram");
+  });
+
+  test("adds up what the recorders of several threads have counted", async () => {
+    const [owner, first, second] = [new Recorder(), new Recorder(), new Recorder()];
+    const route = "/v1/indexes/{name}/query";
+    owner.requestFinished("GET", "/v1/health", 200, 3);
+    for (const recorder of [first, first, second]) {
+      recorder.requestStarted();
+      recorder.requestFinished("POST", route, 200, 3);
+    }
+    second.requestFinished("POST", route, 404, 60);
+    second.feedRunEnded("failed");
+    first.embeddings.query.answered(3, 20);
+    second.embeddings.query.failed(20);
+    first.answerCache.hits = 5;
+    second.answerCache.hits = 6;
+    const others = [first, second].map((recorder) => structuredClone(recorder.values()));
+    const text = await new Exposition(owner).text(READINGS, others);
+    const scraped = readPrometheusText(text);
+    const query = { method: "POST", route };
+    expect(scraped.value("skein_http_requests_total", { ...query, status: 200 })).toBe(3);
+    expect(scraped.value("skein_http_requests_total", { ...query, status: 404 })).toBe(1);
+    expect(
+      scraped.value("skein_http_requests_total", { method: "GET", route: "/v1/health", status: 200 }),
+    ).toBe(1);
+    const bucket = (le: string) =>
+      scraped.value("skein_http_request_duration_seconds_bucket", { ...query, le });
+    expect([bucket("0.0025"), bucket("0.005"), bucket("0.05"), bucket("0.1"), bucket("+Inf")]).toEqual([
+      0, 3, 3, 4, 4,
+    ]);
+    expect(scraped.value("skein_http_request_duration_seconds_sum", query)).toBeCloseTo(0.069);
+    expect(scraped.value("skein_feed_runs_total", { status: "failed" })).toBe(1);
+    expect(scraped.value("skein_cache_requests_total", { cache: "answer", result: "hit" })).toBe(11);
+    expect(scraped.value("skein_embedding_requests_total", { purpose: "query", result: "ok" })).toBe(1);
+    expect(scraped.value("skein_embedding_request_duration_seconds_count", { purpose: "query" })).toBe(2);
   });
 
   test("forgets an index that is gone and never counts twice", async () => {
