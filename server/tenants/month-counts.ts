@@ -1,9 +1,10 @@
 // What tenants use of their plans by the month, in memory that threads share (docs/FORMATS.md, Tables between threads). A row per
 // tenant, found by its id: ids are small numbers that are never used twice. Knows nothing of the catalog.
 //
-// A count has one word that decides: how many uses were admitted in a month, those under way among them. What is under way is
-// written by the thread that has it. So used = admitted - under way; a use that fails is taken back from both; and what a thread
-// leaves when it dies can be taken back as if it had failed.
+// A count has one word that decides: how many uses were admitted in a month, those under way among them. Each thread has a word of
+// its own beside it, which it alone writes: what it has counted, and what it has under way. The words of the threads are the truth;
+// what was used is their sum. A thread that dies between a step in the one and a step in the other leaves the deciding word wrong
+// by one, so the owner sets that one anew from the words of the threads, and counts nothing that the dead one had under way.
 import { type ErrorCode, SkeinError } from "../errors.js";
 import type { Metered, MonthlyCounter, MonthUsage, UseUnderWay } from "./limiter.js";
 import type { Plan } from "./plans.js";
@@ -25,19 +26,27 @@ const KINDS = 2;
 /** A row: for either half (the months of even and of odd numbers) a word per kind, in the table of all and in those of threads. */
 const HALVES = 2;
 const ROW_WORDS = HALVES * KINDS;
+const ROW_BYTES = ROW_WORDS * BigInt64Array.BYTES_PER_ELEMENT;
 /** Tables reserve addresses, not memory, for so many tenants that were ever made. */
 const ROWS_MAX = 1 << 22;
 const ROWS_GROWTH = 1 << 10;
 
-/** Of a word of the table of all: the month above the count. */
-const COUNT_BITS = 48n;
-const COUNT_MASK = (1n << COUNT_BITS) - 1n;
-/** Of a word of a thread: the low bits of the month, above the count, above whether one more is about to be admitted. */
-const OWN_MONTH_SHIFT = 24;
-const OWN_COUNT_SHIFT = 1;
-const OWN_MONTH_MASK = 0xff;
-const OWN_COUNT_MASK = 0x7fffff;
-const BEGINNING = 1;
+/** Of a word of the table of all: the count, below how often the word has changed, below the month. */
+const COUNT_MASK = (1n << 40n) - 1n;
+const ONE_CHANGE = 1n << 40n;
+const CHANGES_MASK = 0xffn << 40n;
+const MONTH_SHIFT = 48n;
+/** Of a word of a thread: whether it is about to change the other word, uses under way, uses counted, the low bits of the month. */
+const CHANGING = 1n;
+const ONE_UNDER_WAY = 1n << 1n;
+const UNDER_WAY_MASK = ((1n << 20n) - 1n) << 1n;
+const ONE_COUNTED = 1n << 21n;
+const COUNTED_MASK = ((1n << 35n) - 1n) << 21n;
+const OWN_MONTH_SHIFT = 56n;
+const OWN_MONTH_MASK = 0xffn;
+/** How often a word is tried to be set anew while other threads change it. */
+const REPAIRS_MAX = 100;
+
 const BITS_PER_WORD = 32;
 const BITS_PER_BYTE = 8;
 
@@ -49,7 +58,7 @@ const MONTH_MS_MIN = 28 * 86_400_000;
 export interface MonthTables {
   readonly admitted: SharedArrayBuffer;
   /** For each thread. */
-  readonly underWay: readonly SharedArrayBuffer[];
+  readonly own: readonly SharedArrayBuffer[];
   /** A bit per tenant: its counts have changed since somebody asked. */
   readonly changed: SharedArrayBuffer;
 }
@@ -62,18 +71,19 @@ export class MonthCounts implements MonthlyCounter {
   readonly #thread: number;
   /** These grow with their tables. */
   readonly #admitted: BigInt64Array;
-  readonly #underWay: readonly Int32Array[];
-  readonly #own: Int32Array;
+  readonly #threads: readonly BigInt64Array[];
+  readonly #own: BigInt64Array;
   readonly #changed: Int32Array;
+  /** Words of which a thread that has ended may have left the deciding one wrong. */
+  readonly #doubtful = new Set<number>();
   #month = 0;
   #monthEndsMs = 0;
 
   static tables(threads: number): MonthTables {
-    const growable = (wordBytes: number): SharedArrayBuffer =>
-      new SharedArrayBuffer(0, { maxByteLength: ROWS_MAX * ROW_WORDS * wordBytes });
+    const growable = () => new SharedArrayBuffer(0, { maxByteLength: ROWS_MAX * ROW_BYTES });
     return {
-      admitted: growable(BigInt64Array.BYTES_PER_ELEMENT),
-      underWay: Array.from({ length: threads }, () => growable(Int32Array.BYTES_PER_ELEMENT)),
+      admitted: growable(),
+      own: Array.from({ length: threads }, growable),
       changed: new SharedArrayBuffer(ROWS_MAX / BITS_PER_BYTE),
     };
   }
@@ -83,8 +93,8 @@ export class MonthCounts implements MonthlyCounter {
     this.#tables = tables;
     this.#thread = thread;
     this.#admitted = new BigInt64Array(tables.admitted);
-    this.#underWay = tables.underWay.map((table) => new Int32Array(table));
-    this.#own = this.#underWay[thread] as Int32Array;
+    this.#threads = tables.own.map((table) => new BigInt64Array(table));
+    this.#own = this.#threads[thread] as BigInt64Array;
     this.#changed = new Int32Array(tables.changed);
   }
 
@@ -94,13 +104,11 @@ export class MonthCounts implements MonthlyCounter {
     const month = this.#monthOf(now);
     const word = wordOf(tenant, month, kind);
     this.#makeRow(tenant);
-    const own = ownCount(Atomics.load(this.#own, word), month);
-    Atomics.store(this.#own, word, ownWord(month, own) | BEGINNING);
-    if (this.#admit(word, month, limit)) {
-      Atomics.store(this.#own, word, ownWord(month, own + 1));
-      return { tenant, month };
-    }
-    Atomics.store(this.#own, word, ownWord(month, own));
+    const own = ofMonth(Atomics.load(this.#own, word), month);
+    Atomics.store(this.#own, word, own | CHANGING);
+    const admitted = this.#admit(word, month, limit);
+    Atomics.store(this.#own, word, admitted ? own + ONE_UNDER_WAY : own);
+    if (admitted) return { tenant, month };
     throw new SkeinError(code, `the plan's ${limit} ${what} of this month are used up`, {
       retryAfter: secondsToNextMonth(now),
       details: { limit, month: monthText(month) },
@@ -109,11 +117,16 @@ export class MonthCounts implements MonthlyCounter {
 
   end(metered: Metered, { tenant, month }: UseUnderWay, counts: boolean): void {
     const word = wordOf(tenant, month, QUOTAS[metered].kind);
-    const own = ownCount(Atomics.load(this.#own, word), month);
-    if (own === 0) return; // its half has gone to a later month
-    if (!counts) this.#takeBack(word, month, 1);
-    Atomics.store(this.#own, word, ownWord(month, own - 1));
-    if (counts) this.markChanged(tenant);
+    const own = ofMonth(Atomics.load(this.#own, word), month);
+    if ((own & UNDER_WAY_MASK) === 0n) return; // its half has gone to a later month
+    if (counts) {
+      Atomics.store(this.#own, word, own - ONE_UNDER_WAY + ONE_COUNTED);
+      this.markChanged(tenant);
+    } else {
+      Atomics.store(this.#own, word, own | CHANGING);
+      this.#takeBack(word, month);
+      Atomics.store(this.#own, word, own - ONE_UNDER_WAY);
+    }
   }
 
   used(tenant: number, now: Date): MonthUsage {
@@ -125,20 +138,29 @@ export class MonthCounts implements MonthlyCounter {
   }
 
   /** Goes on from counts that were stored. To be called before anybody counts. */
-  restore({ tenant, month: text, searches, coach }: Stored): void {
+  restore({ tenant, month: text, searches, coach = 0 }: Stored): void {
     const month = monthOfText(text);
     this.#makeRow(tenant);
-    Atomics.store(this.#admitted, wordOf(tenant, month, QUOTAS.searches.kind), admittedWord(month, searches));
-    Atomics.store(this.#admitted, wordOf(tenant, month, QUOTAS.coach.kind), admittedWord(month, coach ?? 0));
+    for (const [metered, count] of [
+      ["searches", searches],
+      ["coach", coach],
+    ] as const) {
+      const word = wordOf(tenant, month, QUOTAS[metered].kind);
+      Atomics.store(this.#own, word, ofMonth(0n, month) + BigInt(count) * ONE_COUNTED);
+      Atomics.store(this.#admitted, word, admittedWord(0n, month, count));
+    }
   }
 
-  /** Takes back what was under way in a thread that has ended. */
+  /** Takes back what was under way in a thread that has ended, wherever it was. */
   forget(thread: number): void {
-    const table = this.#underWay[thread] as Int32Array;
+    const table = this.#threads[thread] as BigInt64Array;
     for (let word = 0; word < table.length; word++) {
-      const own = Atomics.exchange(table, word, 0);
-      const count = (own >> OWN_COUNT_SHIFT) & OWN_COUNT_MASK;
-      if (count > 0) this.#takeBack(word, own >>> OWN_MONTH_SHIFT, count);
+      const own = Atomics.load(table, word);
+      if (own === 0n) continue;
+      this.markChanged(Math.floor(word / ROW_WORDS));
+      if ((own & (UNDER_WAY_MASK | CHANGING)) === 0n) continue;
+      Atomics.store(table, word, own & ~(UNDER_WAY_MASK | CHANGING));
+      if (!this.#repair(word)) this.#doubtful.add(word);
     }
   }
 
@@ -146,8 +168,9 @@ export class MonthCounts implements MonthlyCounter {
     Atomics.or(this.#changed, Math.floor(tenant / BITS_PER_WORD), 1 << (tenant % BITS_PER_WORD));
   }
 
-  /** The tenants whose counts have changed since the last call. */
+  /** The tenants whose counts have changed since the last call. To be called again and again by the owner. */
   takeChanged(): number[] {
+    for (const word of this.#doubtful) if (this.#repair(word)) this.#doubtful.delete(word);
     const tenants: number[] = [];
     const rows = this.#admitted.length / ROW_WORDS;
     for (let word = 0; word * BITS_PER_WORD < rows; word++) {
@@ -159,53 +182,62 @@ export class MonthCounts implements MonthlyCounter {
     return tenants;
   }
 
-  /**
-   * False when the plan's month is used up. The swap is the last step: threads are ended in loops and calls only, so that one that
-   * is ended in here has admitted nothing.
-   */
+  /** False when the plan's month is used up. */
   #admit(word: number, month: number, limit: number | null): boolean {
     for (;;) {
       const before = Atomics.load(this.#admitted, word);
       const admitted = countOf(before, month);
       if (limit !== null && admitted >= limit) return false;
-      const after = admittedWord(month, admitted + 1);
+      const after = admittedWord(before, month, admitted + 1);
       if (Atomics.compareExchange(this.#admitted, word, before, after) === before) return true;
     }
   }
 
-  /** Of a month that is over and whose half has gone to a later one nothing is left to take back. */
-  #takeBack(word: number, month: number, count: number): void {
+  /** Nothing, when the month's half has gone to a later one. */
+  #takeBack(word: number, month: number): void {
     for (;;) {
       const before = Atomics.load(this.#admitted, word);
-      const its = Number(before >> COUNT_BITS);
-      if (((its ^ month) & OWN_MONTH_MASK) !== 0) return;
-      const after = admittedWord(its, countOf(before, its) - count);
+      const admitted = countOf(before, month);
+      if (admitted === 0) return;
+      const after = admittedWord(before, month, admitted - 1);
       if (Atomics.compareExchange(this.#admitted, word, before, after) === before) return;
     }
   }
 
-  /** Never more than was used: while uses begin and end in other threads at this moment it may be less by these. */
-  #used(word: number, month: number): number {
-    if (word >= this.#admitted.length) return 0;
-    for (;;) {
+  /**
+   * Sets the deciding word to what the threads have. False when one of them is always about to change it, perhaps because it has
+   * ended, too. As the word knows how often it was changed, it is the same in the end only if nobody has changed it meanwhile.
+   */
+  #repair(word: number): boolean {
+    for (let tries = 0; tries < REPAIRS_MAX; tries++) {
       const before = Atomics.load(this.#admitted, word);
-      let underWay = 0;
-      for (const table of this.#underWay) {
-        if (word >= table.length) continue;
-        const own = Atomics.load(table, word);
-        underWay += ownCount(own, month) + (ofMonth(own, month) ? own & BEGINNING : 0);
-      }
-      if (Atomics.load(this.#admitted, word) === before)
-        return Math.max(0, countOf(before, month) - underWay);
+      const month = Number(before >> MONTH_SHIFT);
+      const words = this.#wordsOf(word, month);
+      if (words.some((own) => (own & CHANGING) !== 0n)) continue;
+      const sum = words.reduce((all, own) => all + countedOf(own) + Number((own & UNDER_WAY_MASK) >> 1n), 0);
+      const after = admittedWord(before, month, sum);
+      if (Atomics.compareExchange(this.#admitted, word, before, after) === before) return true;
     }
+    return false;
+  }
+
+  #used(word: number, month: number): number {
+    return this.#wordsOf(word, month).reduce((sum, own) => sum + countedOf(own), 0);
+  }
+
+  /** Of all threads. */
+  #wordsOf(word: number, month: number): bigint[] {
+    return this.#threads.map((table) =>
+      word < table.length ? ofMonth(Atomics.load(table, word), month) : 0n,
+    );
   }
 
   #makeRow(tenant: number): void {
     const words = (tenant + 1) * ROW_WORDS;
     if (words <= this.#own.length && words <= this.#admitted.length) return;
-    const rows = Math.ceil((tenant + 1) / ROWS_GROWTH) * ROWS_GROWTH;
-    grow(this.#tables.admitted, rows * ROW_WORDS * BigInt64Array.BYTES_PER_ELEMENT);
-    grow(this.#tables.underWay[this.#thread]!, rows * ROW_WORDS * Int32Array.BYTES_PER_ELEMENT);
+    const bytes = Math.ceil((tenant + 1) / ROWS_GROWTH) * ROWS_GROWTH * ROW_BYTES;
+    grow(this.#tables.admitted, bytes);
+    grow(this.#tables.own[this.#thread]!, bytes);
   }
 
   /** The month is kept, because the calendar costs more than the rest of a count. */
@@ -242,26 +274,26 @@ function wordOf(tenant: number, month: number, kind: number): number {
   return tenant * ROW_WORDS + (month % HALVES) * KINDS + kind;
 }
 
-function admittedWord(month: number, count: number): bigint {
-  return (BigInt(month) << COUNT_BITS) | BigInt(count);
+/** What follows `before`. */
+function admittedWord(before: bigint, month: number, count: number): bigint {
+  return (BigInt(month) << MONTH_SHIFT) | ((before + ONE_CHANGE) & CHANGES_MASK) | BigInt(count);
 }
 
 /** 0 when the word is of another month. */
 function countOf(word: bigint, month: number): number {
-  return word >> COUNT_BITS === BigInt(month) ? Number(word & COUNT_MASK) : 0;
+  return word >> MONTH_SHIFT === BigInt(month) ? Number(word & COUNT_MASK) : 0;
 }
 
-function ownWord(month: number, count: number): number {
-  return (month << OWN_MONTH_SHIFT) | (count << OWN_COUNT_SHIFT);
+/** The word of a thread, or that of one without a use when it is of another month. */
+function ofMonth(own: bigint, month: number): bigint {
+  const bits = BigInt(month) & OWN_MONTH_MASK;
+  return ((own >> OWN_MONTH_SHIFT) & OWN_MONTH_MASK) === bits
+    ? own
+    : BigInt.asIntN(64, bits << OWN_MONTH_SHIFT);
 }
 
-function ofMonth(word: number, month: number): boolean {
-  return word >>> OWN_MONTH_SHIFT === (month & OWN_MONTH_MASK);
-}
-
-/** 0 when the word is of another month. */
-function ownCount(word: number, month: number): number {
-  return ofMonth(word, month) ? (word >> OWN_COUNT_SHIFT) & OWN_COUNT_MASK : 0;
+function countedOf(own: bigint): number {
+  return Number((own & COUNTED_MASK) / ONE_COUNTED);
 }
 
 /** Another thread may do the same at this moment. */

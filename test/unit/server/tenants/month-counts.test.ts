@@ -12,7 +12,7 @@ import { MonthCounts } from "../../../../server/tenants/month-counts.js";
 import { DEFAULT_PLAN } from "../../../../server/tenants/plans.js";
 import { Usage } from "../../../../server/tenants/usage.js";
 import { effort } from "../../../effort.js";
-import { inThreads } from "./together.js";
+import { endlessThread, inThreads } from "./together.js";
 
 const MODULE = "server/tenants/month-counts.js";
 const JUNE = new Date("2030-06-15T12:00:00Z");
@@ -158,6 +158,36 @@ describe("several threads", () => {
     owner.begin("searches", 0, left, JUNE);
     expect(() => owner.begin("searches", 0, left, JUNE)).toThrow("used up");
   });
+});
+
+test("a thread that is ended anywhere leaves exactly what it has counted", async () => {
+  const tables = MonthCounts.tables(2);
+  const owner = new MonthCounts(tables, 0);
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  for (let round = 0; round < effort(20, 300); round++) {
+    const given = { tables, done, plan: planOf(null), now: JUNE };
+    const worker = await endlessThread(
+      MODULE,
+      given,
+      `const counts = new built.MonthCounts(given.tables, 1);
+       for (let i = 0; ; i++) {
+         const use = counts.begin("searches", 1, given.plan, given.now);
+         const answered = i % 2 === 0;
+         counts.end("searches", use, answered);
+         if (answered) Atomics.add(given.done, 0, 1);
+       }`,
+    );
+    for (let before = done[0]!; Atomics.load(done, 0) < before + round * 50; )
+      owner.end("searches", owner.begin("searches", 1, planOf(null), JUNE), false);
+    await worker.terminate();
+    owner.forget(1);
+    const used = usedOf(owner, 1);
+    expect([0, 1]).toContain(used - done[0]!); // it may have ended before it could say so
+    if (used > 0) expect(owner.takeChanged()).toEqual([1]);
+    done[0] = used;
+    owner.end("searches", owner.begin("searches", 1, planOf(used + 1), JUNE), false);
+    expect(() => owner.begin("searches", 1, planOf(used), JUNE)).toThrow("used up");
+  }
 });
 
 test("counts are kept in the catalog and gone on from", async () => {

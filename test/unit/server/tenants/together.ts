@@ -39,3 +39,23 @@ export async function inThreads<T>(
     }),
   );
 }
+
+/** A thread that is doing what `source` says, and will not end by itself. `source` is the body of a function of (built, given). */
+export async function endlessThread(module: string, given: unknown, source: string): Promise<Worker> {
+  const url = new URL(module, DIST).href;
+  const worker = new Worker(ENDLESS, { eval: true, workerData: { module: url, given, source } });
+  await new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  return worker;
+}
+
+const ENDLESS = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { module, given, source } = workerData;
+import(module).then((built) => {
+  parentPort.postMessage("begins");
+  new Function("built", "given", source)(built, given);
+});
+`;
