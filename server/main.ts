@@ -48,6 +48,7 @@ import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
 import type { JournalEvent } from "./query-log/rows/journal.js";
 import { AnswerCache } from "./reads/answer-cache.js";
+import { OWNER_PLACE } from "./reads/index-standing.js";
 import { LiveSettings } from "./reload/live-settings.js";
 import { reload } from "./reload/reload.js";
 import { viewOf } from "./schema/index-view.js";
@@ -131,7 +132,9 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
   const jobs = new Jobs(log);
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
-  const { queries, ...counts } = threadCounts(sharedCounts(1, limits), 0, limits);
+  const threads = frontEndCount + 1;
+  const memories = sharedCounts(threads, limits);
+  const { queries, ...counts } = threadCounts(memories, OWNER_PLACE, limits);
   const parts = { engine, workbench, jobs, answers, queries, limits, log, recorder };
   const onOpened = (uid: number): void => embedders.opened(uid);
   const onWritten = (uid: number): void => embedders.written(uid);
@@ -139,7 +142,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const cluster = await startShards({
     dataDir,
     shards,
-    threads: frontEndCount === 0 ? 1 : frontEndCount + 1,
+    threads,
     followers: {
       ended: async (shard) => frontEnds?.ended(shard),
       began: (shard) => frontEnds?.began(shard),
@@ -255,6 +258,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     unsent: counts.unsent,
     limits,
     recorder,
+    others: async () => (await frontEnds?.counted(limits.metricsMsMax)) ?? [],
   });
   const analytics = new Analytics({
     catalog,
@@ -345,7 +349,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const service = new HttpService(services, ROUTES);
   const { handle: handler, malformed } = service;
   const { host } = config;
-  const exchanges = { limits, memory: services.bodies, unsent };
+  const exchanges = { limits, memory: services.bodies, unsent: services.unsent };
   let listener: HttpListener;
   if (frontEndCount === 0) {
     const options = {
@@ -360,15 +364,15 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     listener = await orExplain(() => listen(transport, options));
   } else {
     const port = await orExplain(() => freePort(host, config.port));
-    const pulse = new Pulse(frontEndCount + 1);
+    const pulse = new Pulse(threads);
     const { lines } = cluster;
     const ownerParts = { catalog, cluster, lifecycle, popularLogs, analyticsPool, keyUse, audit };
-    const shared = { queries: lines.queries.shared, gate: lines.gate.shared, pulse: pulse.shared };
+    const shared = { counts: memories, gate: lines.gate.shared, pulse: pulse.shared };
     frontEnds = new FrontEnds({
       count: frontEndCount,
       dataOf: (place) => ({
         place,
-        places: frontEndCount + 1,
+        places: threads,
         transport,
         adminKey: adminKey.value,
         engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
@@ -387,6 +391,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
       clear: (place) => {
         indexes.clearPlace(place);
         lines.gate.clear(place);
+        counts.forget(place);
       },
       pulse,
       handler,

@@ -13,7 +13,7 @@ import { SharedAmount } from "./threads/shared-amount.js";
 /** Bytes are shared in KiB: they may be more than 31 bits count. */
 const BYTES_UNIT = 1024;
 
-interface SharedCounts {
+export interface SharedCounts {
   readonly months: MonthTables;
   readonly throttle: SharedArrayBuffer;
   readonly queries: Int32Array;

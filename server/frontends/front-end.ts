@@ -12,13 +12,11 @@ import { People } from "../analytics/people.js";
 import { nameKey } from "../catalog/lookups.js";
 import { isMade } from "../catalog/types.js";
 import { Secrets } from "../data-dir/secrets.js";
-import { BodyMemory } from "../http/body-memory.js";
 import { listen } from "../http/listen.js";
 import type { HttpListener } from "../http/port.js";
 import { queryRoutes } from "../http/routes/query.js";
 import { HttpService } from "../http/service.js";
 import type { IndexDirectory, SearchServices } from "../http/services.js";
-import { UnsentBytes } from "../http/unsent.js";
 import { createLogger } from "../log.js";
 import { QueriedIndexes } from "../matching/queried-index.js";
 import { Recorder } from "../metrics/recorder.js";
@@ -31,8 +29,7 @@ import { type AnalyserOf, textAnalyser } from "../schema/text-analyser.js";
 import { SlowQueryLog } from "../search/slow-query-log.js";
 import { GivenVectors } from "../semantic/given-vectors.js";
 import { Doorkeeper } from "../tenants/principal.js";
-import { Throttle } from "../tenants/throttle.js";
-import { QueryLoad } from "../threads/query-load.js";
+import { threadCounts } from "../thread-counts.js";
 import { ReadCalls } from "../threads/read-calls.js";
 import { ReadGate } from "../threads/read-gate.js";
 import { QueryUnderstanding } from "../understanding/understanding.js";
@@ -81,6 +78,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
       return null;
     }
   };
+  const { queries, ...counts } = threadCounts(shared.counts, place, limits);
   const shards = new FollowedShards(data.shards, readerOf, limits);
   const gate = new ReadGate(data.shards, places, shared.gate);
   const pulse = new Pulse(places, shared.pulse);
@@ -91,7 +89,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     calls: new ReadCalls(data.shards, new FollowedReads(shards, gate, place, owner), onDamage),
     readers: shards,
     workbench,
-    queries: new QueryLoad(shared.queries),
+    queries,
     limits,
     meter: recorder.localReads,
     onReading: (uid) => pulse.reads(place, uid),
@@ -126,8 +124,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     catalog,
     lifecycle,
     doorkeeper: new Doorkeeper(data.adminKey, limits),
-    usage: { begin: () => ({ tenant: 0, month: "", searches: 0, coach: 0 }), end: () => undefined, used: () => ({ tenant: 0, month: "", searches: 0, coach: 0 }) },
-    throttle: new Throttle(limits.throttledAddressesMax),
+    ...counts,
     keyUse: new UsedKeys((keyId, nowMs) => owner.tell("keyUsed", { keyId, nowMs })),
     reads,
     givenVectors: new GivenVectors(workbench, embeddings),
@@ -142,8 +139,6 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     slowQueries: new SlowQueryLog(config.slowQueryMs, limits.slowQueryLinesPerSecondMax, recorder, log),
     logWriter,
     audit: { append: (entry) => owner.ask("audit", entry) },
-    bodies: new BodyMemory(limits.bodiesInMemoryBytesMax),
-    unsent: new UnsentBytes(limits.unsentBytesMax),
     recorder,
     log,
   };
@@ -162,6 +157,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
       shards.ended(shard);
       await nextTurn(); // the owner hears of the reads inside first
     },
+    counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),
     leaveToShards: ({ uid, ms }) => reads.leaveToShards(uid, ms),
     stopAccepting: () => listener?.stopAccepting(),

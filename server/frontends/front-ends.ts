@@ -7,6 +7,7 @@ import type { CertificatePair } from "../edge/certificate.js";
 import type { ExchangeContext, HttpHandler, HttpListener } from "../http/port.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
+import { type RecorderValues, ToldValues } from "../metrics/recorder-values.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { interrupt } from "./interrupt.js";
 import type { FrontEndCalls, FrontEndData } from "./messages.js";
@@ -56,6 +57,7 @@ export class FrontEnds implements HttpListener {
   #certificate: CertificatePair | null;
   /** Indexes that a read of which has kept a front-end busy for too long. */
   readonly #leftToShards = new Set<number>();
+  readonly #told = new ToldValues();
   #serves = false;
   #isEnding = false;
 
@@ -112,6 +114,19 @@ export class FrontEnds implements HttpListener {
   /** See ShardFollowers. */
   began(shard: number): void {
     for (const { life } of this.#places) this.#connect(life, shard);
+  }
+
+  /** What front-ends have counted, those that have ended too. One that does not answer in time counts as it did the last time. */
+  async counted(msMax: number): Promise<readonly RecorderValues[]> {
+    const asked = this.#places.map(async ({ number, life }) => {
+      const values = await life.line.ask("counted", null).catch(() => null);
+      if (values !== null && !life.ended) this.#told.told(number, values);
+    });
+    const limit = new AbortController();
+    const late = sleep(msMax, undefined, { ref: false, signal: limit.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(asked), late]);
+    limit.abort();
+    return this.#told.all();
   }
 
   /** Resolves when the rows of the query log that front-ends have made so far are durable, or the disk has refused them. */
@@ -180,6 +195,7 @@ export class FrontEnds implements HttpListener {
   async #replace(place: Place): Promise<void> {
     this.#options.pulse.reads(place.number, null);
     this.#options.clear(place.number);
+    this.#told.ended(place.number);
     if (this.#isEnding) return;
     this.#options.log.warn(
       { frontEnd: place.number },

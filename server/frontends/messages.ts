@@ -9,7 +9,9 @@ import type { CertificatePair } from "../edge/certificate.js";
 import type { ProxySetting } from "../edge/client-address.js";
 import type { HeaderLines } from "../edge/headers.js";
 import type { HttpTransport } from "../http/listen.js";
+import type { RecorderValues } from "../metrics/recorder-values.js";
 import type { Popular } from "../reports/popular.js";
+import type { SharedCounts } from "../thread-counts.js";
 import type { CarriedError } from "./line.js";
 
 /** A configuration that can be posted. What only the owner does is left out of it. */
@@ -20,8 +22,7 @@ export interface PostedConfig extends Omit<Config, "trustProxy" | "ai"> {
 
 /** Memory that all threads share which take requests. */
 export interface SharedMemories {
-  /** See QueryLoad. */
-  readonly queries: Int32Array<SharedArrayBuffer>;
+  readonly counts: SharedCounts;
   /** See ReadGate. */
   readonly gate: SharedArrayBuffer;
   /** See Pulse. */
@@ -115,6 +116,8 @@ export type FrontEndCalls = {
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;
   /** Resolves when nothing is read any more that the shard's thread had, and the owner has heard of each read that was inside. */
   shardEnded(shard: number): Promise<void>;
+  /** What has been counted so far. */
+  counted(_: null): RecorderValues;
   /** Resolves when all rows of the query log so far have been sent. */
   flushLog(_: null): Promise<void>;
   /** A read of the index has kept a front-end busy for too long: for so many milliseconds none reads it locally. */

@@ -161,7 +161,11 @@ describe.each([1, 3])("with %i shards", (shards) => {
     const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
-    const server = await TestServer.start({ shards, env, config: { limits: { ...PATIENT, indexIdleMsMax: 400 } } });
+    const server = await TestServer.start({
+      shards,
+      env,
+      config: { limits: { ...PATIENT, indexIdleMsMax: 400 } },
+    });
     const expectFound = async (number: number, found: number): Promise<void> => {
       const reply = await server.query("shop", { q: "lamp", filter_by: `number:${number}` });
       expectStatus(reply, 200);
