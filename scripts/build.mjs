@@ -78,6 +78,7 @@ const MODULES = [
   "server/fault",
   "server/tenants/month-counts",
   "server/tenants/throttle",
+  "server/threads/query-load",
   "server/threads/shared-amount",
   "shards/answer-line",
   "shards/fault",

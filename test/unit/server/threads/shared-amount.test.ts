@@ -4,7 +4,8 @@ import { BodyMemory } from "../../../../server/http/body-memory.js";
 import { UnsentBytes } from "../../../../server/http/unsent.js";
 import { QueryLoad } from "../../../../server/threads/query-load.js";
 import { SharedAmount } from "../../../../server/threads/shared-amount.js";
-import { inThreads } from "../tenants/together.js";
+import { effort } from "../../../effort.js";
+import { endlessThread, inThreads } from "../tenants/together.js";
 
 const GIB = 2 ** 30;
 
@@ -98,4 +99,24 @@ test("the shards are told of the queries of all threads that live", () => {
   a.end();
   c.end();
   expect(Atomics.load(a.shared, 0)).toBe(0);
+});
+
+test("a thread that is ended anywhere leaves no query", async () => {
+  const memory = QueryLoad.memory(2);
+  const owner = new QueryLoad(memory, 0);
+  for (let round = 0; round < effort(20, 300); round++) {
+    const worker = await endlessThread(
+      "server/threads/query-load.js",
+      memory,
+      `const load = new built.QueryLoad(given, 1);
+       for (;;) { load.begin(); load.begin(); load.end(); load.end(); }`,
+    );
+    for (let i = 0; i < round * 500; i++) {
+      owner.begin();
+      owner.end();
+    }
+    await worker.terminate();
+    owner.forget(1);
+    expect(Atomics.load(memory, 0)).toBe(0);
+  }
 });
