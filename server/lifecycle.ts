@@ -255,7 +255,11 @@ export class Lifecycle {
     if (!dropSource) return;
     const job = { name: "drop what a swap displaced", subject: indexSubject(displaced) };
     await this.#jobs.start(job, async (signal) => {
-      await this.uses.ended(displaced, this.#limits.searchMsMax, signal);
+      const { searchMsMax } = this.#limits;
+      await Promise.all([
+        this.uses.ended(displaced, searchMsMax, signal),
+        this.#indexes.unusedElsewhere(displaced, searchMsMax, signal),
+      ]);
       if (!signal.aborted) await this.#drop(displaced); // after a stop the next start drops it
     });
   }

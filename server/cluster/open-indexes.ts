@@ -1,5 +1,6 @@
 // The indexes of the cluster: where each stands, which are loaded in the shards, what is damaged. Opens one in all
 // shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads and writes.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { IndexSize, IndexStats, OpenReply } from "../../shards/protocol/control.js";
 import { isUnreadable, type ShardError } from "../../shards/protocol/errors.js";
 import type { IndexRecord } from "../catalog/types.js";
@@ -36,6 +37,7 @@ export interface OpenIndexesOptions extends Omit<IndexMessagesOptions, "onDamage
 const MEMORIES_MAX = 10_000;
 const SWEEPS_PER_IDLE_TIME = 8;
 const SWEEP_MS_MIN = 50;
+const USES_LOOK_MS = 5;
 const USED_NOWHERE = { isUsed: false, ended: 0 };
 const NOTHING_STORED: OpenReply = { liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 };
 
@@ -240,6 +242,13 @@ export class OpenIndexes implements ReadIndexes {
     fault("schema.before-shards");
     await this.#shards.changeSchema(record);
     fault("schema.after-shards");
+  }
+
+  /** Resolves when no other thread uses the index any more, at the latest after `msMax` or when `signal` says so. */
+  async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
+    const standing = this.#states.get(uid)?.shared;
+    const endMs = performance.now() + msMax;
+    while (standing?.isUsedElsewhere && !signal.aborted && performance.now() < endMs) await sleep(USES_LOOK_MS);
   }
 
   /** The thread at this place has ended: it reads nothing any more. */

@@ -1,0 +1,201 @@
+// What was answered is seen by the next request, through whichever front-end it comes. The history of many clients at once is checked as
+// that of a register: a read gives what the last write before it wrote, or one that was under way, and never less than a
+// read before it gave.
+import { Agent, request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ADMIN_KEY, expectStatus, TestServer } from "../world/harness.js";
+
+interface Seen {
+  readonly status: number;
+  readonly json: { found: number; query_id: string; hits: { document: { id: string; value: number } }[]; code?: string };
+}
+
+/** A client with a connection of its own, so that all its requests go to one front-end. */
+class Client {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(readonly url: string) {}
+
+  post(path: string, body: unknown, key = ADMIN_KEY): Promise<Seen> {
+    return new Promise((resolve, reject) => {
+      const text = JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+      };
+      const sent = request(`${this.url}${path}`, { method: "POST", agent: this.#agent, headers }, (reply) => {
+        const chunks: Buffer[] = [];
+        reply.on("data", (chunk: Buffer) => chunks.push(chunk));
+        reply.on("end", () => {
+          resolve({ status: reply.statusCode!, json: JSON.parse(Buffer.concat(chunks).toString()) });
+        });
+        reply.on("error", reject);
+      });
+      sent.on("error", reject);
+      sent.end(text);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** The front-end that answered a query. */
+function frontEndOf({ json }: Seen): string {
+  return json.query_id.slice(-12);
+}
+
+const SCHEMA = {
+  fields: [
+    { name: "name", type: "string" },
+    { name: "value", type: "int32", sort: true, facet: true },
+  ],
+};
+/** Written together, so a read sees one value in all of them. */
+const IDS = ["a", "b", "c", "d", "e", "f"];
+
+/** Operations of one kind in the order in which they ended. */
+interface Done {
+  readonly begunMs: number;
+  readonly endedMs: number;
+  readonly value: number;
+}
+
+describe.each([
+  [1, 2],
+  [3, 2],
+  [2, 4],
+])("with %i shards and %i front-ends", (shards, frontEnds) => {
+  let server: TestServer;
+  let clients: Client[];
+
+  beforeAll(async () => {
+    server = await TestServer.start({ shards, frontEnds });
+    clients = await oneForEach(server, frontEnds);
+  });
+
+  afterAll(async () => {
+    for (const client of clients) client.close();
+    await server.close();
+  });
+
+  test("reads and writes of many clients are those of one register", async () => {
+    await server.createIndex("register", SCHEMA, IDS.map((id) => ({ id, name: "lamp", value: 0 })));
+    const writes: Done[] = [{ begunMs: 0, endedMs: 0, value: 0 }];
+    const reads: Done[] = [];
+    let writing = true;
+    const write = async (): Promise<void> => {
+      for (let value = 1; value <= 150; value++) {
+        const begunMs = performance.now();
+        const documents = IDS.map((id) => ({ id, name: "lamp", value }));
+        const writer = clients[value % clients.length]!;
+        const reply = await writer.post("/v1/indexes/register/documents/batch", { documents });
+        expect(reply.status).toBe(200);
+        writes.push({ begunMs, endedMs: performance.now(), value });
+      }
+      writing = false;
+    };
+    const read = async (client: Client, body: object): Promise<void> => {
+      while (writing) {
+        const begunMs = performance.now();
+        const reply = await client.post("/v1/indexes/register/query", body);
+        expect(reply.status).toBe(200);
+        const values = new Set(reply.json.hits.map(({ document }) => document.value));
+        expect([reply.json.found, values.size]).toEqual([IDS.length, 1]);
+        reads.push({ begunMs, endedMs: performance.now(), value: [...values][0]! });
+      }
+    };
+    await Promise.all([
+      write(),
+      ...clients.flatMap((client) => [
+        read(client, { q: "lamp" }),
+        read(client, { q: "*", sort_by: "value:desc" }),
+      ]),
+    ]);
+
+    let lowest = 0;
+    const byBegin = reads.toSorted((one, other) => one.begunMs - other.begunMs);
+    const byEnd = reads.toSorted((one, other) => one.endedMs - other.endedMs);
+    let ended = 0;
+    for (const { begunMs, endedMs, value } of byBegin) {
+      for (; ended < byEnd.length && byEnd[ended]!.endedMs < begunMs; ended++)
+        lowest = Math.max(lowest, byEnd[ended]!.value);
+      const acknowledged = writes.findLast((done) => done.endedMs < begunMs)!.value;
+      const begun = writes.findLast((done) => done.begunMs < endedMs)!.value;
+      expect(value).toBeGreaterThanOrEqual(Math.max(lowest, acknowledged));
+      expect(value).toBeLessThanOrEqual(begun);
+    }
+    expect(reads.length).toBeGreaterThan(writes.length / 4);
+  });
+
+  test("what was written is in the next answer of every front-end, and what was deleted is not", async () => {
+    await server.createIndex("shop", SCHEMA, [{ id: "0", name: "lamp", value: 0 }]);
+    const found = async (): Promise<number[]> => {
+      const replies = await Promise.all(
+        clients.map((client) => client.post("/v1/indexes/shop/query", { q: "lamp" })),
+      );
+      return replies.map(({ json }) => json.found);
+    };
+    for (let i = 1; i <= 20; i++) {
+      const documents = [{ id: String(i), name: "lamp", value: i }];
+      expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents }), 200);
+      expect(new Set(await found())).toEqual(new Set([i + 1]));
+    }
+    for (let i = 1; i <= 20; i++) {
+      expectStatus(await server.delete(`/v1/indexes/shop/documents/${i}`), 200);
+      expect(new Set(await found())).toEqual(new Set([21 - i]));
+    }
+  });
+
+  test("changes of rules, synonyms, settings, names and keys are in force everywhere when they are answered", async () => {
+    await server.createIndex("old", SCHEMA, [{ id: "1", name: "lamp", value: 1 }]);
+    await server.createIndex("new", SCHEMA, [
+      { id: "2", name: "lamp", value: 2 },
+      { id: "3", name: "lantern", value: 3 },
+    ]);
+    const everywhere = async (index: string, body: object, key?: string): Promise<Seen[]> =>
+      Promise.all(clients.map((client) => client.post(`/v1/indexes/${index}/query`, body, key)));
+    const foundBy = async (index: string, q: string): Promise<number[]> =>
+      (await everywhere(index, { q })).map(({ json }) => json.found);
+    for (let round = 0; round < 5; round++) {
+      expect(new Set(await foundBy("new", "torch"))).toEqual(new Set([0]));
+      const group = { type: "multi_way", synonyms: ["torch", "lantern"] };
+      const made = await server.post("/v1/indexes/new/synonyms", group);
+      expectStatus(made, 201);
+      expect(new Set(await foundBy("new", "torch"))).toEqual(new Set([1]));
+      expectStatus(await server.delete(`/v1/indexes/new/synonyms/${made.json.data.id}`), 200);
+
+      const swap = { target_index: "new" };
+      const before = (await everywhere("old", { q: "lamp" })).map(({ json }) => json.hits[0]!.document.id);
+      expectStatus(await server.post("/v1/indexes/old/swap", swap), 200);
+      const after = (await everywhere("old", { q: "lamp" })).map(({ json }) => json.hits[0]!.document.id);
+      expect([new Set(before).size, new Set(after).size, after[0] === before[0]]).toEqual([1, 1, false]);
+      expectStatus(await server.post("/v1/indexes/old/swap", swap), 200);
+
+      const key = await server.post("/v1/keys", { name: `k${round}`, scopes: ["search"], indexes: ["*"] });
+      expectStatus(key, 201);
+      const { id, key: value } = key.json.data;
+      for (const { status } of await everywhere("new", { q: "lamp" }, value)) expect(status).toBe(200);
+      expectStatus(await server.delete(`/v1/keys/${id}`), 200);
+      for (const { status } of await everywhere("new", { q: "lamp" }, value)) expect(status).toBe(401);
+    }
+    expectStatus(await server.delete("/v1/indexes/new"), 200);
+    for (const { status } of await everywhere("new", { q: "lamp" })) expect(status).toBe(404);
+  });
+});
+
+/** A client for each front-end, as the system spreads the connections. */
+async function oneForEach(server: TestServer, frontEnds: number): Promise<Client[]> {
+  await server.createIndex("probe", SCHEMA, [{ id: "1", name: "lamp", value: 1 }]);
+  const clients = new Map<string, Client>();
+  for (let tries = 0; clients.size < frontEnds; tries++) {
+    if (tries > 1_000) throw new Error(`${clients.size} of ${frontEnds} front-ends take connections`);
+    const client = new Client(server.url);
+    const frontEnd = frontEndOf(await client.post("/v1/indexes/probe/query", { q: "lamp" }));
+    if (clients.has(frontEnd)) client.close();
+    else clients.set(frontEnd, client);
+  }
+  return [...clients.values()];
+}
