@@ -248,7 +248,8 @@ export class OpenIndexes implements ReadIndexes {
   async unusedElsewhere(uid: number, msMax: number, signal: AbortSignal): Promise<void> {
     const standing = this.#states.get(uid)?.shared;
     const endMs = performance.now() + msMax;
-    while (standing?.isUsedElsewhere && !signal.aborted && performance.now() < endMs) await sleep(USES_LOOK_MS);
+    while (standing?.isUsedElsewhere && !signal.aborted && performance.now() < endMs)
+      await sleep(USES_LOOK_MS);
   }
 
   /** The thread at this place has ended: it reads nothing any more. */

@@ -1,4 +1,6 @@
 // A request that came to a front-end, as the owner answers it: one more kind of exchange beside those of the two HTTP libraries.
+
+import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
 import { BodyQueue, declaredLength } from "../http/body-queue.js";
 import { closeStream, Exchange } from "../http/exchange.js";
 import {
@@ -72,6 +74,7 @@ export class ForwardedExchange extends Exchange {
   /** A piece of the body. */
   arrived(bytes: Uint8Array): void {
     this.queue.push(bytes);
+    discardBuffer(bytes.byteLength);
     if (this.#isPaused) this.#heldBack += bytes.byteLength;
     else this.#bodyTaken(bytes.byteLength);
   }

@@ -1,5 +1,6 @@
 // Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
 // reply comes no faster than the client takes it. Knows nothing of routes.
+import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
 import type { HttpReply, HttpRequest } from "../http/port.js";
 import { READ_HEADERS } from "../http/port.js";
 import { carried, type ThreadLine } from "./line.js";
@@ -108,6 +109,7 @@ class Forwarded {
         if (bytes !== undefined) {
           yield bytes;
           this.#owner.tell("taken", { id, bytes: bytes.byteLength });
+          discardBuffer(bytes.byteLength);
         } else if (this.#end === "complete") return;
         else if (this.#end === "cut") throw new Error("the reply breaks off");
         else await new Promise<void>((resolve) => (this.#onPiece = resolve));

@@ -202,7 +202,9 @@ export class FrontEnds implements HttpListener {
       "the thread of a front-end ended unexpectedly; starting another one",
     );
     await sleep(RESTART_PAUSE_MS, undefined, { ref: false });
-    if (!this.#isEnding) this.#begin(place);
+    if (this.#isEnding) return;
+    await this.#begin(place).life.listening.catch(() => undefined); // then it ends again
+    if (!place.life.ended) this.#options.log.info({ frontEnd: place.number }, "a front-end is back");
   }
 
   async #look(): Promise<void> {

@@ -241,9 +241,9 @@ export const NUMBERS: readonly NumberFamily[] = [
   {
     type: "counter",
     name: "http_thread_active_seconds_total",
-    help: "Time in which the event loop of the HTTP thread was not waiting.",
+    help: "Time in which the event loops of the threads that take requests were not waiting, all together.",
     labels: [],
-    samples: () => [[{}, performance.eventLoopUtilization().active / 1000]],
+    samples: ({ activeSeconds }) => [[{}, activeSeconds]],
   },
   ofShard("gauge", "shard_up", "1 when the shard answered this scrape in time.", ({ up }) => (up ? 1 : 0)),
   ofShard("gauge", "shard_answer_seconds", "How long a small question waited in this scrape.", (shard) =>

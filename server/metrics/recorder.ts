@@ -159,6 +159,8 @@ export class Recorder {
   values() {
     const { queries, openings, slowQueries, understoodQueries, logLinesDropped, requestsInFlight } = this;
     return {
+      /** How long this thread was not waiting. */
+      activeSeconds: performance.eventLoopUtilization().active / 1000,
       queryLog: { ...this.queryLog },
       audit: { ...this.audit },
       localReads: { ...this.localReads },

@@ -1,50 +1,13 @@
 // What was answered is seen by the next request, through whichever front-end it comes. The history of many clients at once is checked as
 // that of a register: a read gives what the last write before it wrote, or one that was under way, and never less than a
 // read before it gave.
-import { Agent, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, expectStatus, TestServer } from "../world/harness.js";
+import { type Client, oneForEach, type Seen } from "../world/front-end-clients.js";
+import { expectStatus, TestServer } from "../world/harness.js";
 
-interface Seen {
-  readonly status: number;
-  readonly json: { found: number; query_id: string; hits: { document: { id: string; value: number } }[]; code?: string };
-}
-
-/** A client with a connection of its own, so that all its requests go to one front-end. */
-class Client {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
-
-  constructor(readonly url: string) {}
-
-  post(path: string, body: unknown, key = ADMIN_KEY): Promise<Seen> {
-    return new Promise((resolve, reject) => {
-      const text = JSON.stringify(body);
-      const headers = {
-        authorization: `Bearer ${key}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
-      };
-      const sent = request(`${this.url}${path}`, { method: "POST", agent: this.#agent, headers }, (reply) => {
-        const chunks: Buffer[] = [];
-        reply.on("data", (chunk: Buffer) => chunks.push(chunk));
-        reply.on("end", () => {
-          resolve({ status: reply.statusCode!, json: JSON.parse(Buffer.concat(chunks).toString()) });
-        });
-        reply.on("error", reject);
-      });
-      sent.on("error", reject);
-      sent.end(text);
-    });
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-}
-
-/** The front-end that answered a query. */
-function frontEndOf({ json }: Seen): string {
-  return json.query_id.slice(-12);
+function foundOf({ status, json }: Seen): number {
+  expect([status, json]).toEqual([200, expect.anything()]);
+  return json.found;
 }
 
 const SCHEMA = {
@@ -72,7 +35,8 @@ describe.each([
   let clients: Client[];
 
   beforeAll(async () => {
-    server = await TestServer.start({ shards, frontEnds });
+    const config = { limits: { failedKeysPerSecondMax: 1_000 } };
+    server = await TestServer.start({ shards, frontEnds, config });
     clients = await oneForEach(server, frontEnds);
   });
 
@@ -82,7 +46,11 @@ describe.each([
   });
 
   test("reads and writes of many clients are those of one register", async () => {
-    await server.createIndex("register", SCHEMA, IDS.map((id) => ({ id, name: "lamp", value: 0 })));
+    await server.createIndex(
+      "register",
+      SCHEMA,
+      IDS.map((id) => ({ id, name: "lamp", value: 0 })),
+    );
     const writes: Done[] = [{ begunMs: 0, endedMs: 0, value: 0 }];
     const reads: Done[] = [];
     let writing = true;
@@ -136,7 +104,7 @@ describe.each([
       const replies = await Promise.all(
         clients.map((client) => client.post("/v1/indexes/shop/query", { q: "lamp" })),
       );
-      return replies.map(({ json }) => json.found);
+      return replies.map(foundOf);
     };
     for (let i = 1; i <= 20; i++) {
       const documents = [{ id: String(i), name: "lamp", value: i }];
@@ -158,7 +126,7 @@ describe.each([
     const everywhere = async (index: string, body: object, key?: string): Promise<Seen[]> =>
       Promise.all(clients.map((client) => client.post(`/v1/indexes/${index}/query`, body, key)));
     const foundBy = async (index: string, q: string): Promise<number[]> =>
-      (await everywhere(index, { q })).map(({ json }) => json.found);
+      (await everywhere(index, { q })).map(foundOf);
     for (let round = 0; round < 5; round++) {
       expect(new Set(await foundBy("new", "torch"))).toEqual(new Set([0]));
       const group = { type: "multi_way", synonyms: ["torch", "lantern"] };
@@ -169,10 +137,10 @@ describe.each([
 
       const swap = { target_index: "new" };
       const before = (await everywhere("old", { q: "lamp" })).map(({ json }) => json.hits[0]!.document.id);
-      expectStatus(await server.post("/v1/indexes/old/swap", swap), 200);
+      expectStatus(await server.post("/v1/indexes/old/swap-with", swap), 200);
       const after = (await everywhere("old", { q: "lamp" })).map(({ json }) => json.hits[0]!.document.id);
       expect([new Set(before).size, new Set(after).size, after[0] === before[0]]).toEqual([1, 1, false]);
-      expectStatus(await server.post("/v1/indexes/old/swap", swap), 200);
+      expectStatus(await server.post("/v1/indexes/old/swap-with", swap), 200);
 
       const key = await server.post("/v1/keys", { name: `k${round}`, scopes: ["search"], indexes: ["*"] });
       expectStatus(key, 201);
@@ -185,17 +153,3 @@ describe.each([
     for (const { status } of await everywhere("new", { q: "lamp" })) expect(status).toBe(404);
   });
 });
-
-/** A client for each front-end, as the system spreads the connections. */
-async function oneForEach(server: TestServer, frontEnds: number): Promise<Client[]> {
-  await server.createIndex("probe", SCHEMA, [{ id: "1", name: "lamp", value: 1 }]);
-  const clients = new Map<string, Client>();
-  for (let tries = 0; clients.size < frontEnds; tries++) {
-    if (tries > 1_000) throw new Error(`${clients.size} of ${frontEnds} front-ends take connections`);
-    const client = new Client(server.url);
-    const frontEnd = frontEndOf(await client.post("/v1/indexes/probe/query", { q: "lamp" }));
-    if (clients.has(frontEnd)) client.close();
-    else clients.set(frontEnd, client);
-  }
-  return [...clients.values()];
-}

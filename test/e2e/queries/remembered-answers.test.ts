@@ -41,7 +41,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
   beforeAll(async () => {
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
-    server = await TestServer.start({ shards, env });
+    server = await TestServer.start({ shards, frontEnds: 1, env });
     await server.createIndex("shop", SCHEMA, SHOES);
     // Vectors that are learned meanwhile would change answers.
     expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);

@@ -236,7 +236,11 @@ describe("by a model", () => {
 
   beforeAll(async () => {
     await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
-    server = await TestServer.start({ shards: 2, config: { ai: { allow_hosts: ["127.0.0.1"] } } });
+    server = await TestServer.start({
+      shards: 2,
+      frontEnds: 1,
+      config: { ai: { allow_hosts: ["127.0.0.1"] } },
+    });
   });
   afterAll(async () => {
     await server.close();

@@ -1,0 +1,17 @@
+// Preloaded into the server process of restarts.test.ts (node --import): in the thread of a front-end the search kernel runs in a
+// circle when its program holds the word, the way a defect of the engine would. The product knows nothing of it.
+import { workerData } from "node:worker_threads";
+
+if (workerData?.place !== undefined) {
+  WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+    construct(RealInstance, [module, imports]) {
+      const { exports } = new RealInstance(module, imports);
+      const search = (snapshot, program, bytes) => {
+        const text = Buffer.from(imports.env.memory.buffer, program, bytes).toString("latin1");
+        while (text.includes("poisoncircle"));
+        return exports.search(snapshot, program, bytes);
+      };
+      return { exports: { ...exports, search } };
+    },
+  });
+}

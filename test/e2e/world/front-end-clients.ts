@@ -1,0 +1,72 @@
+// Clients that know which front-end answers them.
+import { Agent, request } from "node:http";
+import { ADMIN_KEY, type TestServer } from "./harness.js";
+
+const PROBE = {
+  fields: [
+    { name: "name", type: "string" },
+    { name: "value", type: "int32" },
+  ],
+};
+
+/** What a client was answered. */
+export interface Seen {
+  readonly status: number;
+  readonly json: {
+    found: number;
+    query_id: string;
+    hits: { document: { id: string; value: number } }[];
+    code?: string;
+  };
+}
+
+/** A client with a connection of its own, so that all its requests go to one front-end. */
+export class Client {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+  constructor(readonly url: string) {}
+
+  post(path: string, body: unknown, key = ADMIN_KEY): Promise<Seen> {
+    return new Promise((resolve, reject) => {
+      const text = JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+      };
+      const sent = request(`${this.url}${path}`, { method: "POST", agent: this.#agent, headers }, (reply) => {
+        const chunks: Buffer[] = [];
+        reply.on("data", (chunk: Buffer) => chunks.push(chunk));
+        reply.on("end", () => {
+          resolve({ status: reply.statusCode!, json: JSON.parse(Buffer.concat(chunks).toString()) });
+        });
+        reply.on("error", reject);
+      });
+      sent.on("error", reject);
+      sent.end(text);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** The front-end that answered a query. */
+function frontEndOf({ json }: Seen): string {
+  return json.query_id.slice(-12);
+}
+
+/** A client for each front-end, which a new index of this name tells apart, as the system spreads the connections. */
+export async function oneForEach(server: TestServer, frontEnds: number, index = "probe"): Promise<Client[]> {
+  await server.createIndex(index, PROBE, [{ id: "1", name: "lamp", value: 1 }]);
+  const clients = new Map<string, Client>();
+  for (let tries = 0; clients.size < frontEnds; tries++) {
+    if (tries > 1_000) throw new Error(`${clients.size} of ${frontEnds} front-ends take connections`);
+    const client = new Client(server.url);
+    const frontEnd = frontEndOf(await client.post(`/v1/indexes/${index}/query`, { q: "lamp" }));
+    if (clients.has(frontEnd)) client.close();
+    else clients.set(frontEnd, client);
+  }
+  return [...clients.values()];
+}
