@@ -44,7 +44,7 @@ const PROGRAMS = [
   "server/analytics/analytics-worker",
   "server/coach/coach-worker",
   "server/embedders/trainer-worker",
-  "server/frontends/front-end-worker",
+  "server/frontends/thread/front-end-worker",
   "shards/worker",
   "shards/offline/process",
   "bench/all",

@@ -1,7 +1,6 @@
 // Puts a server together and takes it apart: data directory, catalog, shards, HTTP, in this order and back.
 // A lock on the data directory comes first: a second server, or a command that works on it, does not start.
-import { existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { loadEngine } from "../engine-wasm/host/instance/engine-files.js";
 import { modelServers } from "./ai/api-keys.js";
 import { ChatEndpoint } from "./ai/chat-endpoint.js";
@@ -13,26 +12,18 @@ import { People } from "./analytics/people.js";
 import { AuditLog } from "./audit/audit-log.js";
 import { Backups } from "./backups/backups.js";
 import type { ModelServers } from "./catalog/model-servers.js";
-import { ensureDefaultTenant, openCatalog } from "./catalog-at-start.js";
 import { Coach } from "./coach/coach.js";
 import { CoachPool } from "./coach/coach-pool.js";
 import { IndexShop } from "./coach/index-shop.js";
 import { type Config, ConfigError } from "./config.js";
 import { Curation } from "./curation.js";
-import { DataDirLockedError, lockDataDir } from "./data-dir/data-lock.js";
-import { takeFromOthers } from "./data-dir/private-files.js";
 import { Secrets } from "./data-dir/secrets.js";
 import { readCertificate } from "./edge/certificate.js";
 import { Embedders } from "./embedders/embedders.js";
 import { TrainerPool } from "./embedders/trainer-pool.js";
 import { VectorMessages } from "./embedders/vector-messages.js";
-import { freePort } from "./frontends/free-port.js";
 import { FrontEnds } from "./frontends/front-ends.js";
-import { ownerAnswers } from "./frontends/owner-answers.js";
-import { Pulse } from "./frontends/pulse.js";
-import { chooseTransport, type HttpTransport, listen } from "./http/listen.js";
-import { canShareNodePort } from "./http/node-app.js";
-import type { HttpListener } from "./http/port.js";
+import { chooseTransport } from "./http/listen.js";
 import { ROUTES } from "./http/routes/table.js";
 import { HttpService } from "./http/service.js";
 import type { Services } from "./http/services.js";
@@ -46,7 +37,6 @@ import { Recorder } from "./metrics/recorder.js";
 import { finishRotation } from "./offline/rotate-secrets.js";
 import { PopularLogs } from "./popularity/popular-logs.js";
 import { NOTHING_POPULAR } from "./popularity/popularity.js";
-import type { JournalEvent } from "./query-log/rows/journal.js";
 import { AnswerCache } from "./reads/answer-cache.js";
 import { OWNER_PLACE } from "./reads/index-standing.js";
 import { LiveSettings } from "./reload/live-settings.js";
@@ -57,11 +47,14 @@ import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
 import { Scrape } from "./scrape.js";
 import { SlowQueryLog } from "./search/slow-query-log.js";
 import { GivenVectors } from "./semantic/given-vectors.js";
-import { checkShardDatabases, fixedShards, startShards } from "./shards-at-start.js";
 import { FeedPool } from "./sources/feed-pool.js";
 import { Previews } from "./sources/preview.js";
 import { Runs } from "./sources/runs.js";
 import { Sources } from "./sources/sources.js";
+import { ensureDefaultTenant, openCatalog } from "./start/catalog.js";
+import { takeDataDir } from "./start/data-dir.js";
+import { frontEndsBeside, startListener } from "./start/listener.js";
+import { checkShardDatabases, fixedShards, startShards } from "./start/shards.js";
 import { findAdminKey } from "./tenants/admin-key.js";
 import { AtOnce } from "./tenants/at-once.js";
 import { ByteQuotas } from "./tenants/byte-quota.js";
@@ -105,8 +98,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
 async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo): Promise<RunningServer> {
   const certificate = await orExplain(() => (config.tls === null ? null : readCertificate(config.tls)));
   const { dataDir, durability, limits } = config;
-  undo.push(await lock(dataDir));
-  closeToOthers(dataDir, log);
+  undo.push(await takeDataDir(dataDir, log));
   const catalog = await openCatalog(dataDir);
   undo.push(() => catalog.close());
   await finishRotation(dataDir, catalog.state);
@@ -124,7 +116,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     process.stderr.write(`Admin key, shown this once and kept in ${adminKey.createdIn}: ${adminKey.value}\n`);
   }
   const transport = await orExplain(() => chooseTransport(config, log));
-  const frontEndCount = frontEndsOn(transport, config, log);
+  const frontEndCount = frontEndsBeside(transport, config, log);
+  const frontEnds = new FrontEnds(limits, log);
   const engine = await loadEngine(config.engine);
   const workbench = engine.workbench();
   const recentTokens = new RecentTokens();
@@ -138,15 +131,11 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const parts = { engine, workbench, jobs, answers, queries, limits, log, recorder };
   const onOpened = (uid: number): void => embedders.opened(uid);
   const onWritten = (uid: number): void => embedders.written(uid);
-  let frontEnds = null as FrontEnds | null;
   const cluster = await startShards({
     dataDir,
     shards,
     threads,
-    followers: {
-      ended: async (shard) => frontEnds?.ended(shard),
-      began: (shard) => frontEnds?.began(shard),
-    },
+    followers: frontEnds,
     durability,
     ...parts,
     onOpened,
@@ -179,26 +168,14 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => analyticsPool.stop());
   const people = new People(secrets.pseudonymKey);
   const logWriter = new LogWriter({
-    send: async (chunk) => {
-      await frontEnds?.flushLogs(); // an event comes after the search that it belongs to
-      await analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() });
-    },
+    send: (chunk) => analyticsPool.run({ kind: "append", chunk, nowMs: Date.now() }),
+    others: () => frontEnds.flushLogs(),
     people,
     waitingBytesMax: limits.queryLogWaitingBytesMax,
     meter: recorder.queryLog,
     log,
   });
   undo.push(() => logWriter.stop());
-  const logs = {
-    happened: (event: JournalEvent) => logWriter.happened(event),
-    get full() {
-      return logWriter.full;
-    },
-    async flush() {
-      await frontEnds?.flushLogs();
-      await logWriter.flush();
-    },
-  };
   const coachPool = new CoachPool(log);
   undo.push(() => coachPool.stop());
   const wording = config.ai.coach === null ? null : new ChatEndpoint(config.ai.coach);
@@ -258,12 +235,12 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     unsent: counts.unsent,
     limits,
     recorder,
-    others: async () => (await frontEnds?.counted(limits.metricsMsMax)) ?? [],
+    others: () => frontEnds.counted(limits.metricsMsMax),
   });
   const analytics = new Analytics({
     catalog,
     pool: analyticsPool,
-    writer: logs,
+    writer: logWriter,
     people,
     jobs,
     limits,
@@ -305,7 +282,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     coach: new Coach({
       catalog,
       analytics: analyticsPool,
-      writer: logs,
+      writer: logWriter,
       pool: coachPool,
       shop: new IndexShop({
         catalog,
@@ -347,81 +324,44 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     scrape,
   };
   const service = new HttpService(services, ROUTES);
-  const { handle: handler, malformed } = service;
-  const { host } = config;
-  const exchanges = { limits, memory: services.bodies, unsent: services.unsent };
-  let listener: HttpListener;
-  if (frontEndCount === 0) {
-    const options = {
-      ...exchanges,
-      host,
-      port: config.port,
-      isShared: false,
+  const listener = await orExplain(() =>
+    startListener({
+      config,
+      transport,
       certificate,
-      handler,
-      malformed,
-    };
-    listener = await orExplain(() => listen(transport, options));
-  } else {
-    const port = await orExplain(() => freePort(host, config.port));
-    const pulse = new Pulse(threads);
-    const { lines } = cluster;
-    const ownerParts = { catalog, cluster, lifecycle, popularLogs, analyticsPool, keyUse, audit };
-    const shared = { counts: memories, gate: lines.gate.shared, pulse: pulse.shared };
-    frontEnds = new FrontEnds({
+      adminKey: adminKey.value,
+      service,
+      services,
+      engine,
+      frontEnds,
       count: frontEndCount,
-      dataOf: (place) => ({
-        place,
-        places: threads,
-        transport,
-        adminKey: adminKey.value,
-        engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
-        shards,
-        catalog: { state: catalog.state, damagedIndexes: catalog.damage.indexes },
-        shared,
-      }),
-      config: { ...config, port },
-      certificate,
-      answersOf: (place) => ownerAnswers(ownerParts, place),
-      connect: (shard) => {
-        const connected = lines.connect(shard);
-        return connected && { shard, ...connected };
-      },
-      shards,
-      clear: (place) => {
-        indexes.clearPlace(place);
-        lines.gate.clear(place);
-        counts.forget(place);
-      },
-      pulse,
-      handler,
-      exchanges,
-      limits,
-      log,
-    });
-    listener = frontEnds;
-  }
+      counts,
+      sharedCounts: memories,
+      catalog,
+      cluster,
+      lifecycle,
+      popularLogs,
+      analyticsPool,
+      keyUse,
+      audit,
+    }),
+  );
   undo.push(() => listener.close());
-  if (frontEnds !== null) {
-    const started = frontEnds;
-    catalog.followBy((command) => started.changed(command));
-    await orExplain(() => started.listening());
-  }
   await lifecycle.begin();
   await runs.begin();
   await sources.begin();
   service.serve();
-  frontEnds?.serve();
+  frontEnds.serve();
   void jobs.start({ name: "look at all indexes", subject: "stored indexes" }, (signal) =>
     indexes.lookAtAll(signal),
   );
-  const name = host.includes(":") ? `[${host}]` : host;
-  const url = `${certificate === null ? "http" : "https"}://${name}:${listener.port}`;
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  const url = `${certificate === null ? "http" : "https"}://${host}:${listener.port}`;
   log.info({ url, pid: process.pid, shards, dataDir, indexes: catalog.state.indexes.size }, "listening");
   const stop = async (): Promise<void> => {
     log.info("stopping");
     listener.stopAccepting();
-    await Promise.all([service.drain(limits.stopGraceMsMax), frontEnds?.drain(limits.stopGraceMsMax)]);
+    await Promise.all([service.drain(limits.stopGraceMsMax), frontEnds.drain(limits.stopGraceMsMax)]);
     await takeApart(undo);
     log.info("stopped");
   };
@@ -437,55 +377,8 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   };
 }
 
-/** How many threads take requests beside this one; 0: this one does. */
-function frontEndsOn(transport: HttpTransport, { frontEnds }: Config, log: Logger): number {
-  if (frontEnds === 1) return 0;
-  if (transport !== "node" || canShareNodePort(process.versions.node)) return frontEnds;
-  log.warn({ frontEnds }, "one front-end: node:http cannot share a port before Node 22.12");
-  return 0;
-}
-
 async function takeApart(undo: Undo): Promise<void> {
   for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
-}
-
-async function lock(dataDir: string): Promise<() => Promise<void>> {
-  try {
-    makeDirectory(dataDir);
-  } catch (error) {
-    throw new ConfigError(
-      `the data directory ${dataDir} cannot be made (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-  try {
-    return await lockDataDir(dataDir, "server");
-  } catch (error) {
-    if (error instanceof DataDirLockedError) throw new ConfigError(error.message);
-    throw error;
-  }
-}
-
-/** A directory of somebody else (a volume of a container) stays as it is. */
-function closeToOthers(dataDir: string, log: Logger): void {
-  try {
-    takeFromOthers(dataDir);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    log.warn({ dataDir, code }, "the data directory cannot be closed to other users");
-  }
-}
-
-/** With its parents. Node's own recursive mkdir never returns where the system says that an existing parent does not exist (/proc). */
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" && !existsSync(dirname(path))) {
-      makeDirectory(dirname(path));
-      mkdirSync(path);
-    } else if (code !== "EEXIST" || !statSync(path).isDirectory()) throw error;
-  }
 }
 
 /** A failure becomes the line for the person who starts the server. */

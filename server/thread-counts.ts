@@ -22,7 +22,7 @@ export interface SharedCounts {
   readonly unsent: SharedArrayBuffer;
 }
 
-interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
+export interface ThreadCounts extends Pick<Services, "throttle" | "requests" | "bodies" | "unsent"> {
   readonly usage: MonthCounts;
   readonly queries: QueryLoad;
   /** Takes back what a thread held that has ended. Only then may another one get its number. */

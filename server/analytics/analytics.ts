@@ -22,7 +22,7 @@ const DROP_AGAIN_MS = 60_000;
 interface AnalyticsOptions {
   readonly catalog: Catalog;
   readonly pool: AnalyticsPool;
-  readonly writer: Pick<LogWriter, "flush" | "happened" | "full">;
+  readonly writer: LogWriter;
   readonly people: People;
   readonly jobs: Jobs;
   readonly limits: Limits;

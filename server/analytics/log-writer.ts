@@ -21,6 +21,8 @@ interface LogWriterOptions {
   readonly people: People;
   /** Resolves when the chunk is durable. Throws LogStorageError when the disk did not take it. */
   readonly send: (chunk: Uint8Array) => Promise<unknown>;
+  /** Resolves when the rows that other threads have made so far are durable, or the disk has refused them; absent: there are none. */
+  readonly others?: () => Promise<void>;
   readonly waitingBytesMax: number;
   readonly meter: LogMeter;
   readonly log: Logger;
@@ -60,8 +62,9 @@ export class LogWriter {
     return this.#waitingBytes >= this.#options.waitingBytesMax;
   }
 
-  /** Resolves when all rows so far are durable, or the disk has refused them. */
+  /** Resolves when all rows so far are durable, those of other threads too, or the disk has refused them. */
   async flush(): Promise<void> {
+    await this.#options.others?.();
     this.#sendChunk();
     while (this.#waiting.length > 0 && !this.#storageFails) await this.#attempt;
   }
@@ -112,8 +115,9 @@ export class LogWriter {
 
   /** False when the same chunk is to be sent again. */
   async #isSent(chunk: Uint8Array): Promise<boolean> {
-    const { send, log } = this.#options;
+    const { send, others, log } = this.#options;
     try {
+      await others?.(); // an event comes after the search that it belongs to
       await send(chunk);
       if (this.#storageFails) log.info("searches are logged again");
       this.#storageFails = false;

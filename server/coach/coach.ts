@@ -36,7 +36,7 @@ export const ANALYSIS = object({ days: defaultsTo(DAYS, integer(1, DAYS_KEPT)) }
 interface CoachOptions {
   readonly catalog: Catalog;
   readonly analytics: AnalyticsPool;
-  readonly writer: Pick<LogWriter, "flush">;
+  readonly writer: LogWriter;
   readonly pool: CoachPool;
   readonly shop: IndexShop;
   readonly curation: Curation;

@@ -34,7 +34,7 @@ export class FrontEndLife {
 
   constructor({ data, answers, handler, exchanges, onEnd }: FrontEndLifeOptions) {
     const { port1, port2 } = new MessageChannel();
-    const worker = new Worker(builtFile("server/frontends/front-end-worker.js"), {
+    const worker = new Worker(builtFile("server/frontends/thread/front-end-worker.js"), {
       workerData: { ...data, owner: port2 } satisfies FrontEndData,
       transferList: [port2],
     });

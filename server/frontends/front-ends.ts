@@ -8,9 +8,10 @@ import type { ExchangeContext, HttpHandler, HttpListener } from "../http/port.js
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { type RecorderValues, ToldValues } from "../metrics/recorder-values.js";
+import type { ConnectedShard, ShardFollowers } from "../threads/shard-pool.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { interrupt } from "./interrupt.js";
-import type { FrontEndCalls, FrontEndData } from "./messages.js";
+import type { FrontEndData } from "./messages.js";
 import { postedConfig } from "./posted-config.js";
 import type { Pulse } from "./pulse.js";
 
@@ -22,62 +23,71 @@ const LOOKS_A_START = 60;
 const END_MS_MAX = 5_000;
 const RESTART_PAUSE_MS = 50;
 
+/** What front-ends begin with. */
 export interface FrontEndsOptions {
   readonly count: number;
-  /** What a front-end at this place begins with, as of now. */
+  /** For the front-end at this place, as of now. */
   readonly dataOf: (place: number) => Omit<FrontEndData, "owner" | "config" | "certificate" | "leftToShards">;
+  /** Its port is free. */
   readonly config: Config;
   readonly certificate: CertificatePair | null;
   readonly answersOf: (place: number) => OwnerAnswers;
-  readonly connect: (shard: number) => Parameters<FrontEndCalls["shardBegan"]>[0] | null;
+  readonly connect: (shard: number) => ConnectedShard | null;
   readonly shards: number;
   /** The thread at this place has ended: nothing of what it held in shared memory is held any more. */
   readonly clear: (place: number) => void;
   readonly pulse: Pulse;
   readonly handler: HttpHandler;
   readonly exchanges: ExchangeContext;
-  readonly limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">;
-  readonly log: Logger;
 }
+
+/** What the next front-end begins with. */
+type Present = { -readonly [K in keyof FrontEndsOptions]: FrontEndsOptions[K] };
 
 interface Place {
   readonly number: number;
+  readonly now: Present;
   life: FrontEndLife;
   beatsSeen: number;
   hasBeaten: boolean;
   stillLooks: number;
 }
 
-export class FrontEnds implements HttpListener {
-  readonly port: number;
-  readonly #options: FrontEndsOptions;
+/** Until `start` there are none, and nothing to tell them. */
+export class FrontEnds implements ShardFollowers {
+  readonly #limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">;
+  readonly #log: Logger;
   readonly #places: Place[] = [];
-  readonly #watch: NodeJS.Timeout;
-  #config: Config;
-  #certificate: CertificatePair | null;
   /** Indexes that a read of which has kept a front-end busy for too long. */
   readonly #leftToShards = new Set<number>();
   readonly #told = new ToldValues();
+  #watch: NodeJS.Timeout | undefined;
   #serves = false;
   #isEnding = false;
 
-  /** `options.config.port` is free. */
-  constructor(options: FrontEndsOptions) {
-    this.#options = options;
-    this.#config = options.config;
-    this.#certificate = options.certificate;
-    this.port = options.config.port;
-    for (let number = 1; number <= options.count; number++) {
-      const place = { number, beatsSeen: 0, hasBeaten: false, stillLooks: 0 };
-      this.#places.push(this.#begin(place as Place));
-    }
-    const lookMs = options.limits.shardHangMsMax / LOOKS_A_HANG;
-    this.#watch = setInterval(() => void this.#look(), lookMs).unref();
+  constructor(limits: Pick<Limits, "shardHangMsMax" | "suspectReadMsMax">, log: Logger) {
+    this.#limits = limits;
+    this.#log = log;
   }
 
-  /** Resolves when all of them listen. Rejects with what stopped one. */
-  async listening(): Promise<void> {
-    await Promise.all(this.#places.map(({ life }) => life.listening));
+  /** Resolves with the listener of all of them when they listen. Rejects with what stopped one. */
+  async start(options: FrontEndsOptions): Promise<HttpListener> {
+    const now: Present = { ...options };
+    for (let number = 1; number <= options.count; number++)
+      this.#places.push(this.#begin({ number, now, beatsSeen: 0, hasBeaten: false, stillLooks: 0 }));
+    this.#watch = setInterval(() => void this.#look(), this.#limits.shardHangMsMax / LOOKS_A_HANG).unref();
+    try {
+      await Promise.all(this.#places.map(({ life }) => life.listening));
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
+    return {
+      port: options.config.port,
+      useCertificate: (pair) => this.#useCertificate(now, pair),
+      stopAccepting: () => this.#stopAccepting(),
+      close: () => this.#close(),
+    };
   }
 
   serve(): void {
@@ -91,19 +101,10 @@ export class FrontEnds implements HttpListener {
   }
 
   settings(config: Config): void {
-    this.#config = config;
-    for (const { life } of this.#places) life.line.tell("settings", postedConfig(config));
-  }
-
-  useCertificate(pair: CertificatePair): void {
-    this.#certificate = pair;
-    for (const { life } of this.#places)
-      life.line.ask("certificate", pair).catch((error: unknown) => {
-        this.#options.log.error(
-          { err: error },
-          "a front-end cannot use the certificate; the one before stays",
-        );
-      });
+    for (const { now, life } of this.#places) {
+      now.config = { ...config, port: now.config.port };
+      life.line.tell("settings", postedConfig(now.config));
+    }
   }
 
   /** See ShardFollowers. */
@@ -113,7 +114,7 @@ export class FrontEnds implements HttpListener {
 
   /** See ShardFollowers. */
   began(shard: number): void {
-    for (const { life } of this.#places) this.#connect(life, shard);
+    for (const place of this.#places) this.#connect(place, shard);
   }
 
   /** What front-ends have counted, those that have ended too. One that does not answer in time counts as it did the last time. */
@@ -134,17 +135,25 @@ export class FrontEnds implements HttpListener {
     await this.#askAll((life) => life.line.ask("flushLog", null));
   }
 
-  stopAccepting(): void {
-    this.#isEnding = true;
-    for (const { life } of this.#places) life.line.tell("stopAccepting", null);
-  }
-
   /** Resolves when the requests inside are answered, or after so many milliseconds. */
   async drain(ms: number): Promise<void> {
     await this.#askAll((life) => life.line.ask("drain", ms));
   }
 
-  async close(): Promise<void> {
+  #useCertificate(now: Present, pair: CertificatePair): void {
+    now.certificate = pair;
+    for (const { life } of this.#places)
+      life.line.ask("certificate", pair).catch((error: unknown) => {
+        this.#log.error({ err: error }, "a front-end cannot use the certificate; the one before stays");
+      });
+  }
+
+  #stopAccepting(): void {
+    this.#isEnding = true;
+    for (const { life } of this.#places) life.line.tell("stopAccepting", null);
+  }
+
+  async #close(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#watch);
     await Promise.all(this.#places.map(({ life }) => this.#end(life)));
@@ -162,54 +171,53 @@ export class FrontEnds implements HttpListener {
     );
   }
 
-  #begin(place: Place): Place {
-    const { dataOf, answersOf, handler, exchanges, pulse, shards } = this.#options;
-    place.hasBeaten = false;
-    place.stillLooks = 0;
-    place.beatsSeen = pulse.beats(place.number);
+  #begin(begun: Omit<Place, "life"> & Partial<Place>): Place {
+    const { now, number } = begun;
+    const { dataOf, config, certificate, answersOf, handler, exchanges, pulse } = now;
     const life = new FrontEndLife({
       data: {
-        ...dataOf(place.number),
-        config: postedConfig(this.#config),
-        certificate: this.#certificate,
+        ...dataOf(number),
+        config: postedConfig(config),
+        certificate,
         leftToShards: [...this.#leftToShards],
       },
-      answers: answersOf(place.number),
+      answers: answersOf(number),
       handler,
       exchanges,
       onEnd: () => void this.#replace(place),
     });
-    place.life = life;
-    for (let shard = 0; shard < shards; shard++) this.#connect(life, shard);
+    const fresh = { life, beatsSeen: pulse.beats(number), hasBeaten: false, stillLooks: 0 };
+    const place: Place = Object.assign(begun, fresh);
+    for (let shard = 0; shard < now.shards; shard++) this.#connect(place, shard);
     if (this.#serves) life.line.tell("serve", null);
     return place;
   }
 
-  #connect(life: FrontEndLife, shard: number): void {
-    const connected = this.#options.connect(shard);
+  #connect({ life, now }: Place, shard: number): void {
+    const connected = now.connect(shard);
     if (connected === null) return; // `began` follows
     const { reads, memories } = connected.ports;
-    life.line.tell("shardBegan", connected, [reads, memories]);
+    life.line.tell("shardBegan", { shard, ...connected }, [reads, memories]);
   }
 
   async #replace(place: Place): Promise<void> {
-    this.#options.pulse.reads(place.number, null);
-    this.#options.clear(place.number);
+    place.now.pulse.reads(place.number, null);
+    place.now.clear(place.number);
     this.#told.ended(place.number);
     if (this.#isEnding) return;
-    this.#options.log.warn(
+    this.#log.warn(
       { frontEnd: place.number },
       "the thread of a front-end ended unexpectedly; starting another one",
     );
     await sleep(RESTART_PAUSE_MS, undefined, { ref: false });
     if (this.#isEnding) return;
     await this.#begin(place).life.listening.catch(() => undefined); // then it ends again
-    if (!place.life.ended) this.#options.log.info({ frontEnd: place.number }, "a front-end is back");
+    if (!place.life.ended) this.#log.info({ frontEnd: place.number }, "a front-end is back");
   }
 
   async #look(): Promise<void> {
     for (const place of this.#places) {
-      const beats = this.#options.pulse.beats(place.number);
+      const beats = place.now.pulse.beats(place.number);
       const beaten = beats !== place.beatsSeen;
       place.beatsSeen = beats;
       if (beaten) place.hasBeaten = true;
@@ -221,9 +229,9 @@ export class FrontEnds implements HttpListener {
   }
 
   /** What it read at that moment is left to the shards, which know how to find the query that did it. */
-  async #endHanging({ number, life }: Place): Promise<void> {
-    const { pulse, limits, log } = this.#options;
-    const uid = pulse.reading(number);
+  async #endHanging({ number, now, life }: Place): Promise<void> {
+    const [limits, log] = [this.#limits, this.#log];
+    const uid = now.pulse.reading(number);
     log.error(
       { frontEnd: number, uid, hangMsMax: limits.shardHangMsMax },
       "a front-end hangs; ending its thread",
@@ -248,7 +256,7 @@ export class FrontEnds implements HttpListener {
     const isLate = await Promise.race([life.gone.then(() => false), timeout]);
     late.abort();
     if (!isLate) return;
-    this.#options.log.error("the thread of a front-end does not end by itself");
+    this.#log.error("the thread of a front-end does not end by itself");
     await life.terminate();
   }
 }

@@ -8,14 +8,6 @@ export type Calls = Record<string, (argument: never) => unknown>;
 type Argument<T extends Calls, K extends keyof T> = Parameters<T[K]>[0];
 type Result<T extends Calls, K extends keyof T> = Awaited<ReturnType<T[K]>>;
 
-/** A result whose parts move to the other thread. */
-export class Moved<T> {
-  constructor(
-    readonly value: T,
-    readonly parts: readonly TransferListItem[],
-  ) {}
-}
-
 /** An error on its way to another thread. */
 export interface CarriedError {
   readonly message: string;
@@ -98,8 +90,7 @@ export class ThreadLine<Theirs extends Calls> {
   async #answer(id: number, name: string, argument: unknown): Promise<void> {
     try {
       const result = await this.#call(name, argument);
-      if (result instanceof Moved) this.#post({ kind: "answer", id, result: result.value }, result.parts);
-      else this.#post({ kind: "answer", id, result }, []);
+      this.#post({ kind: "answer", id, result }, []);
     } catch (error) {
       this.#post({ kind: "refusal", id, error: carried(error) }, []);
     }

@@ -15,7 +15,7 @@ import type { OwnerAnswers } from "./front-end-life.js";
 import { errorOf } from "./line.js";
 
 export interface OwnerParts {
-  readonly catalog: Pick<Catalog, "state">;
+  readonly catalog: Catalog;
   readonly cluster: Pick<Cluster, "indexes" | "lines">;
   readonly lifecycle: Pick<Lifecycle, "checkOpen">;
   readonly popularLogs: PopularLogs;

@@ -9,8 +9,8 @@ interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
   readonly listener: { useCertificate(pair: CertificatePair): void };
-  /** Other threads with settings of their own; null: there are none. */
-  readonly frontEnds: { settings(config: Config): void } | null;
+  /** Other threads with settings of their own. */
+  readonly frontEnds: { settings(config: Config): void };
   readonly log: Logger;
 }
 
@@ -19,7 +19,7 @@ export function reload({ config, settings, listener, frontEnds, log }: Reloading
   try {
     const changed = read();
     const restart = settings.take(changed);
-    frontEnds?.settings(changed);
+    frontEnds.settings(changed);
     log.info("the configuration was read again");
     if (restart.length > 0) log.warn({ members: restart }, "changed settings wait for a restart");
   } catch (error) {

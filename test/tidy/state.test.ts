@@ -28,6 +28,16 @@ const KEPT_ENGINE_STATE = [
   ),
 ].map((name) => `engine-wasm/assembly/${name}`);
 
+/** The watch over threads, and what a thread of its own shows it. */
+const WATCHES = [
+  "server/threads/shard-pool.ts",
+  "server/frontends/front-ends.ts",
+  "server/frontends/thread/front-end-worker.ts",
+];
+
+/** Each puts the parts of one thread together. */
+const MAKERS = ["server/main.ts", "server/thread-counts.ts", "server/frontends/thread/front-end.ts"];
+
 /** Parts of which main.ts makes one and hands it down; what threads count together it makes in thread-counts.ts. */
 const MADE_BY_MAIN = [
   "Lifecycle",
@@ -100,16 +110,16 @@ describe("state", () => {
   test("changes again and again only in jobs, and in the watch over threads, which outlives them", () => {
     const wrong = product
       .filter(({ path }) => path.startsWith("server/") && path !== "server/jobs/jobs.ts")
-      .filter(({ path }) => path !== "server/threads/shard-pool.ts")
+      .filter(({ path }) => !WATCHES.includes(path))
       .flatMap((source) => linesMatching(source, /\bsetInterval\(/));
     expectNone(wrong, "Nobody would stop it, wait for it or log its failure.");
   });
 
-  test("is made by main.ts alone", () => {
+  test("is made by main.ts alone, and by front-end.ts for a thread of its own", () => {
     const making = new RegExp(`\\bnew (${MADE_BY_MAIN.join("|")})\\(`);
     const wrong = product
       .filter(({ path }) => path.startsWith("server/"))
-      .filter(({ path }) => path !== "server/main.ts" && path !== "server/thread-counts.ts")
+      .filter(({ path }) => !MAKERS.includes(path))
       .flatMap((source) => linesMatching(source, making));
     expectNone(wrong, "A second one beside the first would count and remember something else.");
   });

@@ -45,7 +45,7 @@ const ROOM_FILES_MAX = 16;
 /** What one room must not know although no circle would show it: the reason stands beside it. */
 const SHUT_DOORS: { from: RegExp; to: RegExp; why: string }[] = [
   {
-    from: /^server\/(?!http\/|cli\/|main\.ts|thread-counts\.ts)/,
+    from: /^server\/(?!http\/|cli\/|frontends\/|main\.ts|start\/listener\.ts|thread-counts\.ts)/,
     to: /^server\/(http|cli)\/|^server\/main\.ts/,
     why: "what answers a request does not know how it arrived",
   },

@@ -1,8 +1,8 @@
 // Limits and counts that hold for all front-ends together.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Client, oneForEach } from "../world/front-end-clients.js";
 import { expectStatus, TestServer } from "../world/harness.js";
 import { readPrometheusText } from "../world/prometheus-text.js";
+import { type Client, oneForEach } from "./front-end-clients.js";
 
 const FRONT_ENDS = 3;
 const QUERY = "/v1/indexes/shop/query";

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { oneForEach } from "../world/front-end-clients.js";
 import { eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
 import { readPrometheusText } from "../world/prometheus-text.js";
+import { oneForEach } from "./front-end-clients.js";
 
 const QUERY = "/v1/indexes/shop/query";
 const SCHEMA = {
@@ -26,7 +26,7 @@ async function answeredLocally(server: TestServer): Promise<number> {
 
 describe.each([1, 2])("with %i shards", (shards) => {
   test("a front-end that hangs in a read is replaced, and the shards answer what it could not", async () => {
-    const hang = join(import.meta.dirname, "../faults/front-end-hang.mjs");
+    const hang = join(import.meta.dirname, "front-end-hang.mjs");
     const server = await TestServer.start({
       shards,
       frontEnds: 2,

@@ -2,8 +2,8 @@
 // that of a register: a read gives what the last write before it wrote, or one that was under way, and never less than a
 // read before it gave.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Client, oneForEach, type Seen } from "../world/front-end-clients.js";
 import { expectStatus, TestServer } from "../world/harness.js";
+import { type Client, oneForEach, type Seen } from "./front-end-clients.js";
 
 function foundOf({ status, json }: Seen): number {
   expect([status, json]).toEqual([200, expect.anything()]);

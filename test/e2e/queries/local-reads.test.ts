@@ -29,6 +29,8 @@ function documentOf(number: number, writes: number): object {
 
 /** Reads are done locally however busy the machine is. */
 const PATIENT = { localReadMsMax: 10_000 };
+/** Indexes are unloaded soon, too. */
+const RESTLESS = { ...PATIENT, indexIdleMsMax: 400 };
 
 async function makeIndex(server: TestServer): Promise<void> {
   const documents = Array.from({ length: DOCUMENTS }, (_, number) => documentOf(number, 0));
@@ -132,11 +134,8 @@ describe.each([1, 3])("with %i shards", (shards) => {
     "a trap goes to the shards, where the query is refused in the end; the others are answered",
     async () => {
       const preload = join(import.meta.dirname, "../faults/shard-poison.mjs");
-      const server = await TestServer.start({
-        shards,
-        env: { NODE_OPTIONS: `--import=${preload}` },
-        config: { limits: PATIENT },
-      });
+      const env = { NODE_OPTIONS: `--import=${preload}` };
+      const server = await TestServer.start({ shards, env, config: { limits: PATIENT } });
       try {
         await makeIndex(server);
         await readLocally(server);
@@ -161,11 +160,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
-    const server = await TestServer.start({
-      shards,
-      env,
-      config: { limits: { ...PATIENT, indexIdleMsMax: 400 } },
-    });
+    const server = await TestServer.start({ shards, env, config: { limits: RESTLESS } });
     const expectFound = async (number: number, found: number): Promise<void> => {
       const reply = await server.query("shop", { q: "lamp", filter_by: `number:${number}` });
       expectStatus(reply, 200);

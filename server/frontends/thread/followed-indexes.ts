@@ -1,14 +1,14 @@
 // The indexes that a front-end reads. It asks the owner where one stands when it first needs it, and once more when one is not loaded;
 // all that it has to know and to tell later stands in memory that both see.
-import type { CatalogState } from "../catalog/state.js";
-import { SkeinError } from "../errors.js";
-import { HeldGenerations } from "../reads/held-generations.js";
-import { IndexStanding } from "../reads/index-standing.js";
-import { type Memories, ReadIndex } from "../reads/read-index.js";
-import type { IndexUse, ReadIndexes } from "../reads/reads.js";
+import type { CatalogState } from "../../catalog/state.js";
+import { SkeinError } from "../../errors.js";
+import { HeldGenerations } from "../../reads/held-generations.js";
+import { IndexStanding } from "../../reads/index-standing.js";
+import { type Memories, ReadIndex } from "../../reads/read-index.js";
+import type { IndexUse, ReadIndexes } from "../../reads/reads.js";
+import type { ThreadLine } from "../line.js";
+import type { OwnerCalls } from "../messages.js";
 import type { FollowedCatalog } from "./followed-catalog.js";
-import type { ThreadLine } from "./line.js";
-import type { OwnerCalls } from "./messages.js";
 
 interface FollowedIndexesOptions {
   readonly place: number;

@@ -1,11 +1,11 @@
 // The catalog at a start: opened, or why it cannot be in one line, and with the tenant that every server has.
 import { join } from "node:path";
-import { EnvelopeError, OtherVersionError } from "../shards/storage/envelope.js";
-import { StoreDamagedError, StoreLockedError } from "../shards/storage/store.js";
-import { finishRestore } from "./backups/restore.js";
-import { Catalog } from "./catalog/catalog.js";
-import { ConfigError } from "./config.js";
-import { DEFAULT_TENANT } from "./tenants/principal.js";
+import { EnvelopeError, OtherVersionError } from "../../shards/storage/envelope.js";
+import { StoreDamagedError, StoreLockedError } from "../../shards/storage/store.js";
+import { finishRestore } from "../backups/restore.js";
+import { Catalog } from "../catalog/catalog.js";
+import { ConfigError } from "../config.js";
+import { DEFAULT_TENANT } from "../tenants/principal.js";
 
 /** Finishes a restore first that was cut short. Throws ConfigError. */
 export async function openCatalog(dataDir: string): Promise<Catalog> {

@@ -1,6 +1,6 @@
 // Clients that know which front-end answers them.
 import { Agent, request } from "node:http";
-import { ADMIN_KEY, type TestServer } from "./harness.js";
+import { ADMIN_KEY, type TestServer } from "../world/harness.js";
 
 const PROBE = {
   fields: [

@@ -1,18 +1,21 @@
 // The entry of a front-end's thread: starts the front-end of workerData and shows that the thread lives. No logic.
 import { workerData } from "node:worker_threads";
-import { collectWhenIdle } from "../../engine-wasm/host/instance/discards.js";
+import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js";
+import type { FrontEndData } from "../messages.js";
+import { Pulse } from "../pulse.js";
 import { startFrontEnd } from "./front-end.js";
-import type { FrontEndData } from "./messages.js";
-import { Pulse } from "./pulse.js";
 
 const BEAT_MS = 250;
 
 const data = workerData as FrontEndData;
-const pulse = new Pulse(data.places, data.shared.pulse);
-setInterval(() => pulse.beat(data.place), BEAT_MS).unref();
+showLife(new Pulse(data.places, data.shared.pulse));
 collectWhenIdle();
 
 const frontEnd = await startFrontEnd(data, () => void end(0));
+
+function showLife(pulse: Pulse): void {
+  setInterval(() => pulse.beat(data.place), BEAT_MS).unref();
+}
 
 /** A thread must not end with sockets of uWebSockets.js open: that would end the process. */
 async function end(code: number): Promise<void> {

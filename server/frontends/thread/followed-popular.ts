@@ -1,10 +1,10 @@
 // What is popular in the indexes, as the owner tells it. Searches use what is known; what is old is asked for again beside them.
-import type { IndexRecord } from "../catalog/types.js";
-import type { Logger } from "../log.js";
-import { NOTHING_POPULAR } from "../popularity/popularity.js";
-import type { Popular } from "../reports/popular.js";
-import type { ThreadLine } from "./line.js";
-import type { OwnerCalls } from "./messages.js";
+import type { IndexRecord } from "../../catalog/types.js";
+import type { Logger } from "../../log.js";
+import { NOTHING_POPULAR } from "../../popularity/popularity.js";
+import type { Popular } from "../../reports/popular.js";
+import type { ThreadLine } from "../line.js";
+import type { OwnerCalls } from "../messages.js";
 
 /** The owner is asked again after so long, if the index is searched. */
 const AGE_MS = 2_000;

@@ -1,13 +1,13 @@
 // How reads of a front-end reach the shards: by its own lines, or through the owner while some read is suspected of ending a
 // shard (quarantine.ts). The owner hears of each read that was inside at an end.
-import type { Subject } from "../threads/quarantine.js";
-import type { ReadSender } from "../threads/read-calls.js";
-import type { ReadGate } from "../threads/read-gate.js";
-import { ShardEndedError } from "../threads/shard-errors.js";
-import type { Message } from "../threads/shard-pool.js";
+import type { Subject } from "../../threads/quarantine.js";
+import type { ReadSender } from "../../threads/read-calls.js";
+import type { ReadGate } from "../../threads/read-gate.js";
+import { ShardEndedError } from "../../threads/shard-errors.js";
+import type { Message } from "../../threads/shard-pool.js";
+import { carried, type ThreadLine } from "../line.js";
+import type { OwnerCalls } from "../messages.js";
 import type { FollowedShards } from "./followed-shards.js";
-import { carried, type ThreadLine } from "./line.js";
-import type { OwnerCalls } from "./messages.js";
 
 export class FollowedReads implements ReadSender {
   readonly #shards: FollowedShards;

@@ -1,5 +1,5 @@
 // The catalog as a front-end has it: a copy of the owner's state that follows each of its changes.
-import { apply, type CatalogState, type Command } from "../catalog/state.js";
+import { apply, type CatalogState, type Command } from "../../catalog/state.js";
 
 export class FollowedCatalog {
   /** What is damaged is known from the start. */

@@ -1,15 +1,15 @@
 // The shards' databases before somebody is served: how many there are, whether all are there, and the move to another number.
 import { join } from "node:path";
-import { SHARD_DAMAGED, ShardError } from "../shards/protocol/errors.js";
-import { hasDatabase } from "../shards/storage/level-reader/level-files.js";
-import type { Catalog } from "./catalog/catalog.js";
-import { isMade } from "./catalog/types.js";
-import { type Cluster, type ClusterOptions, startCluster } from "./cluster/cluster.js";
-import { type Config, ConfigError, defaultShards } from "./config.js";
-import { fault } from "./fault.js";
-import type { Logger } from "./log.js";
-import { discardNew, finishFlip } from "./reshard/folders.js";
-import { redistribute } from "./reshard/redistribute.js";
+import { SHARD_DAMAGED, ShardError } from "../../shards/protocol/errors.js";
+import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
+import type { Catalog } from "../catalog/catalog.js";
+import { isMade } from "../catalog/types.js";
+import { type Cluster, type ClusterOptions, startCluster } from "../cluster/cluster.js";
+import { type Config, ConfigError, defaultShards } from "../config.js";
+import { fault } from "../fault.js";
+import type { Logger } from "../log.js";
+import { discardNew, finishFlip } from "../reshard/folders.js";
+import { redistribute } from "../reshard/redistribute.js";
 
 /** A shard's database that is gone would come back empty, without its documents. */
 export function checkShardDatabases(dataDir: string, catalog: Catalog): void {

@@ -1,10 +1,10 @@
 // Requests that the owner answers, as a front-end carries them: the body goes to the owner no faster than it is taken there, and a streamed
 // reply comes no faster than the client takes it. Knows nothing of routes.
-import { discardBuffer } from "../../engine-wasm/host/instance/discards.js";
-import type { HttpReply, HttpRequest } from "../http/port.js";
-import { READ_HEADERS } from "../http/port.js";
-import { carried, type ThreadLine } from "./line.js";
-import type { FrontEndCalls, OwnerCalls } from "./messages.js";
+import { discardBuffer } from "../../../engine-wasm/host/instance/discards.js";
+import type { HttpReply, HttpRequest } from "../../http/port.js";
+import { READ_HEADERS } from "../../http/port.js";
+import { carried, type ThreadLine } from "../line.js";
+import type { FrontEndCalls, OwnerCalls } from "../messages.js";
 
 /** Bytes of a body that may be on their way to the owner. */
 const BODY_WINDOW_BYTES = 1024 * 1024;

@@ -1,13 +1,13 @@
 // The shards as a front-end reads them: by lines of its own to the thread of each, which the owner makes anew when that thread is
 // restarted. Reads wait meanwhile as long as a search may.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
-import type { ShardPorts } from "../../shards/protocol/memory-line.js";
-import { SkeinError } from "../errors.js";
-import type { Limits } from "../limits.js";
-import { BorrowedMemories, type ReaderOf } from "../threads/borrowed-memories.js";
-import { ReadLine } from "../threads/read-line.js";
-import { ShardEndedError } from "../threads/shard-errors.js";
+import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
+import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
+import { SkeinError } from "../../errors.js";
+import type { Limits } from "../../limits.js";
+import { BorrowedMemories, type ReaderOf } from "../../threads/borrowed-memories.js";
+import { ReadLine } from "../../threads/read-line.js";
+import { ShardEndedError } from "../../threads/shard-errors.js";
 
 type ShardLimits = Pick<Limits, "searchMsMax" | "shardQueueRequestsMax">;
 

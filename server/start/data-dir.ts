@@ -1,0 +1,53 @@
+// The data directory before anything in it is opened: made, locked, and closed to other users.
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { ConfigError } from "../config.js";
+import { DataDirLockedError, lockDataDir } from "../data-dir/data-lock.js";
+import { takeFromOthers } from "../data-dir/private-files.js";
+import type { Logger } from "../log.js";
+
+/** Resolves with what gives the directory back. Throws ConfigError when it cannot be made, or another process has it. */
+export async function takeDataDir(dataDir: string, log: Logger): Promise<() => Promise<void>> {
+  const unlock = await lock(dataDir);
+  closeToOthers(dataDir, log);
+  return unlock;
+}
+
+async function lock(dataDir: string): Promise<() => Promise<void>> {
+  try {
+    makeDirectory(dataDir);
+  } catch (error) {
+    throw new ConfigError(
+      `the data directory ${dataDir} cannot be made (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+  try {
+    return await lockDataDir(dataDir, "server");
+  } catch (error) {
+    if (error instanceof DataDirLockedError) throw new ConfigError(error.message);
+    throw error;
+  }
+}
+
+/** A directory of somebody else (a volume of a container) stays as it is. */
+function closeToOthers(dataDir: string, log: Logger): void {
+  try {
+    takeFromOthers(dataDir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    log.warn({ dataDir, code }, "the data directory cannot be closed to other users");
+  }
+}
+
+/** With its parents. Node's own recursive mkdir never returns where the system says that an existing parent does not exist (/proc). */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && !existsSync(dirname(path))) {
+      makeDirectory(dirname(path));
+      mkdirSync(path);
+    } else if (code !== "EEXIST" || !statSync(path).isDirectory()) throw error;
+  }
+}
