@@ -27,7 +27,6 @@ import { decodeUnseen, encodeCountUnseenReply } from "./protocol/unseen.js";
 import {
   decodeEmbed,
   decodeModel,
-  decodeNearestRequest,
   decodePending,
   decodePutVectors,
   decodeSample,
@@ -140,7 +139,7 @@ function answerRead(
       return on(request.uid, (index) => encodeOk(index.company(request)));
     }
     case Op.NEAREST: {
-      const request = decodeNearestRequest(reader);
+      const request = decodeProgram(reader);
       return on(request.uid, (index) => encodeOk(index.nearest(request)));
     }
     case Op.SIMILARITIES: {

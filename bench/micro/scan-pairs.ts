@@ -4,6 +4,7 @@
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { encodeNearest } from "../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import { Random } from "../random.js";
 import {
@@ -45,8 +46,8 @@ function scanning(fixture: () => CodedRows, percent: number): Pair {
   return {
     name: `nearest ${WANTED} of ${ROWS.toLocaleString("en")} codes${among}`,
     kernel: () => {
-      const { engine, snapshot, codes } = fixture();
-      const { seqs } = decodeNearestResult(engine.nearest(snapshot, [codes], query, WANTED, program));
+      const { engine, snapshot } = fixture();
+      const { seqs } = decodeNearestResult(engine.nearest(snapshot, encodeNearest(query, WANTED, program)));
       return seqs.reduce((sum, seq) => sum + seq, 0);
     },
     naive: () => {

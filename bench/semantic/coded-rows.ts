@@ -10,7 +10,6 @@ import { Random } from "../random.js";
 export interface CodedRows {
   readonly engine: Engine;
   readonly snapshot: number;
-  readonly codes: number;
   /** What the codes take of memory. */
   readonly codesBytes: number;
   /** The codes of all rows. */
@@ -28,7 +27,6 @@ export function codedRows(engine: Engine, workbench: Workbench, rows: number): C
   }));
   const fields = [{ slot: SLOT_SHARE, name: "share", type: TYPE_INT32, flags: FLAG_INDEX, language: 0 }];
   const { segment } = workbench.build({ fields, analysis: PLAIN_ANALYSIS }, documents);
-  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment!), live: 0 }]);
   const random = new Random(2);
   const words = Uint32Array.from({ length: rows * CODE_WORDS }, () => random.next() * 2 ** 32);
   const empty = engine.newCodes(rows);
@@ -37,7 +35,9 @@ export function codedRows(engine: Engine, workbench: Workbench, rows: number): C
   const first = region.length - words.byteLength;
   for (let row = 0; row < rows; row++) region[8 + (row >> 3)]! |= 1 << (row & 7);
   region.set(new Uint8Array(words.buffer), first);
-  return { engine, snapshot, codes: engine.attachCodes(region), codesBytes: region.length, words };
+  const codes = engine.attachCodes(region);
+  const snapshot = engine.setSnapshot([{ segment: engine.attach(segment!), live: 0, codes }]);
+  return { engine, snapshot, codesBytes: region.length, words };
 }
 
 /** The `share` of each row. */

@@ -6,6 +6,7 @@ import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { loadEngine } from "../../engine-wasm/host/instance/engine-files.js";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
+import { encodeNearest } from "../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import { trainModel } from "../../engine-wasm/host/vectors/trainer.js";
 import { LevelStore } from "../../shards/storage/level-store.js";
@@ -32,7 +33,7 @@ const MIB = 2 ** 20;
 /** A scan of so many codes, whole and of a part of them. */
 export async function scans(rows: number, milliseconds: number): Promise<string[]> {
   const module = await loadEngine("release");
-  const { engine, snapshot, codes, codesBytes } = codedRows(module.engine(), module.workbench(), rows);
+  const { engine, snapshot, codesBytes } = codedRows(module.engine(), module.workbench(), rows);
   const random = new Random(3);
   const queries = Array.from({ length: 16 }, () => randomVector(random));
   const lines = [`| codes of ${count(rows)} rows | ${(codesBytes / rows).toFixed(1)} bytes a row |`];
@@ -41,7 +42,7 @@ export async function scans(rows: number, milliseconds: number): Promise<string[
     let asked = 0;
     const scan = (): void => {
       const query = queries[asked++ % queries.length]!;
-      decodeNearestResult(engine.nearest(snapshot, [codes], query, WANTED, program));
+      decodeNearestResult(engine.nearest(snapshot, encodeNearest(query, WANTED, program)));
     };
     lines.push(
       `| nearest ${count(WANTED)} of ${count(rows)} rows, filter of ${percent} % | ${cells(timed(scan, milliseconds))} |`,

@@ -89,15 +89,15 @@ export const TERM_TEXT = 0x20; // first byte of the terms that are tokens of a t
 export const TERM_LANGUAGE = 0x20;
 export const LANGUAGE_NUMBER_MAX = 0x5f; // 0: the field has no language
 
-// --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live, u32 summary}. live = 0: all rows
-// live, else -> u64 bitset. summary = 0: none, else -> what `summarise` made.
+// --- Snapshot: what a query reads. u32 count, then count x {u32 segment, u32 live, u32 summary, u32 codes}. live = 0: all rows
+// live, else -> u64 bitset. summary = 0: none, else -> what `summarise` made. codes = 0: no row has a code that may be compared.
 export const SNAP_COUNT = 0;
 export const SNAP_ENTRIES = 4;
-export const SNAP_ENTRY_BYTES = 12;
-export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries
+export const SNAP_ENTRY_BYTES = 16;
+export const MERGE_ENTRY_BYTES = 8; // the inputs of a merge come like a snapshot, without summaries and codes
 
 // --- Programs and results start with these.
-export const PROGRAM_VERSION = 5;
+export const PROGRAM_VERSION = 6;
 export const PROGRAM_EXPAND = 1;
 export const PROGRAM_SEARCH = 2;
 export const PROGRAM_NEAREST = 3;

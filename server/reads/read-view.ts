@@ -6,6 +6,7 @@ import { type ExpandProgram, encodeExpand } from "../../engine-wasm/host/program
 import { decodeExpandResult, type ExpandResult } from "../../engine-wasm/host/programs/expand-result.js";
 import { encodeExplain } from "../../engine-wasm/host/programs/explain-program.js";
 import { decodeExplainResult, type ExplainedRow } from "../../engine-wasm/host/programs/explain-result.js";
+import { encodeNearest } from "../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult, type NearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import { encodeSearch, type SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import {
@@ -34,6 +35,7 @@ import {
   encodeCompanyRequest,
   encodeExpandRequest,
   encodeExplainRequest,
+  encodeNearestRequest,
   encodeSearchRequest,
   type ProgramRequest,
 } from "../../shards/protocol/program.js";
@@ -42,7 +44,6 @@ import {
   decodeSimilaritiesReply,
   type EmbedReply,
   encodeEmbed,
-  encodeNearestRequest,
   encodeSimilarities,
   type WeightedTerm,
 } from "../../shards/protocol/vectors.js";
@@ -248,9 +249,11 @@ export class ReadView {
    * similar first.
    */
   nearest(program: SearchProgram, query: Float32Array, wanted: number): Promise<NearestResult[]> {
-    return this.#askAll(
-      encodeNearestRequest({ ...this.#request(encodeSearch(program)), query, wanted }),
-      (reply) => decodeNearestResult(decodeResult(reply)),
+    return this.#answers(
+      "nearest",
+      encodeNearest(query, wanted, encodeSearch(program)),
+      encodeNearestRequest,
+      decodeNearestResult,
       this.#subject("nearest", [program, wanted]),
     );
   }

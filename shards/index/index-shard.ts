@@ -14,7 +14,6 @@ import type { UnseenRequest } from "../protocol/unseen.js";
 import type {
   EmbedReply,
   EmbedRequest,
-  NearestRequest,
   NumberedModel,
   PendingDocument,
   PendingRequest,
@@ -200,7 +199,7 @@ export class IndexShard {
     return reply instanceof Promise ? reply.then(mending) : mending(reply);
   }
 
-  nearest(request: NearestRequest): Uint8Array {
+  nearest(request: ProgramRequest): Uint8Array {
     this.seen(request.oldestGeneration);
     const result = this.#reader.nearest(request);
     this.#maintenance.answered();

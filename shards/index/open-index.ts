@@ -71,7 +71,9 @@ export async function openIndex(
     maxSeq: manifest.maxSeq,
     nextSegment: manifest.nextSegment,
     deleted,
-    snapshots: new Snapshots(engine, manifest.generation, entries, manifest.maxSeq),
+    snapshots: new Snapshots(engine, manifest.generation, entries, manifest.maxSeq, (segment) =>
+      vectors.comparableCodes(segment),
+    ),
     dead,
     vectors,
   });
@@ -110,6 +112,7 @@ async function create(
   await home.store.batch([putSchema(uid, schema), { type: "put", key: manifestKey(uid), value }], {
     sync: home.sync,
   });
+  const vectors = await IndexVectors.open(uid, home, engine, policy);
   return new ShardIndexState({
     uid,
     home,
@@ -119,9 +122,9 @@ async function create(
     maxSeq: 0,
     nextSegment: 1,
     deleted: new Map(),
-    snapshots: new Snapshots(engine, 0, [], 0),
+    snapshots: new Snapshots(engine, 0, [], 0, (segment) => vectors.comparableCodes(segment)),
     dead: new DeadDocuments(),
-    vectors: await IndexVectors.open(uid, home, engine, policy),
+    vectors,
   });
 }
 

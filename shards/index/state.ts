@@ -19,6 +19,7 @@ import type { Store, StoreOp } from "../storage/store.js";
 import type { IndexVectors } from "../vectors/index-vectors.js";
 import type { VectorsHome } from "../vectors/vectors-home.js";
 import type { Builder } from "./builder.js";
+import { mustSucceed } from "./must-succeed.js";
 
 /** What an index gets from its shard. */
 export interface IndexHome extends VectorsHome {
@@ -91,6 +92,12 @@ export class ShardIndexState {
     this.snapshots = parts.snapshots;
     this.dead = parts.dead;
     this.vectors = parts.vectors;
+    this.vectors.onSpace = () => this.showCodes();
+  }
+
+  /** To be called when segments have other codes. */
+  showCodes(): void {
+    mustSucceed(() => this.snapshots.showCodes());
   }
 
   /** The entries of the newest snapshot. */

@@ -1,4 +1,4 @@
-// EXPAND, COMPANY, SEARCH, EXPLAIN, DELETE_WHERE: an engine program for one index and generation. The programs and the
+// EXPAND, COMPANY, SEARCH, EXPLAIN, NEAREST, DELETE_WHERE: an engine program for one index and generation. The programs and the
 // results of all but the last are the engine's bytes, passed through untouched.
 //   request  u8 op, u32 uid, f64 generation, f64 oldestGeneration, f64 deadline, program
 //   reply    u8 0, result bytes          DELETE_WHERE: u8 0, f64 deleted, f64 liveDocs
@@ -14,7 +14,7 @@ export interface ProgramRequest {
   oldestGeneration: number;
   /** Date.now() after which nobody wants the answer any more; 0 or left out: none. Reads only. */
   deadline?: number;
-  /** EXPAND, COMPANY or SEARCH program, or EXPLAIN question. For DELETE_WHERE a SEARCH program: it deletes the rows that this returns. */
+  /** EXPAND, COMPANY or SEARCH program, or EXPLAIN or NEAREST question. For DELETE_WHERE a SEARCH program: it deletes the rows that this returns. */
   program: Uint8Array;
 }
 
@@ -55,6 +55,10 @@ export function encodeExplainRequest(request: ProgramRequest): Uint8Array<ArrayB
   return encode(Op.EXPLAIN, request);
 }
 
+export function encodeNearestRequest(request: ProgramRequest): Uint8Array<ArrayBuffer> {
+  return encode(Op.NEAREST, request);
+}
+
 export function encodeDeleteWhere(request: ProgramRequest): Uint8Array<ArrayBuffer> {
   return encode(Op.DELETE_WHERE, request);
 }
@@ -70,7 +74,7 @@ export function decodeProgram(reader: MessageReader): ProgramRequest {
   };
 }
 
-/** The engine's result bytes of EXPAND, COMPANY, SEARCH or EXPLAIN, a view into the reply. */
+/** The engine's result bytes of EXPAND, COMPANY, SEARCH, EXPLAIN or NEAREST, a view into the reply. */
 export function decodeResult(reply: Uint8Array): Uint8Array {
   return openReply(reply).rest();
 }

@@ -5,7 +5,6 @@
 //     a model: u32 number, u32 since, u32 documents, u32 fields, u32 trained at, u32 took ms, its bytes
 //   EMBED        u8 op, u32 uid, u16 terms x {f32 weight, u16 + term}, u32 seqs x f64
 //                -> u8 0, u8 1, f32[512] (or u8 0 when no term is known), seqs x vector (scale 0: none)
-//   NEAREST      head of a program, u32 wanted, f32[512], search program -> u8 0, engine result
 //   SIMILARITIES u8 op, u32 uid, f32[512], u32 seqs x f64            -> u8 0, seqs x f32 (NaN: no vector)
 //   SAMPLE       u8 op, u32 uid, f64 generation, u32 limit           -> u8 0, u32 count x {u64 id hash, f64 seq}
 //   PENDING      u8 op, u32 uid, u32 limit, u32 bytesMax             -> u8 0, u32 count x {f64 seq, u32 + raw JSON}
@@ -14,7 +13,6 @@ import { VECTOR_BYTES, VECTOR_SIZE } from "../../engine-wasm/assembly/layout.js"
 import { type MessageReader, MessageWriter } from "./bytes.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "./errors.js";
 import { Op, REPLY_OK } from "./ops.js";
-import { type ProgramRequest, programHead } from "./program.js";
 import { openReply } from "./reply.js";
 
 export interface NumberedModel {
@@ -49,12 +47,6 @@ export interface EmbedReply {
   query: Float32Array | null;
   /** In the order of the seqs, VECTOR_BYTES each. */
   vectors: Uint8Array;
-}
-
-/** Which documents are nearest to a query; its program says which ones may be found. */
-export interface NearestRequest extends ProgramRequest {
-  wanted: number;
-  query: Float32Array;
 }
 
 export interface SimilaritiesRequest {
@@ -184,27 +176,6 @@ export function decodeEmbedReply(reply: Uint8Array): EmbedReply {
   const reader = openReply(reply);
   const query = reader.u8() === 0 ? null : readQuery(reader);
   return { query, vectors: reader.rest() };
-}
-
-export function encodeNearestRequest(request: NearestRequest): Uint8Array<ArrayBuffer> {
-  return programHead(Op.NEAREST, request, 4 + QUERY_BYTES + request.program.length)
-    .u32(request.wanted)
-    .bytes(queryBytes(request.query))
-    .bytes(request.program)
-    .finish();
-}
-
-/** Payload of NEAREST, after the op byte. The program is a view into the message. */
-export function decodeNearestRequest(reader: MessageReader): NearestRequest {
-  return {
-    uid: reader.u32(),
-    generation: reader.whole(),
-    oldestGeneration: reader.whole(),
-    deadline: reader.whole(),
-    wanted: reader.u32(),
-    query: readQuery(reader),
-    program: reader.rest(),
-  };
 }
 
 export function encodeSimilarities({ uid, query, seqs }: SimilaritiesRequest): Uint8Array<ArrayBuffer> {

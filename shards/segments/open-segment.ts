@@ -42,7 +42,7 @@ class Shared {
   }
 }
 
-/** The codes of a segment's rows. A row without one may get one later; snapshots share them even so. */
+/** The codes of a segment's rows. A row without one may get one later; snapshots, and readers of other threads, share them even so. */
 export class SegmentCodes extends Shared {
   /** What made the oldest of their vectors. */
   readonly origin: number;
@@ -79,7 +79,7 @@ export class OpenSegment extends Shared {
     return this.#codes;
   }
 
-  /** Holds these codes in the place of those before. */
+  /** Holds these codes in the place of those before. The caller has the snapshots of the segment show them. */
   replaceCodes(codes: SegmentCodes | null): void {
     codes?.take();
     this.#codes?.drop();
@@ -133,16 +133,22 @@ export function dropEntries(entries: readonly LiveSegment[]): void {
 }
 
 /**
- * Moves the engine to a fresh instance that holds only the segments and bitsets of these entries. The renewal may have
- * copied some of them already.
+ * Moves the engine to a fresh instance that holds only the segments and bitsets of these entries, their codes and these `codes`.
+ * The renewal may have copied some of them already.
  */
-export function renewEngine(engine: Engine, entries: Iterable<LiveSegment>, renewal?: Renewal): void {
+export function renewEngine(
+  engine: Engine,
+  entries: Iterable<LiveSegment>,
+  codes: Iterable<SegmentCodes | null>,
+  renewal?: Renewal,
+): void {
   const regions = new Set<Shared>();
   for (const { segment, live } of entries) {
     regions.add(segment);
     if (segment.codes !== null) regions.add(segment.codes);
     if (live !== null) regions.add(live);
   }
+  for (const one of codes) if (one !== null) regions.add(one);
   const moving = [...regions];
   for (const [i, address] of engine.renew(moving, renewal).entries()) moving[i]!.moved(address);
 }

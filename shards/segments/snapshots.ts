@@ -1,27 +1,53 @@
 // The snapshots of one index: what a read of a generation sees. A write adds one per generation, a merge replaces the
-// newest one, and a snapshot that no read can ask for any more is dropped.
+// newest one, and a snapshot that no read can ask for any more is dropped. Codes of vectors are no part of a generation: all
+// snapshots show those of now.
 //
 // Invariant: there is always at least one snapshot, and generations ascend.
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import type { Renewal } from "../../engine-wasm/host/instance/renewal.js";
-import { dropEntries, engineEntries, type LiveSegment, renewEngine, takeEntries } from "./open-segment.js";
+import {
+  dropEntries,
+  engineEntries,
+  type LiveSegment,
+  type OpenSegment,
+  renewEngine,
+  type SegmentCodes,
+  takeEntries,
+} from "./open-segment.js";
 
-export interface Snapshot {
+/** The codes of a segment that a query may be compared with now. */
+export type ComparableCodes = (segment: OpenSegment) => SegmentCodes | null;
+
+/** A snapshot in the engine's memory. */
+interface Placed {
+  /** The address of its region. It changes when the engine is renewed, and when the codes are others. */
+  address: number;
+  /** By entry. It holds them. */
+  codes: readonly (SegmentCodes | null)[];
+}
+
+export interface Snapshot extends Placed {
   readonly generation: number;
   /** Ascending by seq, without overlap. */
   readonly entries: readonly LiveSegment[];
-  /** The address of the engine's snapshot region. It changes when the engine is renewed. */
-  address: number;
   /** Largest seq that was committed when this was published. */
   readonly maxSeq: number;
 }
 
 export class Snapshots {
   readonly #engine: Engine;
+  readonly #codesOf: ComparableCodes;
   readonly #snapshots: Snapshot[] = [];
 
-  constructor(engine: Engine, generation: number, entries: LiveSegment[], maxSeq: number) {
+  constructor(
+    engine: Engine,
+    generation: number,
+    entries: readonly LiveSegment[],
+    maxSeq: number,
+    codesOf: ComparableCodes,
+  ) {
     this.#engine = engine;
+    this.#codesOf = codesOf;
     this.publish(generation, entries, maxSeq);
   }
 
@@ -50,10 +76,10 @@ export class Snapshots {
   /** Adds a snapshot; one of the same generation is replaced. Requires generation >= newest.generation. */
   publish(generation: number, entries: readonly LiveSegment[], maxSeq: number): void {
     takeEntries(entries);
-    const address = this.#engine.setSnapshot(engineEntries(entries));
+    const placed = this.#placed(entries);
     const isReplaced = this.#snapshots.length > 0 && this.newest.generation === generation;
     const replaced = isReplaced ? this.#snapshots.pop()! : null;
-    this.#snapshots.push({ generation, entries, address, maxSeq });
+    this.#snapshots.push({ generation, entries, maxSeq, ...placed });
     this.#show();
     if (replaced !== null) this.#drop(replaced);
   }
@@ -69,15 +95,26 @@ export class Snapshots {
     return true;
   }
 
+  /** To be called when a segment of a snapshot has other codes, or other codes may be compared. Throws EngineError("memory"). */
+  showCodes(): void {
+    const changed = this.#snapshots.filter(({ entries, codes }) =>
+      entries.some(({ segment }, i) => codes[i] !== this.#codesOf(segment)),
+    );
+    if (changed.length === 0 || !this.#engine.usable) return;
+    const before = changed.map(({ address, codes }) => ({ address, codes }));
+    for (const snapshot of changed) Object.assign(snapshot, this.#placed(snapshot.entries));
+    this.#show();
+    for (const placed of before) this.#remove(placed);
+  }
+
   /**
    * Renews the engine with all that the snapshots see. Requires that nobody else holds a segment, a bitset or an address
    * of the engine at this moment.
    */
   renewEngine(renewal?: Renewal): void {
-    renewEngine(this.#engine, this.entries, renewal);
-    for (const snapshot of this.#snapshots) {
-      snapshot.address = this.#engine.setSnapshot(engineEntries(snapshot.entries));
-    }
+    const codes = this.#snapshots.flatMap((snapshot) => snapshot.codes);
+    renewEngine(this.#engine, this.entries, codes, renewal);
+    for (const snapshot of this.#snapshots) snapshot.address = this.#place(snapshot.entries, snapshot.codes);
     this.#show();
   }
 
@@ -86,8 +123,25 @@ export class Snapshots {
     this.#engine.publish(this.#snapshots.map(({ generation, address }) => ({ generation, address })));
   }
 
+  #placed(entries: readonly LiveSegment[]): Placed {
+    const codes = entries.map(({ segment }) => this.#codesOf(segment));
+    const address = this.#place(entries, codes);
+    for (const one of codes) one?.take();
+    return { address, codes };
+  }
+
+  #place(entries: readonly LiveSegment[], codes: Placed["codes"]): number {
+    const addressed = engineEntries(entries).map((entry, i) => ({ ...entry, codes: codes[i]?.address ?? 0 }));
+    return this.#engine.setSnapshot(addressed);
+  }
+
   #drop(snapshot: Snapshot): void {
-    this.#engine.releaseSnapshot(snapshot.address);
+    this.#remove(snapshot);
     dropEntries(snapshot.entries);
+  }
+
+  #remove({ address, codes }: Placed): void {
+    this.#engine.releaseSnapshot(address);
+    for (const one of codes) one?.drop();
   }
 }

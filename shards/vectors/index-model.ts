@@ -28,6 +28,8 @@ export class IndexModel {
   #embedder: Embedder | Promise<Embedder | null> | null = null;
   /** Of background work, in a row. */
   #failures = 0;
+  /** Called when another model is in force, or none. */
+  onChange: () => void = () => undefined;
 
   private constructor(uid: number, home: VectorsHome) {
     this.#uid = uid;
@@ -57,8 +59,7 @@ export class IndexModel {
     const embedder = this.#newEmbedder(bytes);
     const record = { ...described, bytes: bytes.length };
     await writeModel(store, this.#uid, record, bytes, sync);
-    this.#record = record;
-    this.#embedder = embedder;
+    this.#inForce(record, embedder);
     await deleteStrayModels(store, this.#uid, record).catch((error: unknown) =>
       report(`index ${this.#uid}: a replaced model is not deleted yet`, error),
     );
@@ -66,8 +67,13 @@ export class IndexModel {
 
   /** It is deleted from the database. */
   forget(): void {
-    this.#record = null;
-    this.#embedder = null;
+    this.#inForce(null, null);
+  }
+
+  #inForce(record: ModelRecord | null, embedder: Embedder | null): void {
+    this.#record = record;
+    this.#embedder = embedder;
+    this.onChange();
   }
 
   /** The bytes of the model in force; null when they cannot be read. */
@@ -124,8 +130,7 @@ export class IndexModel {
   #giveUp(model: ModelRecord, error: unknown): void {
     if (this.#record !== model) return;
     this.#home.report(`index ${this.#uid}: its model cannot be read, so another one will be trained`, error);
-    this.#record = null;
-    this.#embedder = null;
+    this.#inForce(null, null);
   }
 
   /**

@@ -36,6 +36,8 @@ export class IndexVectors {
   lacksRoom = false;
   /** Documents whose stored vectors were found damaged and are to be made anew. */
   readonly damaged = new Set<number>();
+  /** Called when other vectors can be compared than before. */
+  onSpace: () => void = () => undefined;
 
   private constructor(
     uid: number,
@@ -58,7 +60,9 @@ export class IndexVectors {
     policy: VectorPolicy,
   ): Promise<IndexVectors> {
     const model = await IndexModel.open(uid, home);
-    return new IndexVectors(uid, home, engine, policy, model);
+    const vectors = new IndexVectors(uid, home, engine, policy, model);
+    model.onChange = () => vectors.onSpace();
+    return vectors;
   }
 
   get policy(): VectorPolicy {
@@ -84,6 +88,7 @@ export class IndexVectors {
     if (policy.source === source && policy.origin === origin) return;
     this.#policy = policy;
     this.#leftovers = true;
+    this.onSpace();
   }
 
   /** Whether a model would come into force. Models are of no use while the vectors come from elsewhere. */
@@ -139,10 +144,10 @@ export class IndexVectors {
     for await (const _ of this.#home.store.keys(range)) return this.#home.store.clear(range);
   }
 
-  /** The codes of a segment that a query may be compared with, 0 for none. */
-  addressOf({ codes }: OpenSegment): number {
+  /** The codes of a segment that a query may be compared with. */
+  comparableCodes({ codes }: OpenSegment): SegmentCodes | null {
     const { space } = this;
-    return codes !== null && space !== null && isComparable(codes.origin, space) ? codes.address : 0;
+    return codes !== null && space !== null && isComparable(codes.origin, space) ? codes : null;
   }
 
   /** Gives a new segment the codes of its vectors. */
@@ -266,7 +271,7 @@ export class IndexVectors {
       const { codes } = segment;
       const isCurrent = codes?.settled === true && codes.origin === space?.origin;
       if (codes !== null) codesBytes += codes.bytes;
-      if (codes !== null && this.#engine.usable && this.addressOf(segment) !== 0)
+      if (codes !== null && this.#engine.usable && this.comparableCodes(segment) !== null)
         vectors += this.#engine.codesCount(codes.address);
       if (this.#policy.source !== "none") pending += isCurrent ? codes.waiting.size : liveRows(segment);
     }

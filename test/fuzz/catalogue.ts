@@ -41,16 +41,17 @@ export function liveBits(rows: number, step: number): Uint8Array {
   return bits;
 }
 
-/** The bytes of a snapshot, which are those of a merge's input too. */
+/** The bytes of a snapshot, which are those of a merge's input too when `entryBytes` says so. */
 export function snapshotBytes(
-  entries: readonly { segment: number; live: number }[],
+  entries: readonly { segment: number; live: number; codes?: number }[],
   entryBytes = SNAP_ENTRY_BYTES,
 ): Uint8Array {
   const out = Buffer.alloc(SNAP_ENTRIES + entries.length * entryBytes);
   out.writeUInt32LE(entries.length, 0);
-  entries.forEach(({ segment, live }, i) => {
+  entries.forEach(({ segment, live, codes }, i) => {
     out.writeUInt32LE(segment, SNAP_ENTRIES + i * entryBytes);
     out.writeUInt32LE(live, SNAP_ENTRIES + i * entryBytes + 4);
+    if (codes !== undefined) out.writeUInt32LE(codes, SNAP_ENTRIES + i * entryBytes + 12);
   });
   return out;
 }

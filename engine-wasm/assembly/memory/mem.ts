@@ -25,6 +25,18 @@ export abstract class Mem {
     assert(inside || bytes == 0, "addresses lie inside what the arena has given out");
   }
 
+  /** Stores a byte. A thread that sees it sees all that this one has written before. */
+  @inline static putU8Last(p: usize, value: u32): void {
+    if (CHECKED) Mem.check(p, 1);
+    atomic.store<u8>(p, <u8>value);
+  }
+
+  /** Nothing that is read afterwards is read before what was read so far. `own`: a u32 that no other thread uses. */
+  @inline static readInOrder(own: usize): void {
+    if (CHECKED) Mem.check(own, 4);
+    atomic.add<u32>(own, 0);
+  }
+
   @inline static u8At(p: usize): u32 {
     if (CHECKED) Mem.check(p, 1);
     return load<u8>(p);

@@ -15,7 +15,6 @@ import { beginQuery, beginSegment, Run } from "./run";
 
 const QUERY_BYTES: usize = VECTOR_SIZE << 2;
 const NUMBER_MAX: f32 = 2; // of a vector of length 1 no number reaches it, rounded or not
-const CODES_LEAST: usize = 4; // bytes of an address
 
 /** Answers the question of `bytes` bytes at `input`. Returns the address of the result, or -STATUS_*. */
 export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
@@ -23,16 +22,13 @@ export function nearest(snapshot: usize, input: usize, bytes: usize): i32 {
   const reader = ProgramReader.open(input, bytes, PROGRAM_NEAREST);
   const wanted = reader.u32();
   const query = readQuery(reader);
-  const entries = reader.countWithin(reader.u16(), CODES_LEAST);
-  const codes = reader.bytes(<usize>entries * CODES_LEAST);
-  if (entries != Snap.count(snapshot)) programBad();
   if (failed()) return -status();
   const run = beginQuery(snapshot, reader.at, reader.end - reader.at, false);
   if (failed()) return -status();
   run.ranks = false;
+  const entries = Snap.count(snapshot);
   const found = NearestCodes.make(query, entries);
-  for (let i: u32 = 0; i < entries && !failed(); i++)
-    compareEntry(run, i, <usize>Mem.u32At(codes + <usize>i * CODES_LEAST), found);
+  for (let i: u32 = 0; i < entries && !failed(); i++) compareEntry(run, i, found);
   if (failed()) return -status();
   const rows = found.select(wanted);
   const result = Result.open();
@@ -53,8 +49,9 @@ function readQuery(reader: ProgramReader): usize {
   return query;
 }
 
-/** Compares the rows of one segment of the snapshot; `codes` 0: it has none. */
-function compareEntry(run: Run, entry: u32, codes: usize, found: NearestCodes): void {
+/** Compares the rows of one segment of the snapshot. */
+function compareEntry(run: Run, entry: u32, found: NearestCodes): void {
+  const codes = Snap.codes(run.snapshot, entry);
   if (codes == 0) return;
   const segment = Snap.segment(run.snapshot, entry);
   const here = beginSegment(run, entry);

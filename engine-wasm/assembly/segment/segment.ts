@@ -139,6 +139,11 @@ export abstract class Snap {
   @inline static summary(snapshot: usize, entry: u32): usize {
     return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 8);
   }
+
+  /** The codes of the rows' vectors, 0 when there are none. */
+  @inline static codes(snapshot: usize, entry: u32): usize {
+    return <usize>Mem.u32At(snapshot + SNAP_ENTRIES + <usize>entry * SNAP_ENTRY_BYTES + 12);
+  }
 }
 
 export function isStringType(type: u32): bool {

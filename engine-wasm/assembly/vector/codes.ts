@@ -86,21 +86,22 @@ export function codesFill(codes: usize, first: u32, records: usize, count: u32):
   return STATUS_OK;
 }
 
+/** Another thread that compares codes meanwhile sees a row without a code, or all of its code. */
 function fillRow(codes: usize, row: u32, record: usize): void {
-  const present = Mem.f32At(record + VECTOR_SCALE) > 0;
-  putPresent(codes, row, present);
-  if (!present) return;
+  if (Bits.has(Codes.present(codes), row)) putPresent(codes, row, false);
+  if (!(Mem.f32At(record + VECTOR_SCALE) > 0)) return;
   const code = Codes.at(codes, row);
   const numbers = record + VECTOR_NUMBERS;
   for (let i: usize = 0; i < CODE; i += 2)
     Mem.putU16(code + i, ~(<u32>i8x16.bitmask(Mem.v128At(numbers + (i << 3)))));
+  putPresent(codes, row, true);
 }
 
 function putPresent(codes: usize, row: u32, present: bool): void {
   const at = Codes.present(codes) + <usize>(row >> 3);
   const bit: u32 = 1 << (row & 7);
   const others = Mem.u8At(at) & ~bit;
-  Mem.putU8(at, present ? others | bit : others);
+  Mem.putU8Last(at, present ? others | bit : others);
 }
 
 /**

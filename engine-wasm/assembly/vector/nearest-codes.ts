@@ -84,6 +84,7 @@ export class NearestCodes {
     const rows = Seg.rows(segment);
     if (CHECKED) assert(Codes.rows(codes) == rows, "codes are those of their segment");
     bitsAnd(bits, Codes.present(codes), rows);
+    Mem.readInOrder(changetype<usize>(this)); // the owner of the codes may be a thread that gives rows their codes meanwhile
     const count = bitsCount(bits, rows);
     if (count == 0) return;
     const part = this.partAt(this.partCount++);

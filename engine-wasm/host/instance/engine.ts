@@ -4,7 +4,6 @@
 // so an instance that wastes much is renewed: the caller's regions move to a fresh one.
 import { SEG_BYTES, SEG_ROWS, SNAP_ENTRIES, SNAP_ENTRY_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
-import { encodeNearest } from "../programs/nearest-program.js";
 import { CodeRegions, type CodesOf } from "../vectors/codes.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import type { PublishedSnapshot } from "./board.js";
@@ -16,10 +15,11 @@ import { type LentMemory, Sharing } from "./sharing.js";
 /** Address of an attached segment. */
 export type SegmentHandle = number;
 
-/** A segment with its live bitset; `live` 0 means that all rows are live. */
+/** A segment with its live bitset; `live` 0 means that all rows are live. Without `codes` no row has a code that may be compared. */
 export interface SnapshotEntry {
   segment: SegmentHandle;
   live: number;
+  codes?: number;
 }
 
 /** A live row found by id hash: `entry` counts the snapshot's segments. */
@@ -137,17 +137,18 @@ export class Engine {
   }
 
   /**
-   * Stores a snapshot of segments that ascend by seq and whose seq ranges do not overlap. Segments and bitsets stay the
+   * Stores a snapshot of segments that ascend by seq and whose seq ranges do not overlap. Segments, bitsets and codes stay the
    * caller's and must outlive the snapshot. Returns its address for queries.
    */
   setSnapshot(entries: readonly SnapshotEntry[]): number {
     const summaries = entries.map(({ segment }) => this.#summaryOf(segment));
     const bytes = Buffer.alloc(SNAP_ENTRIES + entries.length * SNAP_ENTRY_BYTES);
     let at = bytes.writeUInt32LE(entries.length, 0);
-    for (const [i, { segment, live }] of entries.entries()) {
+    for (const [i, { segment, live, codes }] of entries.entries()) {
       at = bytes.writeUInt32LE(segment, at);
       at = bytes.writeUInt32LE(live, at);
       at = bytes.writeUInt32LE(summaries[i] as number, at);
+      at = bytes.writeUInt32LE(codes ?? 0, at);
     }
     return this.#instance.region(bytes);
   }
@@ -279,20 +280,8 @@ export class Engine {
     this.#release(codes);
   }
 
-  /**
-   * The `wanted` rows nearest to a query vector, of length 1 and rotated, among those that an encoded search program matches.
-   * `codes`: a region for each segment of the snapshot, 0 for one without. Own bytes, for nearest-result.ts. Throws
-   * EngineError("program" | "damaged" | "memory" | "late").
-   */
-  nearest(
-    snapshot: number,
-    codes: readonly number[],
-    query: Float32Array,
-    wanted: number,
-    program: Uint8Array,
-    deadline = NEVER,
-  ): Uint8Array {
-    const question = encodeNearest(query, codes, wanted, program);
+  /** Answers a question of nearest-program.ts; own bytes. Throws EngineError("program" | "damaged" | "memory" | "late"). */
+  nearest(snapshot: number, question: Uint8Array, deadline = NEVER): Uint8Array {
     return this.#instance.answer("nearest", snapshot, question, deadline);
   }
 

@@ -1,16 +1,10 @@
-// The question which rows are nearest to a query vector: its numbers, where the codes are, and a search program that says which
-// rows count. The picture of the bytes is in docs/FORMATS.md.
+// The question which rows are nearest to a query vector: its numbers, and a search program that says which rows count. The picture of the bytes is in docs/FORMATS.md.
 import { PROGRAM_NEAREST, PROGRAM_VERSION, VECTOR_SIZE } from "../../assembly/layout.js";
 import { ByteWriter } from "../bytes.js";
 import { ALL_ROWS } from "./search-program.js";
 
-/** `program` is an encoded search program. Throws a RangeError when the query has another size or something does not fit. */
-export function encodeNearest(
-  query: Float32Array,
-  codes: readonly number[],
-  wanted: number,
-  program: Uint8Array,
-): Uint8Array {
+/** `program` is an encoded search program. Throws a RangeError when the query has another size. */
+export function encodeNearest(query: Float32Array, wanted: number, program: Uint8Array): Uint8Array {
   if (query.length !== VECTOR_SIZE)
     throw new RangeError(`a query vector has ${VECTOR_SIZE} numbers, not ${query.length}`);
   const out = new ByteWriter();
@@ -18,8 +12,6 @@ export function encodeNearest(
   out.u8(PROGRAM_NEAREST);
   out.u32(Math.min(wanted, ALL_ROWS));
   out.bytes(new Uint8Array(query.buffer, query.byteOffset, query.byteLength));
-  out.count16(codes.length, "segments");
-  for (const address of codes) out.u32(address);
   out.bytes(program);
   return out.finish();
 }

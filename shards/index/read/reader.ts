@@ -8,7 +8,7 @@ import type { AllSeqsRequest, ExportLines } from "../../protocol/export.js";
 import type { FetchedDocument, FetchOptions, GetRequest } from "../../protocol/fetch.js";
 import type { PageReply, PageRequest } from "../../protocol/page.js";
 import type { ProgramRequest } from "../../protocol/program.js";
-import type { NearestRequest, SampledDocument, SampleRequest } from "../../protocol/vectors.js";
+import type { SampledDocument, SampleRequest } from "../../protocol/vectors.js";
 import { FittingDocuments } from "../../query/fitting.js";
 import {
   EXPORT_BYTES,
@@ -60,11 +60,9 @@ export class Reader {
     return engine.explain(snapshots.at(generation).address, program, deadline || undefined);
   }
 
-  nearest({ generation, program, deadline, query, wanted }: NearestRequest): Uint8Array {
-    const { engine, snapshots, vectors } = this.#state;
-    const { entries, address } = snapshots.at(generation);
-    const codes = entries.map(({ segment }) => vectors.addressOf(segment));
-    return engine.nearest(address, codes, query, wanted, program, deadline || undefined);
+  nearest({ generation, program, deadline }: ProgramRequest): Uint8Array {
+    const { engine, snapshots } = this.#state;
+    return engine.nearest(snapshots.at(generation).address, program, deadline || undefined);
   }
 
   /** The live documents with the smallest id hashes: a sample that does not depend on the number of shards. */

@@ -221,6 +221,7 @@ function settle(work: Work, missing: readonly number[]): Promise<void> {
     codes.settled = true;
     if (segment.codes !== codes || given.size > 0) codes.stored = false;
     if (segment.codes !== codes) segment.replaceCodes(codes);
+    state.showCodes();
     state.vectors.forgetRead();
   });
 }
@@ -252,6 +253,7 @@ export function damagedVectorsJob({ state, lane }: JobContext): Promise<void> {
 export function clearVectorsJob({ state, lane }: JobContext): Promise<void> {
   return lane.run(async () => {
     for (const { segment } of state.entries) segment.replaceCodes(null);
+    state.showCodes();
     await state.vectors.clear();
   });
 }

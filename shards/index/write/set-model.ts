@@ -4,10 +4,12 @@ import type { NumberedModel } from "../../protocol/vectors.js";
 import type { ShardIndexState } from "../state.js";
 
 /** One that is not newer changes nothing. To be run in the index's lane. */
-export async function setModel({ vectors, snapshots }: ShardIndexState, model: NumberedModel): Promise<void> {
+export async function setModel(state: ShardIndexState, model: NumberedModel): Promise<void> {
+  const { vectors, snapshots } = state;
   if (!vectors.wants(model)) return;
   if (vectors.lacksModel) {
     for (const { segment } of snapshots.entries) segment.replaceCodes(null);
+    state.showCodes();
     await vectors.clearVectors();
   }
   await vectors.setModel(model);

@@ -1,5 +1,4 @@
 // Vectors: questions for the nearest rows, cosines and vectors from outside that are nearly right, and codes regions that were damaged.
-// Where the codes are is written into a question when it is asked, since the host, not the world outside, knows addresses.
 
 import type { Random } from "../../../bench/random.js";
 import {
@@ -21,7 +20,7 @@ import { finding, mutateBytes, type Target } from "../target.js";
 
 const ROWS = [300, 40] as const;
 const WANTED = [0, 1, 10, 1000, 0xffffffff];
-const ADDRESSES_AT = 7 + VECTOR_SIZE * 4 + 2; // in a question
+const SEARCH_AT = 7 + VECTOR_SIZE * 4; // in a question
 const KERNELS = ["nearest", "similarities", "outsideVector", "outsideRecord", "documentRecord"] as const;
 
 function someNumbers(random: Random): number[] {
@@ -41,15 +40,6 @@ function bytesOf(numbers: Float32Array | Float64Array): Uint8Array {
   return new Uint8Array(numbers.buffer);
 }
 
-/** A question with the addresses of these regions, 0 where `which` has no bit. */
-function addressed(question: Uint8Array, regions: readonly number[], which: number): Uint8Array {
-  const out = Buffer.from(question);
-  if (out.length < ADDRESSES_AT + regions.length * 4) return out;
-  for (const [i, region] of regions.entries())
-    out.writeUInt32LE((which >> i) & 1 ? region : 0, ADDRESSES_AT + i * 4);
-  return out;
-}
-
 /** Input: a byte that names the kernel, one that says which segments have codes, then the kernel's input. */
 export function vectorTarget(module: EngineModule): Target {
   const bench = module.workbench();
@@ -62,11 +52,16 @@ export function vectorTarget(module: EngineModule): Target {
         plainCodes(Array.from({ length: rows }, (_, row) => (row % 9 === 0 ? null : numbersOf(row % 5)))),
       ),
     );
-    const entries = [
-      { segment: first, live },
-      { segment: second, live: 0 },
-    ];
-    return { codes, snapshot: place(snapshotBytes(entries)) };
+    // With the codes of the segments for which the number has a bit.
+    const snapshots = [0, 1, 2, 3].map((which) =>
+      place(
+        snapshotBytes([
+          { segment: first, live, codes: which & 1 ? codes[0]! : 0 },
+          { segment: second, live: 0, codes: which & 2 ? codes[1]! : 0 },
+        ]),
+      ),
+    );
+    return { snapshots };
   });
   const whole = (random: Random, kernel: (typeof KERNELS)[number]): Uint8Array => {
     const pick: Pick = (list) => random.pick(list);
@@ -74,7 +69,6 @@ export function vectorTarget(module: EngineModule): Target {
       case "nearest":
         return encodeNearest(
           someQuery(random),
-          [0, 0],
           random.pick(WANTED),
           encodeSearch(randomProgram(bench, pick)),
         );
@@ -96,18 +90,17 @@ export function vectorTarget(module: EngineModule): Target {
     generate(random) {
       const kernel = random.pick([0, 0, 0, 0, 1, 2, 3, 4]);
       const input = whole(random, KERNELS[kernel]!);
-      const cut = kernel === 0 && random.below(2) === 0 ? ADDRESSES_AT : 0; // what is nearly right behind the query
+      const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0; // what is nearly right behind the query
       const changed = random.below(8) === 0 ? input : mutateBytes(random, input, cut);
       return Buffer.concat([Uint8Array.of(kernel, random.pick([3, 3, 3, 1, 2, 0])), changed]);
     },
     check(input) {
       const [kernel, which, bytes] = [KERNELS[input[0]!]!, input[1]!, input.subarray(2)];
       const answer = canary.both(kernel, (guarded) => {
-        const { codes, snapshot } = guarded.held;
+        const snapshot = guarded.held.snapshots[which]!;
         if (kernel !== "nearest")
           return guarded.ask((kernels, p, length) => kernels[kernel](p, length), bytes);
-        const question = addressed(bytes, codes, which);
-        return guarded.ask((kernels, p, length) => kernels.nearest(snapshot, p, length), question);
+        return guarded.ask((kernels, p, length) => kernels.nearest(snapshot, p, length), bytes);
       });
       if (typeof answer === "number") {
         if (answer !== -1) finding(`${kernel}: status ${answer} for healthy segments`);
@@ -146,8 +139,9 @@ export function codesTarget(module: EngineModule): Target {
   const empty = plainCodes(new Array<PlainVector>(ROWS[0]).fill(null));
   const canary = new Canary(module, (place) => {
     const at = place(segment);
-    const snapshot = place(snapshotBytes([{ segment: at, live: 0 }]));
-    return { segment: at, snapshot, codes: place(healthy, room), copy: place(empty) };
+    const codes = place(healthy, room);
+    const snapshot = place(snapshotBytes([{ segment: at, live: 0, codes }]));
+    return { segment: at, snapshot, codes, copy: place(empty) };
   });
   const pick: Pick = (list) => list[0]!;
   const program = encodeSearch({
@@ -159,7 +153,6 @@ export function codesTarget(module: EngineModule): Target {
   });
   const question = encodeNearest(
     Float32Array.from(numbersOf(1), (number) => number / 100),
-    [0],
     50,
     program,
   );
@@ -183,10 +176,7 @@ export function codesTarget(module: EngineModule): Target {
         return count <= rows ? Uint8Array.of(count & 0xff) : finding(`${count} of ${rows} rows have a code`);
       });
       const answer = canary.both("nearest", (guarded) =>
-        guarded.ask(
-          (kernels, p, length) => kernels.nearest(guarded.held.snapshot, p, length),
-          addressed(question, [guarded.held.codes], 1),
-        ),
+        guarded.ask((kernels, p, length) => kernels.nearest(guarded.held.snapshot, p, length), question),
       );
       if (typeof answer === "number" && (answer !== -1 || rows === ROWS[0]))
         finding(`nearest: status ${answer}`);

@@ -1,15 +1,20 @@
 // Engines that another instance reads in the same memory: what it answers, what it refuses, and that nothing it may still see is freed.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { Random } from "../../../../bench/random.js";
 import { BOARD_BYTES, Board, READERS_MAX } from "../../../../engine-wasm/host/instance/board.js";
 import { type Engine, liveBytes } from "../../../../engine-wasm/host/instance/engine.js";
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
 import type { LentMemory } from "../../../../engine-wasm/host/instance/sharing.js";
+import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
+import { decodeNearestResult } from "../../../../engine-wasm/host/programs/nearest-result.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
 import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
 import { effort } from "../../../effort.js";
+import { plainRecords } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../load-engine.js";
 import { type Catalogue, groupsOf, makeCatalogue, picker, randomDocument } from "../segments/catalogue.js";
+import { randomQuery, randomVector } from "../vectors/random-vectors.js";
 
 const module = await loadEngine();
 const bench = module.workbench();
@@ -47,6 +52,26 @@ test("a reader answers as the engine does, before and after the owner's own work
     }),
     { numRuns: effort(20, 300) },
   );
+});
+
+test("a reader compares the codes of the snapshot, and sees codes that rows get later", () => {
+  const random = new Random(1);
+  const question = encodeNearest(randomQuery(random), 1000, PROGRAM);
+  const { engine, entries } = catalogue(150);
+  const rows = entries.map(({ segment }) => engine.rows(segment));
+  const codes = rows.map((count) => engine.newCodes(count));
+  const snapshot = engine.setSnapshot(entries.map((entry, i) => ({ ...entry, codes: codes[i]! })));
+  engine.publish([{ generation: 1, address: snapshot }]);
+  const reader = module.reader(engine.lend(SCRATCH, () => undefined)!);
+  const compared: number[] = [];
+  for (let row = 0; row < rows[0]!; row++) {
+    const answer = reader.answer("nearest", 1, 1, question, NEVER)!;
+    expect(answer).toEqual(engine.nearest(snapshot, question));
+    compared.push(decodeNearestResult(answer).compared);
+    engine.fillCodes(codes[0]!, row, plainRecords([row % 3 === 2 ? null : randomVector(random)]));
+  }
+  expect(compared[0]).toBe(0);
+  expect(compared.at(-1)).toBeGreaterThan(rows[0]! / 3);
 });
 
 test("two readers and the owner have scratch of their own", () => {

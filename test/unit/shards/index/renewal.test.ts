@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
+import { Board } from "../../../../engine-wasm/host/instance/board.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
 import { GARBAGE_BYTES_MAX, IDLE_MS, WASTED_BYTES_MAX } from "../../../../shards/index/limits.js";
 import { encodeInUse } from "../../../../shards/protocol/control.js";
@@ -13,6 +15,7 @@ import {
   killRows,
   type LiveSegment,
   OpenSegment,
+  SegmentCodes,
   takeEntries,
 } from "../../../../shards/segments/open-segment.js";
 import { summarize } from "../../../../shards/segments/segment-pieces.js";
@@ -111,7 +114,7 @@ test("every snapshot that is in use moves, with the segments and bitsets they sh
   const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };
   const second: LiveSegment = { segment: await addSegment(engine, 2, 1001), live: null };
   const fewer = { ...first, live: killRows(engine, first, [0, 5, 999]) };
-  const snapshots = new Snapshots(engine, 1, [first], 1000);
+  const snapshots = new Snapshots(engine, 1, [first], 1000, () => null);
   snapshots.publish(2, [fewer, second], 2000);
   snapshots.publish(3, [fewer, { ...second, live: killRows(engine, second, [7]) }], 2000);
   engine.detach(await addSegment(engine, 3, 5000).then(({ address }) => address));
@@ -129,12 +132,42 @@ test("every snapshot that is in use moves, with the segments and bitsets they sh
   expect(engine.usedBytes()).toBeLessThan(used);
 });
 
+test("codes that are replaced stay while a reader may see them, and those of all snapshots move", async () => {
+  const module = await engineModule();
+  const engine = module.engine();
+  const codesOfFirst = (): SegmentCodes => new SegmentCodes(engine, engine.newCodes(1000), 1000, 1);
+  const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };
+  first.segment.replaceCodes(codesOfFirst());
+  const snapshots = new Snapshots(engine, 1, [first], 1000, ({ codes }) => codes);
+  snapshots.publish(2, [{ ...first, live: killRows(engine, first, [3]) }], 1000);
+  const lent = engine.lend(1 << 20, () => undefined)!;
+  const board = new Board(lent.memory.buffer, lent.board);
+  const used = engine.usedBytes();
+  board.enter(lent.reader);
+  first.segment.replaceCodes(codesOfFirst());
+  snapshots.showCodes();
+  const { address, bytes } = first.segment.codes!;
+  expect(snapshots.at(1).codes[0]!.address).toBe(address);
+  expect(snapshots.at(2).codes[0]!.address).toBe(address);
+  expect(engine.usedBytes()).toBeGreaterThanOrEqual(used + bytes);
+  board.leave(lent.reader);
+  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100); // headers of free regions
+  snapshots.showCodes();
+  expect(Math.abs(engine.usedBytes() - used)).toBeLessThan(100);
+  engine.fillCodes(address, 0, new Uint8Array(VECTOR_BYTES).fill(1));
+  snapshots.renewEngine();
+  expect(engine.codesCount(snapshots.newest.codes[0]!.address)).toBe(1);
+  first.segment.replaceCodes(null);
+  snapshots.showCodes();
+  expect(snapshots.newest.codes).toEqual([null]);
+});
+
 test("a segment that nobody sees any more when the copying ends does not move", async () => {
   const engine = (await engineModule()).engine();
   const workbench = (await engineModule()).workbench();
   const first: LiveSegment = { segment: await addSegment(engine, 1, 1), live: null };
   const second: LiveSegment = { segment: await addSegment(engine, 2, 1001), live: null };
-  const snapshots = new Snapshots(engine, 1, [first, second], 2000);
+  const snapshots = new Snapshots(engine, 1, [first, second], 2000, () => null);
   const fewer = { ...second, live: killRows(engine, second, [3]) };
   snapshots.publish(2, [fewer], 2000);
   const hashes = BigUint64Array.from({ length: 2000 }, (_, i) => workbench.hash(`d${i + 1}`));

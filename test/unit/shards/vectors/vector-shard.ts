@@ -1,5 +1,6 @@
 // What tests ask a shard about vectors, and vectors that are easy to tell apart.
 import { VECTOR_BYTES, VECTOR_SIZE } from "../../../../engine-wasm/assembly/layout.js";
+import { encodeNearest } from "../../../../engine-wasm/host/programs/nearest-program.js";
 import {
   decodeNearestResult,
   type NearestResult,
@@ -7,7 +8,7 @@ import {
 import type { SearchProgram } from "../../../../engine-wasm/host/programs/search-program.js";
 import { EVERY_DOCUMENT, encodeSearch } from "../../../../engine-wasm/host/programs/search-program.js";
 import { encodePolicy, type VectorPolicy } from "../../../../shards/protocol/control.js";
-import { decodeResult } from "../../../../shards/protocol/program.js";
+import { decodeResult, encodeNearestRequest } from "../../../../shards/protocol/program.js";
 import { decodeEmptyReply } from "../../../../shards/protocol/reply.js";
 import * as vectors from "../../../../shards/protocol/vectors.js";
 import { engineModule, SCHEMA, type TestShard, UID } from "../harness.js";
@@ -81,11 +82,9 @@ export class VectorShard {
       uid: UID,
       generation,
       oldestGeneration: this.test.oldest ?? this.test.generation,
-      query,
-      wanted,
-      program: encodeSearch({ ...EVERY_DOCUMENT, k: 0, ...more }),
+      program: encodeNearest(query, wanted, encodeSearch({ ...EVERY_DOCUMENT, k: 0, ...more })),
     };
-    const reply = decodeResult(await this.test.ask(vectors.encodeNearestRequest(request)));
+    const reply = decodeResult(await this.test.ask(encodeNearestRequest(request)));
     return decodeNearestResult(reply);
   }
 
