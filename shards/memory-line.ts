@@ -1,12 +1,15 @@
 // The shard's end of the line on which one other thread borrows memories of indexes. When that thread ends, everything is taken back.
 import type { MessagePort } from "node:worker_threads";
 import type { LentMemory } from "../engine-wasm/host/instance/sharing.js";
+import type { LentModel } from "../engine-wasm/host/vectors/model-reader.js";
 import type { MemoryNotice, MemoryRequest } from "./protocol/memory-line.js";
 
 /** An index whose memory can be lent. */
 export interface Lender {
   /** Null when enough threads have it. `onEnd` is called once when the index leaves that memory. */
   lend(onEnd: () => void): LentMemory | null;
+  /** The model of vectors that is in force, with its number on the board. Null when there is none. */
+  lendModel(): Promise<{ readonly number: number; readonly lent: LentModel } | null>;
   takeBack(lent: LentMemory): void;
 }
 
@@ -27,6 +30,7 @@ export class MemoryLine {
     this.#lenderOf = lenderOf;
     port.on("message", (request: MemoryRequest) => {
       if (request.kind === "borrow") this.#send(this.#lend(request.uid));
+      else if (request.kind === "model") void this.#lendModel(request.uid, request.loan);
       else this.#takeBack(request.loan);
     });
     port.on("close", () => {
@@ -44,6 +48,15 @@ export class MemoryLine {
       return { kind: "lent", uid, loan, lent };
     } catch {
       return { kind: "refused", uid }; // whatever stands in the way, a read that comes as a message is told
+    }
+  }
+
+  async #lendModel(uid: number, loan: number): Promise<void> {
+    try {
+      const model = await this.#loans.get(loan)?.lender.lendModel();
+      if (model !== null && model !== undefined) this.#send({ kind: "model", uid, loan, ...model });
+    } catch {
+      // the shard is asked for the vectors of queries until another model is in force
     }
   }
 

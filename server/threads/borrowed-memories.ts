@@ -85,6 +85,7 @@ export class BorrowedMemories {
     const { uid } = notice;
     if (notice.kind === "refused") this.#pause(uid);
     else if (notice.kind === "lent") this.#begin(uid, notice.loan, notice.lent);
+    else if (notice.kind === "model") this.#takeModel(notice);
     else this.#ended(uid, notice.loan);
   }
 
@@ -103,11 +104,22 @@ export class BorrowedMemories {
       this.#pause(uid);
       return;
     }
+    reader.onModelWanted = () => this.#send({ kind: "model", uid, loan });
     this.#waiting.delete(uid);
     this.#readings.set(uid, { loan, reader });
     for (const oldest of this.#readings.keys()) {
       if (this.#readings.size <= READERS_MAX) break;
       this.#return(oldest);
+    }
+  }
+
+  #takeModel({ uid, loan, number, lent }: Extract<MemoryNotice, { kind: "model" }>): void {
+    const reading = this.#readings.get(uid);
+    if (reading?.loan !== loan) return;
+    try {
+      reading.reader.takeModel(number, lent);
+    } catch {
+      // the shard is asked for the vectors of queries until another model is in force
     }
   }
 

@@ -23,6 +23,7 @@ import type {
   SimilaritiesRequest,
 } from "../protocol/vectors.js";
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
+import type { NumberedLoan } from "../vectors/index-model.js";
 import { Lane } from "./lane.js";
 import { READER_SCRATCH_BYTES, READER_SCRATCH_DOCUMENT_BYTES } from "./limits.js";
 import { changeSchema, openIndex } from "./open-index.js";
@@ -274,6 +275,11 @@ export class IndexShard {
     this.#state.checkOpen();
     const { engine, liveDocs } = this.#state;
     return engine.lend(READER_SCRATCH_BYTES + liveDocs * READER_SCRATCH_DOCUMENT_BYTES, onEnd);
+  }
+
+  /** See IndexVectors.lendModel. */
+  lendModel(): Promise<NumberedLoan | null> {
+    return this.#state.vectors.lendModel();
   }
 
   takeBack(lent: LentMemory): void {

@@ -3,6 +3,7 @@
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EmbeddedPart, Embedder } from "../../engine-wasm/host/vectors/embedder.js";
+import type { LentModel } from "../../engine-wasm/host/vectors/model-reader.js";
 import { SHARD_BAD_MESSAGE, ShardError } from "../protocol/errors.js";
 import type { NumberedModel } from "../protocol/vectors.js";
 import { EnvelopeError } from "../storage/envelope.js";
@@ -17,8 +18,16 @@ import type { Pauses, VectorsHome } from "./vectors-home.js";
 
 /** Memory that an embedder may keep beside its model. */
 const EMBEDDER_BYTES_MAX = 32 * 1024 * 1024;
+/** What an embedder lends lies in its memory until it goes; with more loans it does. */
+const LOANS_MAX = 256;
 /** Background work embeds a segment after so many failures in a row no more. */
 const FAILURES_MAX = 3;
+
+/** A model that is lent to another thread, with its `lentNumber`. */
+export interface NumberedLoan {
+  readonly number: number;
+  readonly lent: LentModel;
+}
 
 export class IndexModel {
   readonly #uid: number;
@@ -28,7 +37,8 @@ export class IndexModel {
   #embedder: Embedder | Promise<Embedder | null> | null = null;
   /** Of background work, in a row. */
   #failures = 0;
-  /** Called when another model is in force, or none. */
+  #number = 1;
+  /** Called when another model is in force or none, and when the memory of its embedder is left. */
   onChange: () => void = () => undefined;
 
   private constructor(uid: number, home: VectorsHome) {
@@ -73,7 +83,27 @@ export class IndexModel {
   #inForce(record: ModelRecord | null, embedder: Embedder | null): void {
     this.#record = record;
     this.#embedder = embedder;
+    this.#number++;
     this.onChange();
+  }
+
+  /** The next use gets a fresh one. */
+  #dropEmbedder(): void {
+    this.#inForce(this.#record, null);
+  }
+
+  /** A number for the model and the memory that it is read in, never one from before. Unlike that of the record it means nothing. */
+  get lentNumber(): number {
+    return this.#number;
+  }
+
+  /** For another thread. Null when there is no model, or it has changed meanwhile. Throws EngineError("memory"). */
+  async lend(): Promise<NumberedLoan | null> {
+    if (!(this.#embedder instanceof Promise) && (this.#embedder?.loans ?? 0) >= LOANS_MAX)
+      this.#dropEmbedder();
+    const number = this.#number;
+    const embedder = await this.embedder();
+    return embedder === null || number !== this.#number ? null : { number, lent: embedder.lend() };
   }
 
   /** The bytes of the model in force; null when they cannot be read. */
@@ -185,7 +215,7 @@ export class IndexModel {
       parts.return();
     }
     // Linear memory never shrinks: after a large segment a fresh instance takes less.
-    if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#embedder = null;
+    if (embedder.memoryBytes() > embedder.info.bytes + EMBEDDER_BYTES_MAX) this.#dropEmbedder();
   }
 
   /** Undefined at the end, which is also where the embedder has failed too often. */
@@ -203,7 +233,7 @@ export class IndexModel {
   /** Throws unless it has happened too often. No error of the engine: the one of the index has not failed. */
   #segmentFailed(error: unknown): null {
     if (!(error instanceof EngineError)) throw error;
-    this.#embedder = null;
+    this.#dropEmbedder();
     this.#failures++;
     if (this.#failures < FAILURES_MAX) throw new Error("documents could not be embedded", { cause: error });
     const message = "documents cannot be embedded; they have no vectors until the index is opened again";
@@ -215,6 +245,6 @@ export class IndexModel {
   #embedderFailed(error: unknown): void {
     if (!(error instanceof EngineError)) throw error;
     this.#home.report(`index ${this.#uid}: documents could not be embedded`, error);
-    this.#embedder = null;
+    this.#dropEmbedder();
   }
 }

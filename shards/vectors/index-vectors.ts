@@ -11,7 +11,7 @@ import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/op
 import { DamagedBytesError, EnvelopeError } from "../storage/envelope.js";
 import { codesOf, modelsOf, vectorKey, vectorsOf } from "../storage/keyspace.js";
 import type { KeyRange } from "../storage/store.js";
-import { IndexModel } from "./index-model.js";
+import { IndexModel, type NumberedLoan } from "./index-model.js";
 import type { ModelRecord } from "./model-store.js";
 import { isComparable, type Space, spaceOf } from "./space.js";
 import { readCodes } from "./stored-codes.js";
@@ -61,7 +61,8 @@ export class IndexVectors {
   ): Promise<IndexVectors> {
     const model = await IndexModel.open(uid, home);
     const vectors = new IndexVectors(uid, home, engine, policy, model);
-    model.onChange = () => vectors.onSpace();
+    model.onChange = () => vectors.#changed();
+    vectors.#changed();
     return vectors;
   }
 
@@ -88,7 +89,18 @@ export class IndexVectors {
     if (policy.source === source && policy.origin === origin) return;
     this.#policy = policy;
     this.#leftovers = true;
+    this.#changed();
+  }
+
+  /** Tells others what can be compared now, and which model is in force. */
+  #changed(): void {
+    this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
     this.onSpace();
+  }
+
+  /** The model in force, for queries of another thread; see IndexModel. */
+  lendModel(): Promise<NumberedLoan | null> {
+    return this.embedding?.lend() ?? Promise.resolve(null);
   }
 
   /** Whether a model would come into force. Models are of no use while the vectors come from elsewhere. */

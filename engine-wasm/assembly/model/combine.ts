@@ -7,14 +7,15 @@ import { RecordPart } from "../vector/record";
 import { Heaviest } from "./heaviest";
 import { Model } from "./model";
 
-export const SUMS_BYTES: usize = VECTOR_SIZE * 4;
+const SUMS_BYTES: usize = VECTOR_SIZE * 4;
 const LARGEST: f32 = 32767;
 
 /** Numbers whose sums are in registers while all terms are added. */
 const BLOCK_NUMBERS: usize = 32;
 /** Two terms with their coefficients as whole numbers: | u32 address of numbers | u32 the same | i16 coefficient | i16 the same | */
-const PAIR_BYTES: i32 = 12;
-const PAIRS: usize = memory.data((DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES);
+const PAIR_BYTES: usize = 12;
+/** Room for the sums, i32[VECTOR_SIZE], and behind them for the pairs while they are added. */
+export const COMBINATION_BYTES: usize = SUMS_BYTES + (DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES;
 
 /** Four sums at a time. */
 abstract class Four {
@@ -24,21 +25,22 @@ abstract class Four {
   }
 }
 
-/** i32[VECTOR_SIZE] at `sums`: the sum of the terms' vectors by their coefficients. */
+/** i32[VECTOR_SIZE] at `sums`, where there are COMBINATION_BYTES: the sum of the terms' vectors by their coefficients. */
 export function combine(model: usize, heaviest: usize, sums: usize): void {
-  const end = PAIRS + putPairs(model, heaviest) * <usize>PAIR_BYTES;
+  const pairs = sums + SUMS_BYTES;
+  const end = pairs + putPairs(model, heaviest, pairs) * PAIR_BYTES;
   for (let first: usize = 0; first < <usize>VECTOR_SIZE; first += BLOCK_NUMBERS)
-    addBlock(end, first, sums + (first << 2));
+    addBlock(pairs, end, first, sums + (first << 2));
 }
 
-/** Writes the terms with their coefficients to PAIRS. Returns how many pairs there are. */
-function putPairs(model: usize, heaviest: usize): usize {
+/** Writes the terms with their coefficients to `pairs`. Returns how many pairs there are. */
+function putPairs(model: usize, heaviest: usize, pairs: usize): usize {
   const count = Heaviest.count(heaviest);
   let largest: f32 = 0;
   for (let i: u32 = 0; i < count; i++) largest = max(largest, Heaviest.coefficient(heaviest, i));
   if (largest == 0) return 0;
   for (let i: u32 = 0; i < count; i += 2) {
-    const pair = PAIRS + <usize>(i >> 1) * <usize>PAIR_BYTES;
+    const pair = pairs + <usize>(i >> 1) * PAIR_BYTES;
     const second = min(i + 1, count - 1); // the last of an odd number stands beside itself with coefficient 0
     Mem.putU32(pair, <u32>Model.numbers(model, Heaviest.term(heaviest, i)));
     Mem.putU32(pair + 4, <u32>Model.numbers(model, Heaviest.term(heaviest, second)));
@@ -53,8 +55,8 @@ function whole(coefficient: f32, largest: f32): u32 {
   return <u32>nearest<f32>((coefficient / largest) * LARGEST);
 }
 
-/** Writes the sums of BLOCK_NUMBERS numbers of all pairs before `end`, from number `first` on, to `sums`. */
-function addBlock(end: usize, first: usize, sums: usize): void {
+/** Writes the sums of BLOCK_NUMBERS numbers of all pairs up to `end`, from number `first` on, to `sums`. */
+function addBlock(pairs: usize, end: usize, first: usize, sums: usize): void {
   let a = i32x4.splat(0);
   let b = a;
   let c = a;
@@ -63,7 +65,7 @@ function addBlock(end: usize, first: usize, sums: usize): void {
   let f = a;
   let g = a;
   let h = a;
-  for (let pair = PAIRS; pair < end; pair += <usize>PAIR_BYTES) {
+  for (let pair = pairs; pair < end; pair += PAIR_BYTES) {
     const one = <usize>Mem.u32At(pair) + first;
     const other = <usize>Mem.u32At(pair + 4) + first;
     const factors = i32x4.splat(Mem.u32At(pair + 8));

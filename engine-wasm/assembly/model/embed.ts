@@ -11,7 +11,7 @@ import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { compareBytes } from "../memory/order";
 import { failed, status, statusReset } from "../status";
-import { combine, putRecord, SUMS_BYTES } from "./combine";
+import { COMBINATION_BYTES, combine, putRecord } from "./combine";
 import { FEATURES_BYTES, Features } from "./features";
 import { HEAVIEST_BYTES, Heaviest } from "./heaviest";
 import { LOGARITHMS_BYTES, Logarithms } from "./logarithms";
@@ -66,7 +66,7 @@ export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u3
   const heaviestBytes = Mem.aligned(<usize>rows * HEAVIEST_BYTES);
   const recordBytes: usize = RECORDS_A_STEP * VECTOR_BYTES;
   const head = EMBEDDING_BYTES + Mem.aligned(FEATURES_BYTES);
-  const parts = knownBytes + rowBytes + heaviestBytes + LOGARITHMS_BYTES + SUMS_BYTES + recordBytes;
+  const parts = knownBytes + rowBytes + heaviestBytes + LOGARITHMS_BYTES + COMBINATION_BYTES + recordBytes;
   const state = reserve(head + parts);
   const e = changetype<Embedding>(state);
   Mem.fill(state, 0, head);
@@ -76,7 +76,7 @@ export function embedBegin(model: usize, segment: usize, bytes: u32, skipped: u3
   e.heaviest = e.known + knownBytes + rowBytes;
   e.logarithms = changetype<Logarithms>(e.heaviest + heaviestBytes);
   e.sums = changetype<usize>(e.logarithms) + LOGARITHMS_BYTES;
-  e.records = e.sums + SUMS_BYTES;
+  e.records = e.sums + COMBINATION_BYTES;
   e.logarithms.clear();
   if (!e.features.open(segment, bytes, skipped, Model.slotTable(model), Mem.u32At(model + MODEL_SLOTS))) {
     release(state);

@@ -5,7 +5,7 @@ import { scratch } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { Result } from "../memory/result";
 import { isModelNumber } from "./check-model";
-import { combine, normaliseSums, SUMS_BYTES } from "./combine";
+import { COMBINATION_BYTES, combine, normaliseSums } from "./combine";
 import { HEAVIEST_BYTES, Heaviest } from "./heaviest";
 import { findModelTerm, Model, UNKNOWN_TERM } from "./model";
 
@@ -17,7 +17,7 @@ const TERM_HEAD: usize = 6;
  */
 export function queryVector(model: usize, input: usize, bytes: usize): i32 {
   const heaviest = scratch(HEAVIEST_BYTES);
-  const sums = scratch(SUMS_BYTES);
+  const sums = scratch(COMBINATION_BYTES);
   Heaviest.clear(heaviest);
   const end = input + bytes;
   for (let at = input; at < end; ) {

@@ -58,7 +58,8 @@ export class EngineModule {
 
   /** A reader of an engine that another thread owns. */
   reader(lent: LentMemory): EngineReader {
-    return new EngineReader(new EngineInstance(this.#module, lent.memory), lent);
+    const instanceOf = (memory: WebAssembly.Memory) => new EngineInstance(this.#module, memory);
+    return new EngineReader(instanceOf, lent);
   }
 
   /** One model of one index of one shard: an instance of its own. Throws EngineError("damaged"). */

@@ -1,5 +1,7 @@
 // Reads the index of an engine that belongs to another thread, in the same memory, beside that thread. Of the state of a kernel nothing is
 // shared: the marks of the arena are variables of this instance, and its scratch is a region of its own.
+import { type LentModel, ModelReader } from "../vectors/model-reader.js";
+import type { QueryTerm } from "../vectors/query-terms.js";
 import type { EngineInstance, SnapshotQuestion } from "../wasm/memory.js";
 import { Board } from "./board.js";
 import type { LentMemory } from "./sharing.js";
@@ -8,9 +10,20 @@ export class EngineReader {
   readonly #instance: EngineInstance;
   readonly #board: Board;
   readonly #reader: number;
+  readonly #instanceOf: (memory: WebAssembly.Memory) => EngineInstance;
+  /** The model that was lent, with its number. */
+  #model: { readonly number: number; readonly reader: ModelReader } | null = null;
+  /** Number of the model that was asked for. */
+  #wanted = 0;
+  /** Called when the model in force is to be borrowed for `queryVector`, once for each. */
+  onModelWanted: () => void = () => undefined;
 
-  /** Becomes the only user of `instance`, which has the lent memory. */
-  constructor(instance: EngineInstance, { memory, board, reader, scratch, scratchBytes }: LentMemory) {
+  constructor(
+    instanceOf: (memory: WebAssembly.Memory) => EngineInstance,
+    { memory, board, reader, scratch, scratchBytes }: LentMemory,
+  ) {
+    const instance = instanceOf(memory);
+    this.#instanceOf = instanceOf;
     this.#instance = instance;
     this.#board = new Board(memory.buffer, board);
     this.#reader = reader;
@@ -20,6 +33,25 @@ export class EngineReader {
   /** The owner has left the memory. */
   get ended(): boolean {
     return this.#board.ended;
+  }
+
+  /** Takes a model that the owner has lent, with the number that the board has for it. */
+  takeModel(number: number, lent: LentModel): void {
+    this.#model = { number, reader: new ModelReader(this.#instanceOf(lent.memory), lent) };
+  }
+
+  /**
+   * The vector of a query's terms by the model in force; null when it knows none of them, or there is no model. Undefined: the owner is
+   * to be asked. Throws EngineError("memory" | "trap" | "unusable"); "memory" says that the scratch is full.
+   */
+  queryVector(terms: readonly QueryTerm[]): Float32Array | null | undefined {
+    const number = this.#board.model;
+    if (number === 0) return null;
+    if (this.#model?.number === number) return this.#model.reader.query(terms);
+    this.#model = null;
+    if (this.#wanted !== number) this.onModelWanted();
+    this.#wanted = number;
+    return undefined;
   }
 
   /**

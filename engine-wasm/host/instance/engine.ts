@@ -54,6 +54,7 @@ export class Engine {
   #summaries = new Map<SegmentHandle, number>();
 
   #published: readonly PublishedSnapshot[] = [];
+  #model = 0;
   /** Null until another thread reads. */
   #sharing: Sharing | null = null;
 
@@ -185,12 +186,18 @@ export class Engine {
     this.#sharing?.publish(snapshots);
   }
 
+  /** Shows readers in other threads a number for the model of vectors that is in force, never one from before; 0: there is none. */
+  showModel(model: number): void {
+    this.#model = model;
+    this.#sharing?.showModel(model);
+  }
+
   /**
    * Lets another thread read the published snapshots until `takeBack`, or until this engine leaves the memory, of which `onEnd` hears.
    * Null when enough threads do so already. Throws EngineError("memory").
    */
   lend(scratchBytes: number, onEnd: () => void): LentMemory | null {
-    this.#sharing ??= new Sharing(this.#instance, this.#published);
+    this.#sharing ??= new Sharing(this.#instance, this.#published, this.#model);
     return this.#sharing.lend(scratchBytes, onEnd);
   }
 

@@ -24,12 +24,13 @@ export class Sharing {
   #limbo: { readonly region: number; readonly epoch: number }[] = [];
 
   /** Throws EngineError("memory"). */
-  constructor(instance: EngineInstance, snapshots: readonly PublishedSnapshot[]) {
+  constructor(instance: EngineInstance, snapshots: readonly PublishedSnapshot[], model: number) {
     this.#instance = instance;
     this.#boardRegion = instance.reserve(BOARD_BYTES);
     this.#board = new Board(instance.memory.buffer, this.#boardRegion);
     this.#board.clear();
     this.#board.write(snapshots);
+    this.#board.showModel(model);
   }
 
   /** A place on the board and scratch for one more reader; null when there are READERS_MAX. Throws EngineError("memory"). */
@@ -61,6 +62,10 @@ export class Sharing {
   publish(snapshots: readonly PublishedSnapshot[]): void {
     this.#board.write(snapshots);
     this.sweep();
+  }
+
+  showModel(model: number): void {
+    this.#board.showModel(model);
   }
 
   /** How often readers have read; it may run over. */

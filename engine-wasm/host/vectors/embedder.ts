@@ -1,22 +1,12 @@
 // Vectors of rows and of queries by an embedded model. An embedder has an instance of its own, which holds the model and, while
 // a segment is embedded, the parts of the segment that this needs. It knows bytes and terms; where vectors are kept is the caller's business.
-import {
-  MODEL_NUMBER_LIMIT,
-  SEG_HEADER_BYTES,
-  SEG_ROWS,
-  VECTOR_BYTES,
-  VECTOR_SIZE,
-} from "../../assembly/layout.js";
+import { SEG_HEADER_BYTES, SEG_ROWS, VECTOR_BYTES } from "../../assembly/layout.js";
 import { statusError } from "../engine-error.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { type FeatureParts, featureParts } from "./feature-parts.js";
 import { type ModelInfo, modelInfo } from "./model-info.js";
-
-/** A term of a dictionary (a stem with its marker) and how much it counts, from 0 to 1,000,000. */
-export interface QueryTerm {
-  term: string;
-  weight: number;
-}
+import type { LentModel } from "./model-reader.js";
+import { type QueryTerm, vectorOfTerms } from "./query-terms.js";
 
 export interface EmbeddedPart {
   /** The row of the first record. */
@@ -28,12 +18,14 @@ export interface EmbeddedPart {
 }
 
 const COPIED_AT_ONCE = 1024 * 1024;
-const TERM_HEAD_BYTES = 6;
+/** For a query of some hundred words. */
+const READER_SCRATCH_BYTES = 32 * 1024;
 
 export class Embedder {
   readonly #instance: EngineInstance;
   readonly #model: number;
   readonly info: Readonly<ModelInfo>;
+  #loans = 0;
 
   /** Copies the model into the instance. Throws EngineError("damaged") when its parts do not hold together. */
   constructor(instance: EngineInstance, model: Uint8Array) {
@@ -107,24 +99,22 @@ export class Embedder {
     }
   }
 
-  /** The vector, of length 1, of the terms that the model knows: the sum of theirs by weight. Null when it knows none. */
+  /** The vector of a query's terms; see vectorOfTerms. */
   query(terms: readonly QueryTerm[]): Float32Array | null {
-    const bytes = terms.map(({ term }) => Buffer.from(term));
-    const input = Buffer.alloc(bytes.reduce((sum, term) => sum + TERM_HEAD_BYTES + term.length, 0));
-    let at = 0;
-    for (const [i, { weight }] of terms.entries()) {
-      if (!(weight >= 0 && weight <= MODEL_NUMBER_LIMIT))
-        throw new RangeError(
-          `the weight of a term must be a number from 0 to ${MODEL_NUMBER_LIMIT}, not ${weight}`,
-        );
-      at = input.writeFloatLE(weight, at);
-      at = input.writeUInt16LE(bytes[i]!.length, at);
-      at += bytes[i]!.copy(input, at);
-    }
-    const result = this.#instance.exchange(input, (kernels, p, length) =>
-      kernels.queryVector(this.#model, p, length),
-    );
-    return result.length === 0 ? null : new Float32Array(result.buffer, 0, VECTOR_SIZE);
+    return vectorOfTerms(this.#instance, this.#model, terms);
+  }
+
+  /** Lets another thread make vectors of queries in this memory, for as long as it likes. Throws EngineError("memory"). */
+  lend(): LentModel {
+    const scratch = this.#instance.reserve(READER_SCRATCH_BYTES);
+    this.#loans++;
+    const { memory } = this.#instance;
+    return { memory, model: this.#model, scratch, scratchBytes: READER_SCRATCH_BYTES };
+  }
+
+  /** How often it was lent. */
+  get loans(): number {
+    return this.#loans;
   }
 
   /** How much of the linear memory was ever in use. It never shrinks: after a large segment a fresh embedder takes less. */

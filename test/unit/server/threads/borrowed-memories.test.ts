@@ -2,9 +2,12 @@
 // that everything is given back.
 import { MessageChannel } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
+import { FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
 import type { EngineReader } from "../../../../engine-wasm/host/instance/engine-reader.js";
 import type { LentMemory } from "../../../../engine-wasm/host/instance/sharing.js";
+import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
+import type { LentModel } from "../../../../engine-wasm/host/vectors/model-reader.js";
 import { BorrowedMemories } from "../../../../server/threads/borrowed-memories.js";
 import { MemoryLine } from "../../../../shards/memory-line.js";
 import { loadEngine } from "../../engine/load-engine.js";
@@ -38,6 +41,7 @@ function line(
         if (memory !== null) lent.add(memory);
         return memory;
       },
+      lendModel: async () => modelOf(engine),
       takeBack: (memory) => {
         for (const one of lent)
           if (one.scratch === memory.scratch && one.memory === memory.memory) lent.delete(one);
@@ -48,6 +52,13 @@ function line(
   const memories = new BorrowedMemories(port1, readerOf);
   open.push(memories);
   return { memories, engines, lent };
+}
+
+/** What the engines show as their model, by engine. */
+const models = new Map<Engine, { readonly number: number; readonly lent: LentModel }>();
+
+function modelOf(engine: Engine): { readonly number: number; readonly lent: LentModel } | null {
+  return models.get(engine) ?? null;
 }
 
 /** Messages in both directions have arrived. */
@@ -122,4 +133,40 @@ test("a line that closes gives everything back", async () => {
   one.memories.close();
   while (one.lent.size > 0) await settled();
   expect(one.memories.reader(0)).toBeNull();
+});
+
+test("the model in force is borrowed once, when it is needed, and every later one in turn", async () => {
+  const documents = ["red shoe", "red lamp", "blue shoe", "blue lamp"].map((title, i) => ({
+    seq: i + 1,
+    raw: Buffer.from(JSON.stringify({ id: `d${i}`, title })),
+  }));
+  const fields = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX, language: 0 }];
+  const trained = module.train({ fields, analysis: PLAIN_ANALYSIS }, documents, {
+    slots: [{ slot: 0, weight: 1, stemmed: false }],
+    number: 1,
+    termsMax: 100,
+    previous: null,
+  })!;
+  const terms = [{ term: "shoe", weight: 1 }];
+  const one = line(1);
+  await readsUntilReader(one, 0);
+  const engine = one.engines.get(0)!;
+  const reader = one.memories.reader(0)!;
+  expect(reader.queryVector(terms)).toBeNull();
+  for (const number of [3, 4]) {
+    const embedder = module.embedder(trained);
+    engine.showModel(number);
+    expect(reader.queryVector(terms)).toBeUndefined();
+    await settled(); // none is lent
+    expect(reader.queryVector(terms)).toBeUndefined();
+    models.set(engine, { number, lent: embedder.lend() });
+    engine.showModel(number + 10);
+    models.set(engine, { number: number + 10, lent: embedder.lend() });
+    expect(reader.queryVector(terms)).toBeUndefined();
+    await settled();
+    expect(reader.queryVector(terms)).toEqual(embedder.query(terms));
+    expect(embedder.query(terms)).not.toBeNull();
+  }
+  engine.showModel(0);
+  expect(reader.queryVector(terms)).toBeNull();
 });
