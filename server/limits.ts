@@ -110,6 +110,7 @@ const SERVER_LIMITS = {
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,
   shownDocumentsBytesMax: 32 * 1024 * 1024,
+  comparedVectorsBytesMax: 32 * 1024 * 1024,
 
   // the log of slow queries
   slowQueryLinesPerSecondMax: 10,

@@ -3,11 +3,13 @@
 import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
 import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
+import type { EmbedReply, WeightedTerm } from "../../shards/protocol/vectors.js";
 import type { Limits } from "../limits.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
 import type { ThreadLoad } from "../threads/thread-load.js";
 import type { LocalDocuments } from "./local-documents.js";
 import type { LocalTurn } from "./local-turn.js";
+import type { LocalVectors } from "./local-vectors.js";
 
 /** What of an index is read. */
 export interface LocalView {
@@ -28,6 +30,9 @@ export interface Readers {
 /** Hears which index is being read in an engine; null: none any more. */
 export type OnReading = (uid: number | null) => void;
 
+/** Asks a shard for the vector of a query's terms and vectors of documents. */
+export type EmbedThere = (terms: readonly WeightedTerm[], seqs: readonly number[]) => Promise<EmbedReply>;
+
 type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** With less than this left of a turn no read is begun. */
@@ -47,10 +52,12 @@ export class LocalReads {
   readonly #paused = new Map<number, number>();
   /** Documents of small indexes. */
   readonly documents: LocalDocuments;
+  readonly #vectors: LocalVectors;
 
   constructor(
     readers: Readers,
     documents: LocalDocuments,
+    vectors: LocalVectors,
     turn: LocalTurn,
     load: ThreadLoad,
     limits: LocalLimits,
@@ -61,6 +68,7 @@ export class LocalReads {
     this.#load = load;
     this.#shards = Array.from({ length: readers.count }, (_, shard) => shard);
     this.documents = documents;
+    this.#vectors = vectors;
     this.#limits = limits;
     this.#turn = turn;
     this.#meter = meter;
@@ -91,22 +99,98 @@ export class LocalReads {
     return this.#answers(view, this.#shards, question, program);
   }
 
+  /** What a shard would answer to EMBED; null: ask it. */
+  async embed(
+    { uid }: LocalView,
+    shard: number,
+    terms: readonly WeightedTerm[],
+    seqs: readonly number[],
+    there: EmbedThere,
+  ): Promise<EmbedReply | null> {
+    const reader = this.#readersNow(uid, [shard])?.[0];
+    const query = reader === undefined ? undefined : this.#queryVector(uid, reader, terms);
+    const vectors =
+      reader === undefined || query === undefined
+        ? null
+        : await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.records(slots));
+    return this.#counted(query === undefined || vectors === null ? null : { query, vectors });
+  }
+
+  /** What a shard would answer to SIMILARITIES; null: ask it. */
+  async similarities(
+    { uid }: LocalView,
+    shard: number,
+    query: Float32Array,
+    seqs: readonly number[],
+    there: EmbedThere,
+  ): Promise<Float32Array | null> {
+    const reader = this.#readersNow(uid, [shard])?.[0];
+    if (reader === undefined) return this.#counted(null);
+    return this.#counted(
+      await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.similarities(query, slots)),
+    );
+  }
+
+  /** Undefined: ask the shard. */
+  #queryVector(
+    uid: number,
+    reader: EngineReader,
+    terms: readonly WeightedTerm[],
+  ): Float32Array | null | undefined {
+    if (terms.length === 0) return null;
+    const begunMs = performance.now();
+    try {
+      return reader.queryVector(terms);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      if (error.code !== "memory") this.#readers.readerFailed(uid);
+      return undefined;
+    } finally {
+      this.#turn.spend(performance.now() - begunMs);
+    }
+  }
+
+  /** What `use` makes of vectors; null when they cannot be known here. */
+  async #ofVectors<T>(
+    reader: EngineReader,
+    seqs: readonly number[],
+    there: EmbedThere,
+    use: (slots: readonly number[]) => T,
+  ): Promise<T | null> {
+    try {
+      const fetch = async (missing: readonly number[]) => (await there([], missing)).vectors;
+      return await this.#vectors.with(reader, seqs, fetch, (slots) => {
+        const begunMs = performance.now();
+        const made = use(slots);
+        this.#turn.spend(performance.now() - begunMs);
+        return made;
+      });
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      this.#vectors.clear();
+      return null;
+    }
+  }
+
   #answers(
     view: LocalView,
     shards: readonly number[],
     question: SnapshotQuestion,
     program: Uint8Array,
   ): Uint8Array[] | null {
-    const mayRead = this.#turn.leftMs >= LEAST_MS && !this.#isPaused(view.uid);
-    const readers = mayRead ? this.#readersOf(view.uid, shards) : null;
-    const answers = readers === null ? null : this.#read(view, readers, question, program);
-    if (answers === null) this.#meter.left++;
-    else this.#meter.answered++;
-    return answers;
+    const readers = this.#readersNow(view.uid, shards);
+    return this.#counted(readers === null ? null : this.#read(view, readers, question, program));
   }
 
-  /** Null when one is missing. */
-  #readersOf(uid: number, shards: readonly number[]): EngineReader[] | null {
+  #counted<T>(answer: T | null): T | null {
+    if (answer === null) this.#meter.left++;
+    else this.#meter.answered++;
+    return answer;
+  }
+
+  /** Null when one is missing, and when this thread has no time for them. */
+  #readersNow(uid: number, shards: readonly number[]): EngineReader[] | null {
+    if (this.#turn.leftMs < LEAST_MS || this.#isPaused(uid)) return null;
     const readers: EngineReader[] = [];
     for (const shard of shards) {
       const reader = this.#readers.reader(shard, uid);

@@ -48,7 +48,7 @@ import {
   type WeightedTerm,
 } from "../../shards/protocol/vectors.js";
 import type { FetchThere } from "../local/local-documents.js";
-import type { LocalReads, LocalView } from "../local/local-reads.js";
+import type { EmbedThere, LocalReads, LocalView } from "../local/local-reads.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
@@ -259,15 +259,22 @@ export class ReadView {
   }
 
   /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
-  similarities(shard: number, query: Float32Array, seqs: readonly number[]): Promise<Float32Array> {
+  async similarities(shard: number, query: Float32Array, seqs: readonly number[]): Promise<Float32Array> {
     const { uid } = this.#index.record;
-    return this.#call(shard, encodeSimilarities({ uid, query, seqs }), decodeSimilaritiesReply);
+    const there = this.#embedThere(shard);
+    const known = await this.#local?.similarities(this.#localView, shard, query, seqs, there);
+    return known ?? this.#call(shard, encodeSimilarities({ uid, query, seqs }), decodeSimilaritiesReply);
   }
 
   /** What a shard's model says of terms, and the vectors of some of its documents. */
-  embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
+  async embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
+    const there = this.#embedThere(shard);
+    return (await this.#local?.embed(this.#localView, shard, terms, seqs, there)) ?? there(terms, seqs);
+  }
+
+  #embedThere(shard: number): EmbedThere {
     const { uid } = this.#index.record;
-    return this.#call(shard, encodeEmbed({ uid, terms, seqs }), decodeEmbedReply);
+    return (terms, seqs) => this.#call(shard, encodeEmbed({ uid, terms, seqs }), decodeEmbedReply);
   }
 
   /** Stored documents in the order of `seqs`; a document is empty when the shard does not have it. */

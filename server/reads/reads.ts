@@ -6,6 +6,7 @@ import type { Limits } from "../limits.js";
 import { LocalDocuments } from "../local/local-documents.js";
 import { LocalReads, type OnReading, type Readers } from "../local/local-reads.js";
 import { LocalTurn } from "../local/local-turn.js";
+import { LocalVectors } from "../local/local-vectors.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
 import type { QueryLoad } from "../threads/query-load.js";
@@ -64,7 +65,8 @@ export class Reads {
     this.#calls = calls;
     const turn = new LocalTurn(limits.localReadMsMax);
     const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
-    this.#local = new LocalReads(readers, documents, turn, new ThreadLoad(), limits, meter, onReading);
+    const vectors = new LocalVectors(() => workbench.vectorTable(), limits.comparedVectorsBytesMax);
+    this.#local = new LocalReads(readers, documents, vectors, turn, new ThreadLoad(), limits, meter, onReading);
     this.#queries = queries;
     this.#limits = limits;
   }

@@ -95,6 +95,7 @@ export class IndexVectors {
   /** Tells others what can be compared now, and which model is in force. */
   #changed(): void {
     this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
+    this.#engine.vectorsChanged();
     this.onSpace();
   }
 
@@ -250,6 +251,12 @@ export class IndexVectors {
   /** Stored vectors were replaced. */
   forgetRead(): void {
     this.#home.vectors.clear();
+    this.added();
+  }
+
+  /** Documents that were there without a stored vector have one now. */
+  added(): void {
+    this.#engine.vectorsChanged();
   }
 
   /** Cosines of the query and documents; NaN for a document without a vector. */

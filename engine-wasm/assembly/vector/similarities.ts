@@ -8,6 +8,7 @@ import { Result } from "../memory/result";
 const SIZE: usize = VECTOR_SIZE;
 const QUERY_BYTES: usize = SIZE << 2;
 const RECORD: usize = VECTOR_BYTES;
+const ADDRESS: usize = 4;
 
 /** Four products at a time. */
 abstract class Products {
@@ -38,6 +39,11 @@ function dot(numbers: usize, query: usize): f32 {
   );
 }
 
+function cosine(record: usize, query: usize): f32 {
+  const scale = Mem.f32At(record + VECTOR_SCALE);
+  return scale > 0 ? scale * dot(record + VECTOR_NUMBERS, query) : <f32>NaN;
+}
+
 /**
  * Input: f32[VECTOR_SIZE], a query of length 1, then vector records. Result: f32 for each of these, its cosine with the query, or
  * NaN for a record of no vector. -STATUS_BAD_PROGRAM when the input does not end with a record.
@@ -46,10 +52,22 @@ export function similarities(input: usize, bytes: usize): i32 {
   if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % RECORD != 0) return -STATUS_BAD_PROGRAM;
   const result = Result.open();
   const end = input + bytes;
-  for (let record = input + QUERY_BYTES; record < end; record += RECORD) {
-    const scale = Mem.f32At(record + VECTOR_SCALE);
-    const cosine = scale > 0 ? scale * dot(record + VECTOR_NUMBERS, input) : <f32>NaN;
-    result.putU32(reinterpret<u32>(cosine));
+  for (let record = input + QUERY_BYTES; record < end; record += RECORD)
+    result.putU32(reinterpret<u32>(cosine(record, input)));
+  return <i32>result.close();
+}
+
+/**
+ * The same for records that lie elsewhere in memory. Input: f32[VECTOR_SIZE], then u32 addresses, 0 for no vector. Whoever writes
+ * the input knows addresses: it must not come from outside.
+ */
+export function similaritiesAt(input: usize, bytes: usize): i32 {
+  if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % ADDRESS != 0) return -STATUS_BAD_PROGRAM;
+  const result = Result.open();
+  const end = input + bytes;
+  for (let at = input + QUERY_BYTES; at < end; at += ADDRESS) {
+    const record = <usize>Mem.u32At(at);
+    result.putU32(reinterpret<u32>(record == 0 ? <f32>NaN : cosine(record, input)));
   }
   return <i32>result.close();
 }

@@ -1,6 +1,6 @@
 // The board of a shared engine: a region of its memory by which other threads read an index beside the thread that owns it. The owner
 // writes which snapshots there are. Each reader writes when it is reading, so that the owner frees no region that somebody may
-// still see. Beside them it shows which model of vectors is in force. This is epoch-based reclamation (K. Fraser, Practical lock-freedom, 2004): the epoch changes with every change of the
+// still see. Beside them it shows which model of vectors is in force, and that stored vectors have changed. This is epoch-based reclamation (K. Fraser, Practical lock-freedom, 2004): the epoch changes with every change of the
 // snapshots, and what went out of sight by that is free once no reader is inside of an earlier epoch. While the epoch is odd, the table
 // of snapshots is being written. The picture is in docs/FORMATS.md.
 
@@ -22,7 +22,8 @@ const SNAPSHOTS = 2; // in the table
 const OMITTED = 3; // older ones that are not
 const READS = 4; // so far
 const MODEL = 5; // of vectors that is in force, 0: none
-const READERS = 6;
+const VECTORS = 6; // how often stored vectors have changed; may run over
+const READERS = 8;
 const TABLE = READERS + READERS_MAX; // of {f64 generation, u32 address, u32 0}
 const ENTRY_WORDS = 4;
 export const BOARD_BYTES = (TABLE + SNAPSHOTS_MAX * ENTRY_WORDS) * 4;
@@ -69,6 +70,16 @@ export class Board {
   /** A number for the model of vectors that is in force, another one after each change; 0 when there is none. */
   get model(): number {
     return Atomics.load(this.#words, MODEL);
+  }
+
+  /** The owner shows that stored vectors have changed, or which of them can be compared; see `vectors`. */
+  vectorsChanged(): void {
+    Atomics.add(this.#words, VECTORS, 1);
+  }
+
+  /** Another number when stored vectors may be others than before, or can be compared that could not. */
+  get vectors(): number {
+    return Atomics.load(this.#words, VECTORS);
   }
 
   /** The owner leaves this memory. */

@@ -35,6 +35,11 @@ export class EngineReader {
     return this.#board.ended;
   }
 
+  /** As Board.vectors: what is known of stored vectors holds as long as this stays. */
+  get vectorsVersion(): number {
+    return this.#board.vectors;
+  }
+
   /** Takes a model that the owner has lent, with the number that the board has for it. */
   takeModel(number: number, lent: LentModel): void {
     this.#model = { number, reader: new ModelReader(this.#instanceOf(lent.memory), lent) };

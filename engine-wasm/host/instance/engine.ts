@@ -192,6 +192,11 @@ export class Engine {
     this.#sharing?.showModel(model);
   }
 
+  /** Tells readers in other threads that stored vectors have changed, or that other ones can be compared. */
+  vectorsChanged(): void {
+    this.#sharing?.vectorsChanged();
+  }
+
   /**
    * Lets another thread read the published snapshots until `takeBack`, or until this engine leaves the memory, of which `onEnd` hears.
    * Null when enough threads do so already. Throws EngineError("memory").

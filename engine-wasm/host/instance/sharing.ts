@@ -68,6 +68,10 @@ export class Sharing {
     this.#board.showModel(model);
   }
 
+  vectorsChanged(): void {
+    this.#board.vectorsChanged();
+  }
+
   /** How often readers have read; it may run over. */
   get reads(): number {
     return this.#board.reads;

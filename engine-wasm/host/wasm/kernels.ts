@@ -72,6 +72,7 @@ export interface Kernels {
   ): number;
   // vectors
   similarities(input: Address, bytes: number): Address;
+  similaritiesAt(input: Address, bytes: number): Address;
   outsideVector(values: Address, bytes: number): Address;
   outsideRecord(values: Address, bytes: number): Address;
   documentRecord(document: Address, bytes: number): Address;
@@ -132,6 +133,7 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   codesFill: true,
   codesCopy: true,
   similarities: true,
+  similaritiesAt: true,
   outsideVector: true,
   outsideRecord: true,
   documentRecord: true,

@@ -204,6 +204,7 @@ async function store(work: Work, made: readonly MadeVector[]): Promise<void> {
     shardFault("vectors.before-store");
     await state.home.store.batch(puts, { sync: false, adds: true });
     shardFault("vectors.after-store");
+    state.vectors.added();
     for (const { row, vector } of live) state.engine.fillCodes(codes.address, row, vector);
     codes.stored = false;
   });

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { LocalDocuments } from "../../../../server/local/local-documents.js";
 import { LocalReads } from "../../../../server/local/local-reads.js";
 import { LocalTurn } from "../../../../server/local/local-turn.js";
+import { LocalVectors } from "../../../../server/local/local-vectors.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { type CallShard, ReadView } from "../../../../server/reads/read-view.js";
@@ -19,9 +20,11 @@ const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], ca
 /** An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both programs. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
+const module = await loadEngine("checked");
 const NO_LOCAL_READS = new LocalReads(
   { count: 1, reader: () => null, readerFailed: () => undefined },
-  new LocalDocuments((await loadEngine("checked")).workbench(), new LocalTurn(1), 0),
+  new LocalDocuments(module.workbench(), new LocalTurn(1), 0),
+  new LocalVectors(() => module.vectorTable(), 0),
   new LocalTurn(1),
   new ThreadLoad(),
   DEFAULT_LIMITS,

@@ -1,0 +1,127 @@
+// Stored vectors of documents of small indexes, on this thread: queries compare hundreds of them. Each is fetched from its shard once and kept
+// until the shard tells, on the board of the index's memory, that stored vectors have changed. When there is no more room, those that came first go.
+import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
+import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
+import type { VectorTable } from "../../engine-wasm/host/vectors/vector-table.js";
+
+/** What a vector takes beside its record, for its place in maps. */
+const ENTRY_BYTES = 100;
+/** With more vectors missing, it costs less to have the shard compare them. */
+const FETCHED_MAX = 2_000;
+/** In the place of a slot: the document has no vector. */
+const NONE = -1;
+
+/** Vectors of the documents of one index in one shard. */
+interface Known {
+  /** Which stored vectors they are. */
+  readonly version: number;
+  /** By sequence number. */
+  readonly slots: Map<number, number>;
+}
+
+/** Asks a shard for vector records, in the order of the seqs. */
+export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
+
+export class LocalVectors {
+  readonly #newTable: () => VectorTable;
+  readonly #slotsMax: number;
+  #table: VectorTable | null = null;
+  /** Whose a slot is. */
+  #owners: (Known | undefined)[] = [];
+  #seqs: number[] = [];
+  /** The slot to be taken next. */
+  #next = 0;
+  /** An index that goes on in another memory, or is opened anew, has another reader. */
+  #known = new WeakMap<EngineReader, Known>();
+
+  /** Of at most `bytesMax` bytes. */
+  constructor(newTable: () => VectorTable, bytesMax: number) {
+    this.#newTable = newTable;
+    this.#slotsMax = Math.floor(bytesMax / (VECTOR_BYTES + ENTRY_BYTES));
+  }
+
+  /**
+   * What `use` makes of the slots of documents, which are negative for those without a vector; the slots are theirs until it returns.
+   * Null when not all of the vectors can be known now. Throws EngineError.
+   */
+  async with<T>(
+    reader: EngineReader,
+    seqs: readonly number[],
+    fetch: FetchVectors,
+    use: (slots: readonly number[]) => T,
+  ): Promise<T | null> {
+    if (reader.ended) return null;
+    const known = this.#of(reader);
+    const missing = seqs.filter((seq) => !known.slots.has(seq));
+    if (missing.length > 0) {
+      if (missing.length > Math.min(FETCHED_MAX, this.#slotsMax)) return null;
+      const records = await fetch(missing);
+      if (reader.ended || this.#of(reader) !== known) return null;
+      for (const [i, seq] of missing.entries())
+        this.#put(known, seq, records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES));
+    }
+    const slots: number[] = [];
+    for (const seq of seqs) {
+      const slot = known.slots.get(seq);
+      if (slot !== undefined) slots.push(slot);
+    }
+    return slots.length === seqs.length ? use(slots) : null;
+  }
+
+  /** See VectorTable. */
+  similarities(query: Float32Array, slots: readonly number[]): Float32Array {
+    return this.#tableNow.similarities(query, slots);
+  }
+
+  /** Records one behind the other, of no vector where a slot is negative. */
+  records(slots: readonly number[]): Uint8Array {
+    const records = new Uint8Array(slots.length * VECTOR_BYTES);
+    for (const [i, slot] of slots.entries())
+      if (slot >= 0) records.set(this.#tableNow.record(slot), i * VECTOR_BYTES);
+    return records;
+  }
+
+  /** Forgets all, after the table has failed. */
+  clear(): void {
+    this.#table = null;
+    this.#owners = [];
+    this.#seqs = [];
+    this.#next = 0;
+    this.#known = new WeakMap();
+  }
+
+  get #tableNow(): VectorTable {
+    this.#table ??= this.#newTable();
+    return this.#table;
+  }
+
+  #of(reader: EngineReader): Known {
+    const version = reader.vectorsVersion;
+    let known = this.#known.get(reader);
+    if (known?.version !== version) {
+      known = { version, slots: new Map() };
+      this.#known.set(reader, known);
+    }
+    return known;
+  }
+
+  #put(known: Known, seq: number, record: Uint8Array): void {
+    if (known.slots.has(seq)) return; // another query has fetched it as well
+    if (isNone(record)) {
+      known.slots.set(seq, NONE);
+      return;
+    }
+    const slot = this.#next;
+    this.#tableNow.put(slot, record);
+    const owner = this.#owners[slot];
+    if (owner?.slots.get(this.#seqs[slot]!) === slot) owner.slots.delete(this.#seqs[slot]!);
+    this.#owners[slot] = known;
+    this.#seqs[slot] = seq;
+    known.slots.set(seq, slot);
+    this.#next = (slot + 1) % this.#slotsMax;
+  }
+}
+
+function isNone(record: Uint8Array): boolean {
+  return new DataView(record.buffer, record.byteOffset, 4).getFloat32(0, true) === 0;
+}
