@@ -107,10 +107,10 @@ export class LocalReads {
     seqs: readonly number[],
     there: EmbedThere,
   ): Promise<EmbedReply | null> {
-    const reader = this.#readersNow(uid, [shard])?.[0];
-    const query = reader === undefined ? undefined : this.#queryVector(uid, reader, terms);
+    const reader = this.#readerForVectors(uid, shard);
+    const query = reader === null ? undefined : this.#queryVector(uid, reader, terms);
     const vectors =
-      reader === undefined || query === undefined
+      reader === null || query === undefined
         ? null
         : await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.records(slots));
     return this.#counted(query === undefined || vectors === null ? null : { query, vectors });
@@ -124,11 +124,16 @@ export class LocalReads {
     seqs: readonly number[],
     there: EmbedThere,
   ): Promise<Float32Array | null> {
-    const reader = this.#readersNow(uid, [shard])?.[0];
-    if (reader === undefined) return this.#counted(null);
+    const reader = this.#readerForVectors(uid, shard);
+    if (reader === null) return this.#counted(null);
     return this.#counted(
       await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.similarities(query, slots)),
     );
+  }
+
+  /** It is there for an index that is paused, too: this takes little time, and no room in the index's memory. */
+  #readerForVectors(uid: number, shard: number): EngineReader | null {
+    return this.#turn.leftMs < LEAST_MS ? null : this.#readers.reader(shard, uid);
   }
 
   /** Undefined: ask the shard. */
@@ -155,7 +160,7 @@ export class LocalReads {
     reader: EngineReader,
     seqs: readonly number[],
     there: EmbedThere,
-    use: (slots: readonly number[]) => T,
+    use: (slots: Int32Array) => T,
   ): Promise<T | null> {
     try {
       const fetch = async (missing: readonly number[]) => (await there([], missing)).vectors;

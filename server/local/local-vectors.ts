@@ -48,33 +48,28 @@ export class LocalVectors {
     reader: EngineReader,
     seqs: readonly number[],
     fetch: FetchVectors,
-    use: (slots: readonly number[]) => T,
+    use: (slots: Int32Array) => T,
   ): Promise<T | null> {
     if (reader.ended) return null;
     const known = this.#of(reader);
-    const missing = seqs.filter((seq) => !known.slots.has(seq));
-    if (missing.length > 0) {
-      if (missing.length > Math.min(FETCHED_MAX, this.#slotsMax)) return null;
-      const records = await fetch(missing);
-      if (reader.ended || this.#of(reader) !== known) return null;
-      for (const [i, seq] of missing.entries())
-        this.#put(known, seq, records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES));
-    }
-    const slots: number[] = [];
-    for (const seq of seqs) {
-      const slot = known.slots.get(seq);
-      if (slot !== undefined) slots.push(slot);
-    }
-    return slots.length === seqs.length ? use(slots) : null;
+    const slots = new Int32Array(seqs.length);
+    const missing = fill(slots, seqs, known);
+    if (missing.length === 0) return use(slots);
+    if (missing.length > Math.min(FETCHED_MAX, this.#slotsMax)) return null;
+    const records = await fetch(missing);
+    if (reader.ended || this.#of(reader) !== known) return null;
+    for (const [i, seq] of missing.entries())
+      this.#put(known, seq, records.subarray(i * VECTOR_BYTES, (i + 1) * VECTOR_BYTES));
+    return fill(slots, seqs, known).length === 0 ? use(slots) : null;
   }
 
   /** See VectorTable. */
-  similarities(query: Float32Array, slots: readonly number[]): Float32Array {
+  similarities(query: Float32Array, slots: Int32Array): Float32Array {
     return this.#tableNow.similarities(query, slots);
   }
 
   /** Records one behind the other, of no vector where a slot is negative. */
-  records(slots: readonly number[]): Uint8Array {
+  records(slots: Int32Array): Uint8Array {
     const records = new Uint8Array(slots.length * VECTOR_BYTES);
     for (const [i, slot] of slots.entries())
       if (slot >= 0) records.set(this.#tableNow.record(slot), i * VECTOR_BYTES);
@@ -120,6 +115,17 @@ export class LocalVectors {
     known.slots.set(seq, slot);
     this.#next = (slot + 1) % this.#slotsMax;
   }
+}
+
+/** Puts the slots of documents there; tells which are not known. */
+function fill(slots: Int32Array, seqs: readonly number[], known: Known): number[] {
+  const missing: number[] = [];
+  for (let i = 0; i < seqs.length; i++) {
+    const slot = known.slots.get(seqs[i]!);
+    if (slot === undefined) missing.push(seqs[i]!);
+    else slots[i] = slot;
+  }
+  return missing;
 }
 
 function isNone(record: Uint8Array): boolean {

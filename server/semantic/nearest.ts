@@ -43,7 +43,7 @@ export async function nearestDocuments(
   return { near: nearestOf(likely, similarities, wanted), similarities };
 }
 
-/** Those of the documents that have a vector, the nearest first, `wanted` at most. */
+/** Those of the documents that have a vector, the nearest first, `wanted` at most. They were compared first. */
 function nearestOf(
   likely: readonly PlacedDocument[],
   similarities: Similarities,
@@ -51,15 +51,15 @@ function nearestOf(
 ): NearDocument[] {
   const known = new Float32Array(likely.length);
   let count = 0;
-  for (const { seq } of likely) {
-    const similarity = similarities.of(seq);
-    if (similarity !== null) known[count++] = similarity;
+  for (let place = 0; place < likely.length; place++) {
+    const similarity = similarities.at(place);
+    if (!Number.isNaN(similarity)) known[count++] = similarity;
   }
   const least = leastOfLargest(known.subarray(0, count), wanted);
   const near: NearDocument[] = [];
-  for (const { shard, seq } of likely) {
-    const similarity = similarities.of(seq);
-    if (similarity !== null && similarity >= least) near.push({ shard, seq, similarity });
+  for (let place = 0; place < likely.length; place++) {
+    const similarity = similarities.at(place); // NaN is not at least anything
+    if (similarity >= least) near.push({ shard: likely[place]!.shard, seq: likely[place]!.seq, similarity });
   }
   near.sort(nearestFirst);
   return near.length > wanted ? near.slice(0, wanted) : near;
@@ -172,7 +172,7 @@ function leastOfLargest(numbers: Float32Array, count: number): number {
   return parted[place]!;
 }
 
-/** How similar the documents are to the query. Each is asked for once. */
+/** How similar the documents are to the query: the likely ones, which are different ones, then the others. Each is asked for once. */
 async function similaritiesOf(
   readView: ReadView,
   query: Float32Array,
@@ -180,19 +180,28 @@ async function similaritiesOf(
   others: readonly PlacedDocument[],
 ): Promise<Similarities> {
   const places = new Map<number, number>();
+  const shards: number[] = [];
+  for (const { shard, seq } of likely) {
+    places.set(seq, shards.length);
+    shards.push(shard);
+  }
+  for (const { shard, seq } of others) {
+    if (places.has(seq)) continue;
+    places.set(seq, shards.length);
+    shards.push(shard);
+  }
+  if (readView.shards === 1)
+    return new Similarities(places, await readView.similarities(0, query, [...places.keys()]));
   const byShard = new Map<number, { readonly seqs: number[]; readonly places: number[] }>();
-  for (const documents of [likely, others]) {
-    for (const { shard, seq } of documents) {
-      if (places.has(seq)) continue;
-      let asked = byShard.get(shard);
-      if (asked === undefined) {
-        asked = { seqs: [], places: [] };
-        byShard.set(shard, asked);
-      }
-      asked.seqs.push(seq);
-      asked.places.push(places.size);
-      places.set(seq, places.size);
+  for (const [seq, place] of places) {
+    const shard = shards[place]!;
+    let asked = byShard.get(shard);
+    if (asked === undefined) {
+      asked = { seqs: [], places: [] };
+      byShard.set(shard, asked);
     }
+    asked.seqs.push(seq);
+    asked.places.push(place);
   }
   const cosines = new Float32Array(places.size);
   await Promise.all(

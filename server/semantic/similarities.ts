@@ -19,6 +19,11 @@ export class Similarities {
     return Number.isNaN(cosine) ? null : cosine;
   }
 
+  /** That of the document that was compared in this place; NaN when it has no vector. */
+  at(place: number): number {
+    return this.#cosines[place]!;
+  }
+
   /** The largest one, 0 at least. */
   get largest(): number {
     let largest = 0;
