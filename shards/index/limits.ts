@@ -39,4 +39,4 @@ export const BATCH_SEGMENT_BYTES = 4 * 1024 * 1024;
  * the shard. Room that no query needs takes no memory of the machine's.
  */
 export const READER_SCRATCH_BYTES = 256 * 1024;
-export const READER_SCRATCH_DOCUMENT_BYTES = 64;
+export const READER_SCRATCH_DOCUMENT_BYTES = 128;
