@@ -3,7 +3,6 @@
 import { EngineError } from "../engine-error.js";
 import { Embedder } from "../vectors/embedder.js";
 import { type TrainOptions, trainModel } from "../vectors/trainer.js";
-import { VectorTable } from "../vectors/vector-table.js";
 import { EngineInstance, newMemory } from "../wasm/memory.js";
 import type { BuildDocument } from "./build.js";
 import { Engine } from "./engine.js";
@@ -66,11 +65,6 @@ export class EngineModule {
   /** One model of one index of one shard: an instance of its own. Throws EngineError("damaged"). */
   embedder(model: Uint8Array): Embedder {
     return new Embedder(this.instantiate(), model);
-  }
-
-  /** Vector records that are compared where they lie: an instance of its own. */
-  vectorTable(): VectorTable {
-    return new VectorTable(this.instantiate());
   }
 
   /**

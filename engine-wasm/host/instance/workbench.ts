@@ -21,6 +21,7 @@ import {
   type SplitResult,
 } from "../programs/split-result.js";
 import { queryVector, similarities, vectorOf, vectorOfJson } from "../vectors/outside-vectors.js";
+import { VectorTable } from "../vectors/vector-table.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 import { discardMemory } from "./discards.js";
@@ -175,6 +176,11 @@ export class Workbench {
   /** The vector record of a document's member `embedding`, null when it has none that is a vector. */
   vectorOfJson(raw: Uint8Array): Uint8Array | null {
     return vectorOfJson(this.ready(), raw);
+  }
+
+  /** Room for vector records that are compared where they lie, in an instance of its own. */
+  vectorTable(): VectorTable {
+    return new VectorTable(this.#create());
   }
 
   /** Another workbench with an instance of its own. */

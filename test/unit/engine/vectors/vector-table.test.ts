@@ -12,7 +12,7 @@ const SLOTS = 3000;
 
 test("the same cosines as of records that are copied, whatever was in their slots before", () => {
   const random = new Random(1);
-  const table = module.vectorTable();
+  const table = workbench.vectorTable();
   const records: Uint8Array[] = [];
   const put = (slot: number): void => {
     records[slot] = new Uint8Array(plainRecords([random.below(20) === 0 ? null : randomVector(random)]));

@@ -58,7 +58,7 @@ class World {
     const newTable = () => {
       this.tables++;
       if (this.lacksMemory) throw new EngineError("memory", "No room for another WebAssembly memory");
-      return module.vectorTable();
+      return workbench.vectorTable();
     };
     this.local = new LocalReads(
       { count: 1, reader: () => this.reader, readerFailed: () => this.failed++ },

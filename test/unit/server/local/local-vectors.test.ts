@@ -58,7 +58,7 @@ function newRecord(random: Random): Uint8Array {
 
 test("a vector is fetched once, and anew when stored vectors have changed", async () => {
   const random = new Random(1);
-  const local = new LocalVectors(() => module.vectorTable(), MIB);
+  const local = new LocalVectors(() => workbench.vectorTable(), MIB);
   const index = new Index();
   for (let seq = 1; seq <= 10; seq++) index.stored.set(seq, newRecord(random));
   const query = randomQuery(random);
@@ -78,7 +78,7 @@ test("a vector is fetched once, and anew when stored vectors have changed", asyn
 
 test("what changes while vectors are on their way is left to the shard", async () => {
   const random = new Random(2);
-  const local = new LocalVectors(() => module.vectorTable(), MIB);
+  const local = new LocalVectors(() => workbench.vectorTable(), MIB);
   const query = randomQuery(random);
   for (const change of [(index: Index) => index.engine.vectorsChanged(), (index: Index) => index.renew()]) {
     const index = new Index();
@@ -94,7 +94,7 @@ test("what changes while vectors are on their way is left to the shard", async (
 
 test("random stories of many queries at a time in little room equal the stored vectors", async () => {
   const random = new Random(3);
-  const local = new LocalVectors(() => module.vectorTable(), 60 * (VECTOR_BYTES + 100));
+  const local = new LocalVectors(() => workbench.vectorTable(), 60 * (VECTOR_BYTES + 100));
   const indexes = [new Index(), new Index(), new Index()];
   let answered = 0;
   for (let round = 0; round < 300; round++) {

@@ -20,11 +20,11 @@ const NOTHING_ASKED: ExpandProgram & CompanyProgram = { slots: [], words: [], ca
 /** An empty dictionary: no live rows, nothing of no slots and no words. The same bytes say it for both programs. */
 const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
-const module = await loadEngine("checked");
+const workbench = (await loadEngine("checked")).workbench();
 const NO_LOCAL_READS = new LocalReads(
   { count: 1, reader: () => null, readerFailed: () => undefined },
-  new LocalDocuments(module.workbench(), new LocalTurn(1), 0),
-  new LocalVectors(() => module.vectorTable(), 0),
+  new LocalDocuments(workbench, new LocalTurn(1), 0),
+  new LocalVectors(() => workbench.vectorTable(), 0),
   new LocalTurn(1),
   new ThreadLoad(),
   DEFAULT_LIMITS,

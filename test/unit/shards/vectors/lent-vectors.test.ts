@@ -40,6 +40,7 @@ const TERMS: WeightedTerm[][] = [
 ];
 const NEVER = Number.POSITIVE_INFINITY;
 const module = await engineModule();
+const workbench = module.workbench();
 
 function documentOf(i: number, random: Random): { id: string; body: object } {
   const embedding = random.below(3) > 0 ? { embedding: numbers(random.below(1000)) } : {};
@@ -49,7 +50,7 @@ function documentOf(i: number, random: Random): { id: string; body: object } {
 /** An index in a shard, and a reader of it as another thread would have it. */
 class Lent {
   readonly shard: VectorShard;
-  readonly #local = new LocalVectors(() => module.vectorTable(), 2 ** 20);
+  readonly #local = new LocalVectors(() => workbench.vectorTable(), 2 ** 20);
   #reader: EngineReader | null = null;
   /** What the comparisons have seen. */
   readonly seen = { cosines: 0, fetched: 0, compared: 0, vectors: 0, unknown: 0, models: 0, readers: 0 };
