@@ -107,7 +107,7 @@ export class LocalReads {
     seqs: readonly number[],
     there: EmbedThere,
   ): Promise<EmbedReply | null> {
-    const reader = this.#readerForVectors(uid, shard);
+    const reader = this.#readersNow(uid, [shard])?.[0] ?? null;
     const query = reader === null ? undefined : this.#queryVector(uid, reader, terms);
     const vectors =
       reader === null || query === undefined
@@ -124,16 +124,11 @@ export class LocalReads {
     seqs: readonly number[],
     there: EmbedThere,
   ): Promise<Float32Array | null> {
-    const reader = this.#readerForVectors(uid, shard);
+    const reader = this.#readersNow(uid, [shard])?.[0] ?? null;
     if (reader === null) return this.#counted(null);
     return this.#counted(
       await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.similarities(query, slots)),
     );
-  }
-
-  /** It is there for an index that is paused, too: this takes little time, and no room in the index's memory. */
-  #readerForVectors(uid: number, shard: number): EngineReader | null {
-    return this.#turn.leftMs < LEAST_MS ? null : this.#readers.reader(shard, uid);
   }
 
   /** Undefined: ask the shard. */
