@@ -139,6 +139,7 @@ export class LocalReads {
   ): Float32Array | null | undefined {
     if (terms.length === 0) return null;
     const begunMs = performance.now();
+    this.#onReading(uid);
     try {
       return reader.queryVector(terms);
     } catch (error) {
@@ -146,6 +147,7 @@ export class LocalReads {
       if (error.code !== "memory") this.#readers.readerFailed(uid);
       return undefined;
     } finally {
+      this.#onReading(null);
       this.#turn.spend(performance.now() - begunMs);
     }
   }

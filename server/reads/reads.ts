@@ -66,7 +66,16 @@ export class Reads {
     const turn = new LocalTurn(limits.localReadMsMax);
     const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
     const vectors = new LocalVectors(() => workbench.vectorTable(), limits.comparedVectorsBytesMax);
-    this.#local = new LocalReads(readers, documents, vectors, turn, new ThreadLoad(), limits, meter, onReading);
+    this.#local = new LocalReads(
+      readers,
+      documents,
+      vectors,
+      turn,
+      new ThreadLoad(),
+      limits,
+      meter,
+      onReading,
+    );
     this.#queries = queries;
     this.#limits = limits;
   }
