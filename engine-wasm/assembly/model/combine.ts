@@ -15,7 +15,7 @@ const BLOCK_NUMBERS: usize = 32;
 /** Two terms with their coefficients as whole numbers: | u32 address of numbers | u32 the same | i16 coefficient | i16 the same | */
 const PAIR_BYTES: usize = 12;
 /** Room for the sums, i32[VECTOR_SIZE], and behind them for the pairs while they are added. */
-export const COMBINATION_BYTES: usize = SUMS_BYTES + (DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES;
+export const COMBINATION_BYTES: usize = SUMS_BYTES + <usize>(DOCUMENT_TERMS_MAX / 2) * PAIR_BYTES;
 
 /** Four sums at a time. */
 abstract class Four {
