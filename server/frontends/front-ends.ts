@@ -20,7 +20,7 @@ const LOOKS_A_HANG = 10;
 /** How long a thread may take to its first beat. It loads its code before. */
 const LOOKS_A_START = 60;
 /** How long a thread that was interrupted may take to end by itself. */
-const END_MS_MAX = 5_000;
+const END_MS_MAX = 30_000;
 const RESTART_PAUSE_MS = 50;
 
 /** What front-ends begin with. */
@@ -223,7 +223,7 @@ export class FrontEnds implements ShardFollowers {
       if (beaten) place.hasBeaten = true;
       place.stillLooks = beaten || place.life.ended ? 0 : place.stillLooks + 1;
       if (place.stillLooks < (place.hasBeaten ? LOOKS_A_HANG : LOOKS_A_START)) continue;
-      place.stillLooks = 0;
+      place.stillLooks = Number.NEGATIVE_INFINITY; // once for each life
       await this.#endHanging(place);
     }
   }

@@ -129,7 +129,11 @@ class UwsExchange extends Exchange implements Flow {
   #paused = false;
   #cutAfterReply = false;
 
-  constructor(response: HttpResponse, request: UwsRequest, { limits, memory, unsent }: ExchangeContext) {
+  constructor(
+    response: HttpResponse,
+    request: UwsRequest,
+    { limits, memory, unsent, isShared }: ExchangeContext & Pick<ListenOptions, "isShared">,
+  ) {
     super();
     this.#response = response;
     this.#limits = limits;
@@ -149,7 +153,9 @@ class UwsExchange extends Exchange implements Flow {
       if (!this.queue.discarding) this.queue.push(new Uint8Array(chunk));
       if (!last) return;
       this.resume();
-      this.queue.end();
+      // A front-end may be interrupted in its work, which the library would not survive inside of its own call.
+      if (isShared) setImmediate(() => this.queue.end());
+      else this.queue.end();
     });
   }
 

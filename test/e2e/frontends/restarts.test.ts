@@ -68,8 +68,8 @@ describe.each([1, 2])("with %i shards", (shards) => {
       const documents = [{ id: "new", name: "lamp", value: 99 }];
       expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents }), 200);
       expect((await server.query("shop", { q: "lamp" })).json.found).toBe(42);
-    } finally {
       expect(await server.stop()).toBe(0);
+    } finally {
       await server.close();
     }
   });
@@ -111,8 +111,8 @@ describe.each([1, 2])("with %i shards", (shards) => {
         expect((await client.post(QUERY, { q: "lamp" })).json.found).toBe(written);
         client.close();
       }
-    } finally {
       expect(await server.stop()).toBe(0);
+    } finally {
       await server.close();
       rmSync(killDir, { recursive: true, force: true });
     }
