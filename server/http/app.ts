@@ -26,6 +26,9 @@ import type { Uws } from "./uws.js";
 const SHARED_PORT = 0;
 const EXCLUSIVE_PORT = 1;
 
+/** Of a streamed reply. The system takes so much at once when the library says that there is room. */
+const PIECE_BYTES_MAX = 64 * 1024;
+
 const HEADER_PLACES: ReadonlyMap<string, number> = new Map(READ_HEADERS.map((name, place) => [name, place]));
 const NO_HEADERS: readonly string[] = READ_HEADERS.map(() => "");
 
@@ -128,6 +131,8 @@ class UwsExchange extends Exchange implements Flow {
   #ended = false;
   #paused = false;
   #cutAfterReply = false;
+  /** The end of a piece that waits in the library. */
+  #lastByte: Uint8Array | null = null;
 
   constructor(
     response: HttpResponse,
@@ -270,13 +275,20 @@ class UwsExchange extends Exchange implements Flow {
       return true;
     });
     this.#response.cork(() => this.#writeHead(reply));
-    return this.sendStream(body, this.#limits.bodyIdleMsMax);
+    return this.sendStream(inPieces(body), this.#limits.bodyIdleMsMax);
   }
 
-  protected write(chunk: Uint8Array): boolean {
+  /**
+   * The library says when there is room again, but what waits in it is sent only with the next write. So the last byte of a piece
+   * that waits is kept for that, or else the rest of a reply would still be here when its request is over.
+   */
+  protected write(piece: Uint8Array): boolean {
     let accepted = true;
     this.#response.cork(() => {
-      accepted = this.#response.write(chunk);
+      this.#writeLastByte();
+      this.#lastByte = piece.subarray(-1);
+      accepted = piece.byteLength === 1 || this.#response.write(piece.subarray(0, -1));
+      if (accepted) accepted = this.#writeLastByte();
     });
     return accepted;
   }
@@ -284,7 +296,16 @@ class UwsExchange extends Exchange implements Flow {
   protected end(): void {
     this.resume();
     this.#ended = true;
-    this.#response.cork(() => this.#response.end());
+    this.#response.cork(() => {
+      this.#writeLastByte();
+      this.#response.end();
+    });
+  }
+
+  #writeLastByte(): boolean {
+    const last = this.#lastByte;
+    this.#lastByte = null;
+    return last === null || this.#response.write(last);
   }
 
   protected cut(): void {
@@ -294,5 +315,13 @@ class UwsExchange extends Exchange implements Flow {
   #writeHead(reply: HttpReply): void {
     this.#response.writeStatus(`${reply.status} ${REASONS[reply.status] ?? "Status"}`);
     for (const [name, value] of reply.headers) this.#response.writeHeader(name, value);
+  }
+}
+
+/** Of large pieces more would come into the library at each turn than leaves it. */
+async function* inPieces(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.byteLength; at += PIECE_BYTES_MAX)
+      yield chunk.subarray(at, at + PIECE_BYTES_MAX);
   }
 }
