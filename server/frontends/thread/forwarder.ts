@@ -15,6 +15,7 @@ export class Forwarder {
   readonly #owner: ThreadLine<OwnerCalls>;
   readonly #open = new Map<number, Forwarded>();
   #lastId = 0;
+  #onIdle: (() => void) | null = null;
 
   constructor(owner: ThreadLine<OwnerCalls>) {
     this.#owner = owner;
@@ -23,10 +24,22 @@ export class Forwarder {
   /** Never rejects. */
   readonly handle = (request: HttpRequest): Promise<HttpReply> => {
     const id = ++this.#lastId;
-    const forwarded = new Forwarded(id, request, this.#owner, () => this.#open.delete(id));
+    const forwarded = new Forwarded(id, request, this.#owner, () => this.#over(id));
     this.#open.set(id, forwarded);
     return forwarded.reply;
   };
+
+  /** Resolves when all clients have taken their replies or are gone, at the latest after `ms`. The owner may have answered long before. */
+  async drain(ms: number): Promise<void> {
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
 
   /** What the owner says of requests; those that are over are ignored. */
   get calls(): Pick<FrontEndCalls, "bodyTaken" | "reply" | "piece" | "replyEnded"> {
@@ -37,6 +50,11 @@ export class Forwarder {
       replyEnded: ({ id, cut }) => this.#open.get(id)?.replyEnded(cut),
     };
   }
+
+  #over(id: number): void {
+    this.#open.delete(id);
+    if (this.#open.size === 0) this.#onIdle?.();
+  }
 }
 
 /** One request at the owner. */
@@ -44,7 +62,7 @@ class Forwarded {
   readonly reply: Promise<HttpReply>;
   readonly #id: number;
   readonly #owner: ThreadLine<OwnerCalls>;
-  readonly #onEnd: () => void;
+  readonly #onOver: () => void;
   #resolve: (reply: HttpReply) => void = () => undefined;
   #bodyWindow = BODY_WINDOW_BYTES;
   #onBodyTaken: (() => void) | null = null;
@@ -53,15 +71,19 @@ class Forwarded {
   #end: "none" | "complete" | "cut" = "none";
   #ended = false;
 
-  constructor(id: number, request: HttpRequest, owner: ThreadLine<OwnerCalls>, onEnd: () => void) {
+  /** `onOver`: the client has taken the reply or is gone. It may be called twice. */
+  constructor(id: number, request: HttpRequest, owner: ThreadLine<OwnerCalls>, onOver: () => void) {
     this.#id = id;
     this.#owner = owner;
-    this.#onEnd = onEnd;
+    this.#onOver = onOver;
     this.reply = new Promise((resolve) => (this.#resolve = resolve));
     const { method, path, query, ip } = request;
     const headers = READ_HEADERS.map((name) => request.header(name));
     owner.tell("request", { id, method, path, query, ip, headers });
-    request.signal.addEventListener("abort", () => this.#abort());
+    request.signal.addEventListener("abort", () => {
+      this.#abort();
+      onOver();
+    });
     void this.#sendBody(request);
   }
 
@@ -72,7 +94,7 @@ class Forwarded {
 
   replied({ status, headers, body }: Replied): void {
     if (body !== null) this.#finish();
-    this.#resolve({ status, headers, body: body ?? this.#stream() });
+    this.#resolve({ status, headers, body: body ?? this.#stream(), onFinished: this.#onOver });
   }
 
   piece(bytes: Uint8Array): void {
@@ -131,6 +153,5 @@ class Forwarded {
   #finish(): void {
     this.#ended = true;
     this.#onBodyTaken?.();
-    this.#onEnd();
   }
 }

@@ -161,7 +161,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     flushLog: () => logWriter.flush(),
     leaveToShards: ({ uid, ms }) => reads.leaveToShards(uid, ms),
     stopAccepting: () => listener?.stopAccepting(),
-    drain: (ms) => service.drain(ms),
+    drain: async (ms) => void (await Promise.all([service.drain(ms), forwarder.drain(ms)])),
     close: onClose,
   };
   Object.assign(calls, mine);
