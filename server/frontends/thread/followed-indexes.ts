@@ -92,27 +92,25 @@ export class FollowedIndexes implements ReadIndexes {
   }
 
   #ask(uid: number): Promise<Followed> {
-    const asked = this.#asked.get(uid) ?? this.#attach(uid);
-    this.#asked.set(uid, asked);
-    return asked;
+    const asked = this.#asked.get(uid);
+    if (asked !== undefined) return asked;
+    const asking = this.#attach(uid).finally(() => this.#asked.delete(uid));
+    this.#asked.set(uid, asking);
+    return asking;
   }
 
   async #attach(uid: number): Promise<Followed> {
     const { place, catalog, owner, memories } = this.#options;
-    try {
-      const record = catalog.state.indexes.get(uid);
-      if (record === undefined) throw new SkeinError("SK-SE-503", "the index does not exist any more");
-      const standing = new IndexStanding(await owner.ask("attach", uid));
-      const generations = new HeldGenerations(standing, place);
-      const present = catalog.state.indexes.get(uid) ?? record;
-      const followed = { index: new ReadIndex(present, standing, generations, memories), standing, uses: 0 };
-      this.#followed.set(uid, followed);
-      // The owner has begun one use for this thread. Those who asked begin theirs in this turn.
-      setImmediate(() => standing.endUse(place));
-      return followed;
-    } finally {
-      this.#asked.delete(uid);
-    }
+    const record = catalog.state.indexes.get(uid);
+    if (record === undefined) throw new SkeinError("SK-SE-503", "the index does not exist any more");
+    const standing = new IndexStanding(await owner.ask("attach", uid));
+    const generations = new HeldGenerations(standing, place);
+    const present = catalog.state.indexes.get(uid) ?? record;
+    const followed = { index: new ReadIndex(present, standing, generations, memories), standing, uses: 0 };
+    this.#followed.set(uid, followed);
+    // The owner has begun one use for this thread. Those who asked begin theirs in this turn.
+    setImmediate(() => standing.endUse(place));
+    return followed;
   }
 
   #follow(state: CatalogState): void {
