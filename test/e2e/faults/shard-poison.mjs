@@ -1,7 +1,7 @@
 // Preloaded into the server process of poison.test.ts (node --import): the search kernel comes to a
 // bad end when its program holds one of the words below, the way a defect of the engine would. The product knows
 // nothing of it.
-import { isMainThread } from "node:worker_threads";
+import { isMainThread, workerData } from "node:worker_threads";
 
 const ENDS = {
   poisonexit: () => process.exit(1),
@@ -15,8 +15,10 @@ const ENDS = {
   },
 };
 
-/** On the HTTP thread, too, where a trap is an end that the server survives. */
-const ends = isMainThread ? { poisontrap: ENDS.poisontrap } : ENDS;
+/** A thread that answers HTTP: the main one, or that of a front-end, which has a place. */
+const answersHttp = isMainThread || workerData?.place !== undefined;
+/** There, too, a trap is an end that the server survives. */
+const ends = answersHttp ? { poisontrap: ENDS.poisontrap } : ENDS;
 
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
   construct(RealInstance, [module, imports]) {
