@@ -11,7 +11,13 @@ import { type SuggestInput, suggest } from "../oracle/suggest.js";
 import type { Change } from "./curation-generators.js";
 import type { Write } from "./generators.js";
 
-const SHARD_COUNTS = [1, 2, 3, 8];
+interface Shape {
+  readonly shards: number;
+  /** What all tests have when left out. */
+  readonly frontEnds?: number;
+}
+
+const SHAPES: readonly Shape[] = [1, 2, 3, 8].map((shards) => ({ shards }));
 /** The second answer to a question is remembered, the third is what is remembered; see answer-cache.ts. */
 const TIMES_ASKED = 3;
 /** Of so many queries one is asked again. */
@@ -28,11 +34,15 @@ export class Fleet {
   private indexes = 0;
   private readonly wishes = new Map<string, Wish[]>();
 
-  private constructor(private readonly servers: TestServer[]) {}
+  private constructor(
+    private readonly servers: TestServer[],
+    private readonly shapes: readonly Shape[],
+  ) {}
 
-  static async start(): Promise<Fleet> {
+  static async start(shapes: readonly Shape[] = SHAPES): Promise<Fleet> {
     const flags = ["--engine", "checked"];
-    return new Fleet(await Promise.all(SHARD_COUNTS.map((shards) => TestServer.start({ shards, flags }))));
+    const servers = await Promise.all(shapes.map((shape) => TestServer.start({ ...shape, flags })));
+    return new Fleet(servers, shapes);
   }
 
   /** Fails when an assertion of the engine was broken, also in work that no answer depends on. */
@@ -148,7 +158,7 @@ export class Fleet {
         answers.forEach((answer, i) => {
           const { vector, ...rest } = query;
           const shown = printJson({ ...rest, vector: vector?.slice(0, 4) ?? null } as unknown as Json);
-          expect(answer, `${SHARD_COUNTS[i]} shards, query ${shown}`).toEqual(expected);
+          expect(answer, `${this.shapes[i]!.shards} shards, query ${shown}`).toEqual(expected);
         });
       }
     }
@@ -178,7 +188,7 @@ export class Fleet {
       const replies = await this.everywhere((server) => server.post(`/v1/indexes/${index}/suggest`, input));
       replies.forEach((reply, i) => {
         expectStatus(reply, 200);
-        const where = `${SHARD_COUNTS[i]} shards, input ${JSON.stringify(input)}`;
+        const where = `${this.shapes[i]!.shards} shards, input ${JSON.stringify(input)}`;
         expect(reply.json.data.suggestions, where).toEqual(expected);
       });
     }
@@ -202,7 +212,7 @@ export class Fleet {
     for (const query of queries) {
       const [first, ...others] = await this.everywhere((server) => ask(server, index, query));
       others.forEach((answer, i) => {
-        expect(answer, `${SHARD_COUNTS[i + 1]} shards, query ${JSON.stringify(query)}`).toEqual(first);
+        expect(answer, `${this.shapes[i + 1]!.shards} shards, query ${JSON.stringify(query)}`).toEqual(first);
       });
       answers.push(first!);
     }
@@ -219,7 +229,7 @@ export class Fleet {
       return hits.map(({ document, similarity }): [string, number | null] => [document.id, similarity]);
     });
     others.forEach((hits, i) => {
-      expect(hits, `${SHARD_COUNTS[i + 1]} shards, similar to ${id}`).toEqual(first);
+      expect(hits, `${this.shapes[i + 1]!.shards} shards, similar to ${id}`).toEqual(first);
     });
     return first!;
   }
@@ -243,7 +253,7 @@ export class Fleet {
     }, "background merges come to rest");
   }
 
-  private everywhere<T>(act: (server: TestServer, i: number) => Promise<T>): Promise<T[]> {
+  everywhere<T>(act: (server: TestServer, i: number) => Promise<T>): Promise<T[]> {
     return Promise.all(this.servers.map(act));
   }
 }

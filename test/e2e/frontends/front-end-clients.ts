@@ -12,6 +12,7 @@ const PROBE = {
 /** What a client was answered. */
 export interface Seen {
   readonly status: number;
+  readonly text: string;
   readonly json: {
     found: number;
     query_id: string;
@@ -28,22 +29,23 @@ export class Client {
 
   post(path: string, body: unknown, key = ADMIN_KEY): Promise<Seen> {
     return new Promise((resolve, reject) => {
-      const text = JSON.stringify(body);
+      const sentText = typeof body === "string" ? body : JSON.stringify(body);
       const headers = {
         authorization: `Bearer ${key}`,
         "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
+        "content-length": Buffer.byteLength(sentText),
       };
       const sent = request(`${this.url}${path}`, { method: "POST", agent: this.#agent, headers }, (reply) => {
         const chunks: Buffer[] = [];
         reply.on("data", (chunk: Buffer) => chunks.push(chunk));
         reply.on("end", () => {
-          resolve({ status: reply.statusCode!, json: JSON.parse(Buffer.concat(chunks).toString()) });
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: reply.statusCode!, text, json: JSON.parse(text) });
         });
         reply.on("error", reject);
       });
       sent.on("error", reject);
-      sent.end(text);
+      sent.end(sentText);
     });
   }
 

@@ -1,0 +1,75 @@
+// The same writes and queries give the same bytes, for any number of shards and through any front-end: only ids and times differ.
+// SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Client, oneForEach } from "../e2e/frontends/front-end-clients.js";
+import { effort } from "../effort.js";
+import { Oracle } from "../oracle/engine.js";
+import { type Json, printJson } from "../oracle/segments/values.js";
+import { Fleet } from "./fleet.js";
+import { story } from "./generators.js";
+
+const RUNS = Number(process.env.SKEIN_PROPERTY_RUNS ?? effort(4, 100));
+const SEED = process.env.SKEIN_PROPERTY_SEED;
+const FRONT_ENDS = [1, 2, 4];
+const SHAPES = effort(
+  [
+    { shards: 1, frontEnds: 1 },
+    { shards: 1, frontEnds: 2 },
+    { shards: 2, frontEnds: 4 },
+    { shards: 3, frontEnds: 2 },
+    { shards: 8, frontEnds: 4 },
+  ],
+  [1, 2, 3, 8].flatMap((shards) => FRONT_ENDS.map((frontEnds) => ({ shards, frontEnds }))),
+);
+/** An answer is remembered when it is asked for again, and then it is another one that must be the same. */
+const TIMES_ASKED = 3;
+
+let fleet: Fleet;
+/** Of each server, one for each of its front-ends. */
+let clients: Client[][];
+
+beforeAll(async () => {
+  fleet = await Fleet.start(SHAPES);
+  clients = await fleet.everywhere((server, i) => oneForEach(server, SHAPES[i]!.frontEnds));
+});
+
+afterAll(async () => {
+  for (const client of clients.flat()) client.close();
+  await fleet.close();
+});
+
+function withoutIdsAndTimes(text: string): string {
+  return text.replace(/"(query_id|took_ms|[a-z_]*time_ms)":("[^"]*"|[\d.]+)/g, '"$1":0');
+}
+
+test("any query gives the same bytes everywhere", async () => {
+  const property = fc.asyncProperty(
+    story(8, 4, 12),
+    async ({ schema, settings, writes, changes, queries }) => {
+      const index = await fleet.createIndex(schema, settings);
+      const oracle = new Oracle(schema, settings);
+      for (const write of writes) await fleet.applyWrite(index, oracle, write);
+      for (const change of changes) await fleet.applyChange(index, oracle, change);
+      for (const query of queries) {
+        const body = printJson({ ...query, ai: false, analytics: false } as unknown as Json);
+        const ask = async (client: Client): Promise<string> => {
+          const { status, text } = await client.post(`/v1/indexes/${index}/query`, body);
+          expect(status, text).toBe(200);
+          return withoutIdsAndTimes(text);
+        };
+        const [expected] = await Promise.all(clients[0]!.map(ask));
+        for (let time = 0; time < TIMES_ASKED; time++) {
+          const answers = await Promise.all(clients.map((ofServer) => Promise.all(ofServer.map(ask))));
+          for (const [i, ofServer] of answers.entries()) {
+            const { shards, frontEnds } = SHAPES[i]!;
+            for (const answer of ofServer)
+              expect(answer, `${shards} shards, ${frontEnds} front-ends, query ${body}`).toBe(expected);
+          }
+        }
+      }
+      await fleet.dropIndex(index);
+    },
+  );
+  await fc.assert(property, { numRuns: RUNS, ...(SEED === undefined ? {} : { seed: Number(SEED) }) });
+});
