@@ -3,11 +3,12 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_KEY, eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
+import { describe, expect, test } from "vitest";
+import { ADMIN_KEY, eventually, expectStatus, sleep, type TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";
-import { TRANSPORTS } from "../world/transports.js";
-import { type Client, oneForEach } from "./front-end-clients.js";
+import { sharedServer } from "../world/shared-server.js";
+import { SHARING } from "../world/transports.js";
+import { oneForEach } from "./front-end-clients.js";
 
 const FRONT_ENDS = 2;
 const MIB = 1024 * 1024;
@@ -34,35 +35,29 @@ async function connection(server: TestServer): Promise<Connection> {
   return connected;
 }
 
-/** Node's own client of HTTP may go on with a front-end that is not asked yet, so each of these has its own connection. */
-describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s", (http) => {
-  let server: TestServer;
-  let clients: Client[];
+const OPTIONS = {
+  shards: 2,
+  frontEnds: FRONT_ENDS,
+  config: { trust_proxy: true, limits: { bodiesInMemoryBytesMax: BODIES_MAX } },
+  quiet: true,
+};
+const SERVERS = SHARING.map((http) => [http, sharedServer({ ...OPTIONS, http }, fill)] as const);
 
-  beforeAll(async () => {
-    server = await TestServer.start({
-      shards: 2,
-      frontEnds: FRONT_ENDS,
-      http,
-      config: { trust_proxy: true, limits: { bodiesInMemoryBytesMax: BODIES_MAX } },
-    });
-    clients = await oneForEach(server, FRONT_ENDS);
-    await server.createIndex("shop", SCHEMA);
-    expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
-    const text = "x".repeat(10_000);
-    const lines = Array.from({ length: 2_000 }, (_, i) => `{"id":"${i}","name":"lamp","text":"${text}"}\n`);
-    const body = gzipSync(lines.join(""));
-    const headers = { ...NDJSON, "content-encoding": "gzip" };
-    const reply = await server.raw("POST", "/v1/indexes/shop/documents/import", { body, headers });
+/** Imports of 20 MB, plain and as gzip. */
+async function fill(server: TestServer): Promise<void> {
+  await server.createIndex("shop", SCHEMA);
+  expectStatus(await server.patch("/v1/indexes/shop/settings", { embedder: { source: "none" } }), 200);
+  const text = "x".repeat(10_000);
+  const lines = Array.from({ length: 2_000 }, (_, i) => `{"id":"${i}","name":"lamp","text":"${text}"}\n`);
+  const body = Buffer.from(lines.join(""));
+  const packed = { ...NDJSON, "content-encoding": "gzip" };
+  for (const [sent, headers] of [[body, NDJSON] as const, [gzipSync(body), packed] as const]) {
+    const reply = await server.raw("POST", "/v1/indexes/shop/documents/import", { body: sent, headers });
     expect(JSON.parse(reply.text)).toMatchObject({ received: 2_000, succeeded: 2_000, failed: 0 });
-  });
+  }
+}
 
-  afterAll(async () => {
-    for (const client of clients) client.close();
-    await server.close();
-    expect(server.log.filter(({ level }) => level === "error" || level === "fatal")).toEqual([]);
-  });
-
+describe.each(SERVERS)("clients that vanish or are slow over %s", (_http, server) => {
   test("clients that vanish in the middle of uploads leave nothing inside", async () => {
     for (let round = 0; round < 6; round++) {
       const open = await Promise.all([0, 1, 2, 3].map(() => connection(server)));
@@ -102,7 +97,11 @@ describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s",
       socket.write(`GET ${EXPORT} HTTP/1.1\r\n${HEAD}connection: close\r\n\r\n`);
     }
     await server.holds(slow.length);
-    for (const client of clients) expect((await client.post(QUERY, { q: "lamp" })).json.found).toBe(2_000);
+    const clients = await oneForEach(server, FRONT_ENDS);
+    for (const client of clients) {
+      expect((await client.post(QUERY, { q: "lamp" })).json.found).toBe(2_000);
+      client.close();
+    }
     expectStatus(await server.get("/v1/indexes"), 200);
     await server.holds(slow.length);
     for (const one of slow) {
@@ -117,7 +116,9 @@ describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s",
     }
     await server.holds(0);
   });
+});
 
+describe.each(SERVERS)("many requests over %s", (_http, server) => {
   test("thousands of small requests at once get their own answers", async () => {
     const ids = Array.from({ length: 3_000 }, (_, i) => `q${i}`);
     const replies = await Promise.all(
@@ -171,7 +172,9 @@ describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s",
     }
     await server.holds(0);
   });
+});
 
+describe.each(SERVERS)("what the owner says and knows over %s", (_http, server) => {
   test("what is no request, no path, no method or too large is told so through each front-end", async () => {
     for (let i = 0; i < 10; i++) {
       const odd = await connection(server);
@@ -214,11 +217,12 @@ describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s",
       const line = (await server.get("/v1/audit?limit=1")).json.data.entries as { address: string }[];
       expect(line[0]!.address).toBe(`192.0.2.${i}`);
     }
-    for (const client of clients) {
+    for (const client of await oneForEach(server, FRONT_ENDS, "probe2")) {
       expect((await client.post(BATCH, { documents: [] }, key)).status).toBe(200);
       expect((await client.post(QUERY, { q: "lamp" }, key)).status).toBe(403);
       expect((await client.post("/v1/indexes", { name: "other", schema: SCHEMA }, key)).status).toBe(403);
       expect((await client.post(BATCH, { documents: [] }, `${key}x`)).status).toBe(401);
+      client.close();
     }
   });
 });

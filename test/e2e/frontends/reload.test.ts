@@ -7,7 +7,7 @@ import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { FIRST_PAIR, SECOND_PAIR, type TestPair } from "../world/certificates.js";
 import { ADMIN_KEY, TestServer } from "../world/harness.js";
-import { TRANSPORTS } from "../world/transports.js";
+import { SHARING } from "../world/transports.js";
 
 const FRONT_ENDS = 3;
 /** So many connections reach every front-end, whichever the system chooses. */
@@ -16,7 +16,7 @@ const QUERY = "/v1/indexes/shop/query";
 const ORIGIN = "https://shop.example";
 const SCHEMA = { fields: [{ name: "name", type: "string" }] };
 
-describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s", (http) => {
+describe.each(SHARING)("over %s", (http) => {
   const folder = mkdtempSync(join(tmpdir(), "skein-reload-"));
   const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
   const ca = [FIRST_PAIR.certificate, SECOND_PAIR.certificate];

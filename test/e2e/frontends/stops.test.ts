@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { ADMIN_KEY, eventually, expectStatus, meanwhile, TestServer } from "../world/harness.js";
 import { requestHead } from "../world/raw-http.js";
-import { TRANSPORTS } from "../world/transports.js";
+import { SHARING } from "../world/transports.js";
 import { oneForEach } from "./front-end-clients.js";
 
 const FRONT_ENDS = 2;
@@ -40,7 +40,7 @@ async function expectGoodEnd(server: TestServer, stopping: Promise<number | null
   expect(server.log.filter(({ level }) => level === "error")).toEqual([]);
 }
 
-describe.each(TRANSPORTS.filter((transport) => transport !== "node"))("over %s", (http) => {
+describe.each(SHARING)("over %s", (http) => {
   test("a stop waits for requests that are arriving", async () => {
     const server = await TestServer.start({ shards: 2, frontEnds: FRONT_ENDS, http });
     try {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 export type Transport = "uwsjs" | "uws-pack" | "node";
 
 const load = createRequire(import.meta.url);
-const [major] = process.versions.node.split(".");
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 async function loads(loading: () => unknown): Promise<boolean> {
   try {
@@ -27,4 +27,10 @@ export const TRANSPORTS: readonly Transport[] = [
 /** Those of uWebSockets.js that do not load here. */
 export const MISSING: readonly Transport[] = (["uwsjs", "uws-pack"] as const).filter(
   (build) => !TRANSPORTS.includes(build),
+);
+
+const nodeShares = major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
+/** Those with which several threads can listen on one address here. */
+export const SHARING: readonly Transport[] = TRANSPORTS.filter(
+  (transport) => transport !== "node" || nodeShares,
 );
