@@ -9,6 +9,7 @@ import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits } from "../memory/bitset";
 import { Mem } from "../memory/mem";
 import { decodeNorm } from "../memory/norm";
+import { NORMS } from "../program/length-tables";
 import { alternativeAt, SearchProgram } from "../program/search-program";
 import {
   BLOCK_BUFFER_BYTES,
@@ -59,11 +60,14 @@ export class Starts {
   starts: usize; // bitset
   wholes: usize; // bitset: the slot has as many tokens as the query has words
   norms: usize; // of the list at hand
+  normOfWords: u32; // the norm byte of as many tokens as the query has words; NORMS: there is none
   buffer: usize;
 
   static make(program: SearchProgram): Starts {
     const made = changetype<Starts>(scratchZeroed(offsetof<Starts>()));
     made.program = program;
+    while (made.normOfWords < NORMS && decodeNorm(made.normOfWords) < program.wordCount) made.normOfWords++;
+    if (decodeNorm(made.normOfWords) != program.wordCount) made.normOfWords = NORMS;
     return made;
   }
 
@@ -97,7 +101,7 @@ export class Starts {
 
   /** A norm byte stands for as many tokens as the query has words. */
   lengthIsWords(norm: u32): bool {
-    return decodeNorm(norm) == this.program.wordCount;
+    return norm == this.normOfWords;
   }
 
   /** The known rows of a word of a bitset in which it is. */
@@ -170,6 +174,7 @@ export class Starts {
     const held = cursor.held;
     let at = cursor.positionAt;
     const end = blockEnd(cursor, cursor.block, at);
+    if (end - at == <usize>held) return this.findSingles(cursor, at);
     let ended: u32 = 0; // positions before the bytes at hand
     let i: u32 = 0;
     let before: u32 = 0; // positions before those of posting i
@@ -194,6 +199,17 @@ export class Starts {
       }
       ended += popcnt(finals);
     }
+  }
+
+  /** `findInBlock` of postings with one position each, which takes one byte: there are as many bytes as postings. */
+  private findSingles(cursor: Cursor, at: usize): void {
+    const held = cursor.held;
+    let i: u32 = 0;
+    for (; i + 16 <= held; i += 16) {
+      let zeros = i8x16.bitmask(i8x16.eq(Mem.v128At(at + <usize>i), i8x16.splat(0)));
+      for (; zeros != 0; zeros &= zeros - 1) this.add(cursor.rowAt(i + <u32>ctz(zeros)));
+    }
+    for (; i < held; i++) if (Mem.u8At(at + <usize>i) == 0) this.add(cursor.rowAt(i));
   }
 
   private add(row: u32): void {
