@@ -1,12 +1,14 @@
 // What a shard knows of a segment beyond its bytes, found out once, when a snapshot first names it: how often each value
 // of a facet occurs in all rows, deleted ones included, so that a query that matches most rows can count the others and
 // subtract; numbers for the sets of values of multi-valued facets (facet-sets.ts); zones and codes of columns
-// (column-summary.ts); branches of the dictionary (branches.ts). Small segments have none of it: reading them is cheap.
+// (column-summary.ts); branches of the dictionary (branches.ts); how short the texts of a field are at least. Small segments
+// have none of it: reading them is cheap.
 //
 //   region: | u32 fields, u32 -> branches, u32 0 x 2 | field ... | tables ... |
 //   field:  | u32 slot | u32 1 = some row has a value twice | u32 number of sets | u32 0 |
 //           | u32 -> totals, u32 by ordinal | u32 -> zones | u32 -> codes | u32 -> ranges of codes |
-//           | u32 -> bounds of codes | u32 -> numbers of sets | u32 -> first rows of sets | u32 0 |    from the region's start, 0: none
+//           | u32 -> bounds of codes | u32 -> numbers of sets | u32 -> first rows of sets |    from the region's start, 0: none
+//           | u16 least norm byte of a row with a value, u16 1 = some row has none |
 
 import {
   FIELD_ENTRY_BYTES,
@@ -51,6 +53,8 @@ export const SUMMARY_CODE_RANGES: usize = 28;
 export const SUMMARY_CODE_BOUNDS: usize = 32;
 export const SUMMARY_SET_NUMBERS: usize = 36;
 export const SUMMARY_SET_ROWS: usize = 40;
+const AT_LEAST_NORM: usize = 44;
+const AT_NO_NORM: usize = 46;
 const STEP_ROWS: u32 = 0x8000; // of a column in a step, or terms
 
 function fieldAt(segment: usize, i: u32): usize {
@@ -144,8 +148,23 @@ function place(entry: usize, table: usize, at: usize, bytes: usize): usize {
   return at + ((bytes + 15) & ~15);
 }
 
+/** Notes the least norm byte of the rows [from, to), and whether one has no value. Rows come in order. */
+function addNorms(norms: usize, entry: usize, from: u32, to: u32): void {
+  if (norms == 0) return;
+  let least: u32 = from == 0 ? 255 : Mem.u16At(entry + AT_LEAST_NORM);
+  let none: u32 = from == 0 ? 0 : Mem.u16At(entry + AT_NO_NORM);
+  for (let row = from; row < to; row++) {
+    const norm = Mem.u8At(norms + <usize>row);
+    none |= norm == 0 ? 1 : 0;
+    least = min(least, norm == 0 ? 255 : norm);
+  }
+  Mem.putU16(entry + AT_LEAST_NORM, least);
+  Mem.putU16(entry + AT_NO_NORM, none);
+}
+
 /** Adds the rows [from, to) to the tables of the field's column. */
 function addRows(segment: usize, field: usize, region: usize, entry: usize, from: u32, to: u32): void {
+  addNorms(Field.norms(segment, field), entry, from, to);
   const zones = summaryTable(region, entry, SUMMARY_ZONES);
   if (zones == 0) return;
   const codes = summaryTable(region, entry, SUMMARY_CODES);
@@ -197,6 +216,16 @@ export function summaryOfSlot(summary: usize, slot: u32): usize {
 /** False when a row may have a value twice. */
 export function hasNoRepeats(entry: usize): bool {
   return entry != 0 && Mem.u32At(entry + AT_REPEATS) == 0;
+}
+
+/** The least norm byte of the rows with a value in a text field; 0 when it is not known. */
+export function leastNormOf(entry: usize): u32 {
+  return entry == 0 ? 0 : Mem.u16At(entry + AT_LEAST_NORM);
+}
+
+/** Whether all rows have a value in a text field, as far as is known. */
+export function allHaveNorms(entry: usize): bool {
+  return entry != 0 && Mem.u16At(entry + AT_NO_NORM) == 0;
 }
 
 /** How many sets of values are numbered; 0: they are not. */

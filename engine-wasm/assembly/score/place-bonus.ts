@@ -2,11 +2,14 @@
 // that consists of them. Only rows with every word get it. Value: `of`, which reads positions. Bounds: `most` for rows of a
 // state, `bound` for one row. Explanation: `explain`.
 
+import { leastNormOf, summaryOfSlot } from "../columns/summaries";
 import { PLACE_STARTS, PLACE_WHOLE } from "../layout";
+import { listAt } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
+import { decodeNorm } from "../memory/norm";
 import { RankProgram } from "../program/rank-program";
-import { SearchProgram } from "../program/search-program";
+import { alternativeAt, SearchProgram } from "../program/search-program";
 import { Field, findField } from "../segment/segment";
 import { NearLists, RUN_BYTES } from "./near-lists";
 import { isExact, wordsMatched } from "./row-state";
@@ -20,6 +23,7 @@ export class PlaceBonus {
   near: NearLists;
   starts: Starts;
   given: bool; // there are such bonuses
+  wholes: bool; // rows of the segment at hand may consist of the words
   norms: usize; // u32 address by slot index, 0 = no document has a value
   reached: usize; // u32 by slot index: words that stand at their places so far
 
@@ -36,14 +40,30 @@ export class PlaceBonus {
     return made;
   }
 
-  /** Begins with a new segment; the lists of the words must be open. */
-  beginSegment(used: usize): void {
+  /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
+  beginSegment(used: usize, summary: usize): void {
     const slots = this.program.slots;
+    this.wholes = this.given && this.mayHaveWholes(summary);
     this.starts.beginSegment(used);
     for (let i: u32 = 0; i < slots.count; i++) {
       const field = findField(used, slots.at(i));
       Mem.putU32(this.norms + ((<usize>i) << 2), field == 0 ? 0 : <u32>Field.norms(used, field));
     }
+  }
+
+  /** False when the first word is only in fields that are longer than the query in every row. */
+  private mayHaveWholes(summary: usize): bool {
+    if (this.program.wordCount == 0) return false;
+    const word = this.program.wordAt(0);
+    for (let i: u32 = 0; i < word.alternativeCount; i++) {
+      const alternative = alternativeAt(word, i);
+      if (alternative.near == 0) continue;
+      for (let list: u32 = 0; list < alternative.listCount; list++) {
+        const entry = summaryOfSlot(summary, listAt(alternative.lists, list).slot);
+        if (decodeNorm(leastNormOf(entry)) <= this.program.wordCount) return true;
+      }
+    }
+    return false;
   }
 
   /** Whether rows of this state may get a bonus of place. */
@@ -55,14 +75,19 @@ export class PlaceBonus {
   most(state: u32): f64 {
     if (!this.applies(state)) return 0;
     const starts = this.ranking.startsBonus;
-    return isExact(state) ? max(starts, this.ranking.wholeBonus) : starts;
+    return isExact(state) && this.wholes ? max(starts, this.ranking.wholeBonus) : starts;
   }
 
   /** The most that `of` can answer for the row; it reads no positions. */
   bound(row: u32, state: u32): f64 {
     const ranking = this.ranking;
     if (!this.applies(state) || !this.starts.mayStart(row)) return 0;
-    if (!isExact(state) || ranking.wholeBonus <= ranking.startsBonus || !this.starts.mayBeWhole(row))
+    if (
+      !isExact(state) ||
+      !this.wholes ||
+      !this.starts.mayBeWhole(row) ||
+      ranking.wholeBonus <= ranking.startsBonus
+    )
       return ranking.startsBonus;
     for (let i: u32 = 0; i < this.program.slotCount; i++) if (this.isWhole(i, row)) return ranking.wholeBonus;
     return ranking.startsBonus;

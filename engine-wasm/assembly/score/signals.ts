@@ -80,12 +80,12 @@ export class Signals {
     this.bestState = this.fullState(this.leastTypos, exact);
   }
 
-  /** Begins with a new segment; the lists of the words must be open. */
-  beginSegment(segment: usize): void {
+  /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
+  beginSegment(segment: usize, summary: usize): void {
     this.rows = Seg.rows(segment);
     this.near.beginSegment();
     if (this.program.ranking.isPlain) return;
-    this.place.beginSegment(segment);
+    this.place.beginSegment(segment, summary);
     this.term.beginSegment(segment);
   }
 
@@ -154,11 +154,20 @@ export class Signals {
     return this.place.rowsWith(word) | this.term.rowsIn(word);
   }
 
+  /** Whether the row may get a bonus, where that is known. */
+  getsBonus(row: u32): bool {
+    return ((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) != 0;
+  }
+
+  /** The most that the row gets as bonus in this state. */
+  bonusBound(row: u32, state: u32): f64 {
+    return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.bound(row, state);
+  }
+
   /** The most that text match and bonus of the row can be together; `score` is its score or more. */
   sumBound(row: u32, score: f64, state: u32): f64 {
     const bound = this.textMatch(score + this.closeness.bound(state), state);
-    if (this.program.ranking.isPlain) return bound;
-    return bound + (this.term.of(row) + this.place.bound(row, state));
+    return this.program.ranking.isPlain ? bound : bound + this.bonusBound(row, state);
   }
 
   // Values.

@@ -90,6 +90,6 @@ export function beginSegment(run: Run, entry: u32): SegmentRun {
   run.sortKeys.beginSegment(segment, here.summary);
   run.top.beginSegment(segment);
   run.sieve.beginSegment(segment);
-  run.signals.beginSegment(segment);
+  run.signals.beginSegment(segment, here.summary);
   return here;
 }
