@@ -16,6 +16,7 @@ import {
   bitsNext,
   bitsNone,
   bitsOr,
+  bitsOrBoth,
   bitsRemove,
 } from "../memory/bitset";
 import { Mem } from "../memory/mem";
@@ -35,6 +36,7 @@ import {
   BLOCK_BUFFER_BYTES,
   CURSOR_BYTES,
   Cursor,
+  cursorAddNoting,
   cursorAddTo,
   cursorRestart,
   cursorSeek,
@@ -52,6 +54,7 @@ const POSTINGS_A_CHECK: u32 = 0x4000;
 const SEEK_ABOVE: u32 = 12; // with so many postings for each row that is left, rows are sought in a list
 const ROWS_A_WORD: u32 = 32; // of the segment for each row with the words: with more, the filter comes last
 const LEADER_LISTS_MAX: u32 = 16;
+const SEVERAL_FROM: u32 = 2048; // postings of a word: with fewer, rows are scored without looking at them first
 const SURELY_LESS: f64 = 0.999999; // far from what rounding can add to a score
 const SEEK_ROWS_MAX: u32 = 0x10000;
 
@@ -254,14 +257,18 @@ export class Matches {
   /** Adds the rows of a word to `union`, tier by tier. */
   private addWord(word: Word, union: usize, bits: usize): void {
     word.behind = this.best != 0 && word.tiers > TIER_BEST ? bitsNone(this.rows) : 0;
+    word.several =
+      this.tiered && this.program.wordCount == 1 && word.cost >= SEVERAL_FROM ? bitsNone(this.rows) : 0;
     for (let tier = TIER_BEST; tier <= word.tiers && !failed(); tier++) {
       const to = tier == TIER_BEST || word.behind == 0 ? union : word.behind;
       for (let i: u32 = 0; i < word.alternativeCount && !failed(); i++) {
         const alternative = alternativeAt(word, i);
         if (alternative.tier != tier) continue;
         if (alternative.sequence != 0) this.openSequence(alternative, bits);
-        this.addRows(alternative, to, bits, to == union ? alternative : leaderOf(word, alternative));
+        const leader = to == union ? alternative : leaderOf(word, alternative);
+        this.addRows(alternative, to, bits, leader, word.several);
       }
+      if (to != union && word.several != 0) bitsOrBoth(word.several, union, to, this.rows);
       if (to != union) bitsOr(union, to, this.rows);
       if (tier == TIER_BEST && this.best != 0) bitsAnd(this.best, union, this.rows);
       if (tier == TIER_FEWEST_TYPOS && this.fewestTypos != 0) bitsAnd(this.fewestTypos, union, this.rows);
@@ -304,19 +311,26 @@ export class Matches {
 
   /**
    * Adds the rows of an alternative to `union`. It may leave out rows outside `bits`. It leaves out the terms of `leader`,
-   * another alternative whose rows were added before.
+   * another alternative whose rows were added before. Rows that were in `union` already go to `several`, unless it is 0.
    */
-  private addRows(alternative: Alternative, union: usize, bits: usize, leader: Alternative): void {
+  private addRows(
+    alternative: Alternative,
+    union: usize,
+    bits: usize,
+    leader: Alternative,
+    several: usize,
+  ): void {
     for (let i: u32 = 0; i < alternative.listCount && !failed(); i++) {
       const cursor = listAt(alternative.lists, i);
       if (changetype<usize>(leader) != changetype<usize>(alternative) && hasTerm(leader, cursor.term))
         continue;
       cursorUseBuffer(cursor, this.blockBuffer);
       if (this.leftCount <= SEEK_ROWS_MAX && cursor.count / SEEK_ABOVE > this.leftCount) {
-        this.seekLeft(cursor, union, bits);
+        this.seekLeft(cursor, union, bits, several);
       } else {
         this.looked(cursor.count);
-        cursorAddTo(cursor, union);
+        if (several == 0) cursorAddTo(cursor, union);
+        else cursorAddNoting(cursor, union, several);
       }
       cursorRestart(cursor);
       cursor.rowBuffer = 0;
@@ -324,7 +338,7 @@ export class Matches {
   }
 
   /** Adds those of the rows that are left, `bits`, which the list has. */
-  private seekLeft(cursor: Cursor, union: usize, bits: usize): void {
+  private seekLeft(cursor: Cursor, union: usize, bits: usize, several: usize): void {
     if (this.left == 0) {
       this.left = scratch((<usize>this.leftCount) << 2);
       let to = this.left;
@@ -342,7 +356,9 @@ export class Matches {
       const row = Mem.u32At(this.left + ((<usize>i) << 2));
       const reached = cursorSeek(cursor, row);
       if (reached == TERMINATED) return;
-      if (reached == row) Bits.add(union, row);
+      if (reached != row) continue;
+      if (several == 0) Bits.add(union, row);
+      else Bits.addNoting(union, row, several);
     }
   }
 

@@ -26,6 +26,16 @@ export abstract class Bits {
     const at = bits + <usize>(row >> 3);
     Mem.putU8(at, Mem.u8At(at) | (1 << (row & 7)));
   }
+
+  /** `add`; a row that was there already goes to `again`, too. */
+  @inline static addNoting(bits: usize, row: u32, again: usize): void {
+    const at = bits + <usize>(row >> 3);
+    const before = Mem.u8At(at);
+    const bit: u32 = 1 << (row & 7);
+    Mem.putU8(at, before | bit);
+    const to = again + <usize>(row >> 3); // without a branch: the processor could not predict it
+    Mem.putU8(to, Mem.u8At(to) | (before & bit));
+  }
 }
 
 /** The bits of the last word that stand for rows. */
@@ -102,6 +112,13 @@ export function bitsMove(to: usize, from: usize, a: usize, b: usize, rows: u32):
     Mem.putU64(from + i, all & ~moved);
   }
   if (CHECKED) assert(bitsEndClean(to, rows), "no bit at or beyond the rows is set");
+}
+
+/** Adds the rows that are in both `a` and `b` to `to`. */
+export function bitsOrBoth(to: usize, a: usize, b: usize, rows: u32): void {
+  const words = Bits.words(rows);
+  for (let i: u32 = 0; i < words; i++)
+    Bits.putWord(to, i, Bits.word(to, i) | (Bits.word(a, i) & Bits.word(b, i)));
 }
 
 /** True when some row is in both. */

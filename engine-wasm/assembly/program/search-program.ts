@@ -67,6 +67,7 @@ export class Word {
   cost: u32; // postings of the lists of the segment at hand
   behind: usize; // bitset of the segment at hand: only in these rows lower tiers may score more; 0 = none of them
   rows: usize; // the same: the rows that have the word, when one matching word is enough
+  several: usize; // the same: rows that are in more than one list of the word, and perhaps others; 0 = all
 }
 
 @unmanaged

@@ -104,7 +104,7 @@ export class Candidates {
   }
 
   /** The score that a row must have to reach a sum without a bonus. */
-  private scoreCut(least: f64, state: u32): f64 {
+  scoreCut(least: f64, state: u32): f64 {
     const signals = this.signals;
     return (least - signals.textMatch(0, state)) / RELEVANCE_SCALE - signals.scoreMost() - SCORE_MARGIN;
   }

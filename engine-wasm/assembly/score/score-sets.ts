@@ -8,6 +8,7 @@ import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsCopy, bitsMove } from "../memory/bitset";
+import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows, numberRows } from "../memory/numbered";
 import { SearchProgram } from "../program/search-program";
@@ -17,6 +18,7 @@ import { TopK } from "../rank/topk";
 import { failed } from "../status";
 import { Candidates } from "./candidates";
 import { NearLists } from "./near-lists";
+import { Promising } from "./promising";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
@@ -33,6 +35,7 @@ export class SetVisitor {
   words: WordScores;
   near: NearLists;
   candidates: Candidates;
+  promising: Promising;
   rows: u32;
   rangeRows: u32;
   rangeFirst: u32;
@@ -56,9 +59,15 @@ export class SetVisitor {
     made.words = words;
     made.near = near;
     made.candidates = Candidates.make(sieve, signals, words, near);
+    made.promising = Promising.make(program, signals, words);
     for (let i: u32 = 0; i < program.wordCount; i++)
       if (program.wordAt(i).mostBehind > 0) made.anyBehind = true;
     return made;
+  }
+
+  /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
+  beginSegment(segment: usize, summary: usize): void {
+    this.promising.beginSegment(segment, summary);
   }
 
   /**
@@ -165,11 +174,39 @@ export class SetVisitor {
     while (to > 0 && !failed()) {
       if (!this.canEnter(this.signals.mostScore, state)) return false;
       const from = this.rangeBefore(to);
-      numberRows(scored, set, from, to);
+      numberRows(scored, this.enough(set, from, to, state), from, to);
       if (scored.count > 0) this.fullRange(state, bestOnly);
       to = from;
     }
     return !failed();
+  }
+
+  /** Those rows of `set` in [from, to), all in one state, that can score enough to enter. */
+  private enough(set: usize, from: u32, to: u32, state: u32): usize {
+    const top = this.top;
+    if (!top.isFull()) return set;
+    const least = top.leastSum();
+    const some = this.promising.among(set, from, to, this.candidates.scoreCut(least, state), state);
+    if (CHECKED)
+      assert(
+        some == set || this.holdAll(some, set, from, to, least, state),
+        "no row that can enter is left unscored",
+      );
+    return some;
+  }
+
+  /** Whether `some` has all rows of `set` in [from, to) that can reach a sum of `least`. */
+  private holdAll(some: usize, set: usize, from: u32, to: u32, least: f64, state: u32): bool {
+    const scored = this.scored;
+    numberRows(scored, set, from, to);
+    this.words.score(scored, false, false);
+    const list = numberedRows(scored);
+    for (let i: usize = 0; i < <usize>scored.count; i++) {
+      const row = Mem.u32At(list + (i << 2));
+      const score = Mem.f64At(this.words.scores + (i << 3));
+      if (!Bits.has(some, row) && this.signals.sumBound(row, score, state) >= least) return false;
+    }
+    return true;
   }
 
   private fullRange(state: u32, bestOnly: bool): void {

@@ -76,6 +76,11 @@ export class WordScores {
     }
   }
 
+  /** u8 by row, 0 when no row has a value. */
+  normsOf(slotIndex: u32): usize {
+    return <usize>Mem.u32At(this.normsOfSlot + ((<usize>slotIndex) << 2));
+  }
+
   /**
    * Scores the rows of a set. `states`: their states are wanted as well; without, every row must have every word.
    * `bestOnly`: with the alternatives of TIER_BEST alone, of which every row must have one for each word.
@@ -145,7 +150,7 @@ export class WordScores {
     const end = rows + ((<usize>set.count) << 2);
     let added = false;
     for (let slot: u32 = 0; slot < program.slotCount; slot++) {
-      const norms = <usize>Mem.u32At(this.normsOfSlot + ((<usize>slot) << 2));
+      const norms = this.normsOf(slot);
       if (norms == 0) continue;
       const lengths = program.slotLengths(slot);
       let to = saturations;
@@ -169,7 +174,7 @@ export class WordScores {
   private addLists(alternative: Alternative, set: Numbered): void {
     for (let i: u32 = 0; i < alternative.listCount; i++) {
       const cursor = listAt(alternative.lists, i);
-      const norms = <usize>Mem.u32At(this.normsOfSlot + ((<usize>cursor.slotIndex) << 2));
+      const norms = this.normsOf(cursor.slotIndex);
       if (norms == 0) {
         fail(STATUS_DAMAGED);
         return;

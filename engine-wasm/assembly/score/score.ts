@@ -58,14 +58,18 @@ export class Scorer {
     return made;
   }
 
-  /** Scores the rows in `matching`, `found` > 0 of them, and offers those that may be among the best. */
-  scoreRows(segment: usize, matching: usize, found: u32): void {
+  /**
+   * Scores the rows in `matching`, `found` > 0 of them, and offers those that may be among the best. `summary`: that of the
+   * segment, or 0.
+   */
+  scoreRows(segment: usize, summary: usize, matching: usize, found: u32): void {
     const rows = Seg.rows(segment);
     const wide = this.matches.lists > LISTS_IN_RANGES;
     const range = wide ? rows : rangeOf(rows, found, RANGE_ROWS, RANGE_MATCHING);
     const first = rangeOf(rows, found, RANGE_FIRST, RANGE_MATCHING_FIRST);
     this.chosen = scratch(Bits.bytes(rows));
     this.words.beginSegment(segment);
+    this.sets.beginSegment(segment, summary);
     if (this.top.bySum) this.sets.visit(matching, rows, range, first, this.scored, this.chosen);
     else this.visitInOrder(matching, rows, range, wide ? ((rows / WIDE_FIRST) | 63) + 1 : first);
   }

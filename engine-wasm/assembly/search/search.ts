@@ -38,7 +38,7 @@ function visit(run: Run, entry: u32): u32 {
     facetAdd(program.facetAt(i), here.segment, here.summary, here.bits, here.found);
   }
   if (!run.ranks) return here.found;
-  if (program.wordCount > 0) run.scorer.scoreRows(here.segment, here.bits, here.found);
+  if (program.wordCount > 0) run.scorer.scoreRows(here.segment, here.summary, here.bits, here.found);
   else if (program.neighbours.given) browseNeighbours(run.signals, here.bits, here.rows);
   else if (!program.ranking.isPlain) browseRanked(run.signals, here.bits, here.rows);
   else browse(run.top, run.sieve, here.bits, here.rows, run.browseOrder);

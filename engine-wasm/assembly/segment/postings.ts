@@ -380,6 +380,14 @@ export function cursorAddTo(cursor: Cursor, bits: usize): void {
   }
 }
 
+/** `cursorAddTo` that adds the rows that `bits` had already to `again`. */
+export function cursorAddNoting(cursor: Cursor, bits: usize, again: usize): void {
+  while (nextRows(cursor)) {
+    const end = cursor.rowBuffer + ((<usize>cursor.held) << 2);
+    for (let at = cursor.rowBuffer; at < end; at += 4) Bits.addNoting(bits, Mem.u32At(at), again);
+  }
+}
+
 /** Rows of the list that are set in `live`. Leaves the cursor at the end. */
 export function cursorCountIn(cursor: Cursor, live: usize): u32 {
   let count: u32 = 0;

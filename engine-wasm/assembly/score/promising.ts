@@ -1,0 +1,393 @@
+// Which rows of a range can score enough for a query of one word, found out from the posting lists before any row is scored
+// (MaxScore of Turtle and Flood 1995 over the lists of an alternative, with the block maxima of Ding and Suel 2011). The lists
+// of an alternative are looked through with the one first that can add most to a row: in the first of its lists that has it, a
+// row must be worth so much that what the later ones can add suffices. Rows in small lists are found once for all ranges.
+
+import { checkDeadline } from "../env";
+import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../layout";
+import { listAt } from "../match/alternative-lists";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Bits, bitsCopy, bitsCount, bitsNone, bitsOr } from "../memory/bitset";
+import { Mem } from "../memory/mem";
+import { NORMS } from "../program/length-tables";
+import { Alternative, alternativeAt, SearchProgram } from "../program/search-program";
+import { RELEVANCE_SCALE } from "../rank/final-key";
+import {
+  BLOCK_BUFFER_BYTES,
+  Cursor,
+  cursorBlockFrom,
+  cursorBlockOf,
+  cursorGoToBlock,
+  cursorRestart,
+  cursorUseBuffer,
+} from "../segment/postings";
+import { failed } from "../status";
+import { RowLengths } from "./row-lengths";
+import { WordScores } from "./score-words";
+import { Signals } from "./signals";
+
+const ROWS_LEAST: u32 = 512; // with fewer rows in a range it is quicker to score them
+const LISTS_MOST: u32 = 1024; // with more, looking through them takes too long
+const LARGE_FROM: u32 = 1024; // postings of a list that is looked through range by range
+const LEAST_NORMS: u32 = 128; // entries of a table of least frequencies; the last one serves all norm bytes beyond it
+const LEAST_BYTES: usize = 256;
+const LEAST_SINGLE: usize = LEAST_BYTES; // behind that of most rows: the table of those in one list only
+const LEAST_SMALL: usize = 2 * LEAST_BYTES; // and of those that are in several, of which one is small
+const UNSURE_MOST: u32 = 64; // with more rows, it is found out which of them have a bonus
+const LISTS_A_CHECK: u32 = 63; // of the deadline
+const TF_UNKNOWN: u32 = 255; // the largest frequency of a block is this or more
+const TF_MOST: f64 = 16777216;
+const CUT_MARGIN: f64 = 0.000001; // a cut is so much lower: far more than rounding can take from a score
+
+/** A list of an alternative. */
+@unmanaged
+class Reach {
+  most: f64; // what it adds at most to the sum of a row
+  rest: f64; // what the later large lists of the alternative add at most
+  small: f64; // what the later small ones do; of a large list, all small ones
+  cursor: Cursor;
+}
+
+const REACH_BYTES: usize = (offsetof<Reach>() + 7) & ~7;
+
+/** The rows of a range that can score enough. In scratch. */
+@unmanaged
+export class Promising {
+  program: SearchProgram;
+  signals: Signals;
+  words: WordScores;
+  lengths: RowLengths;
+  segment: usize;
+  summary: usize;
+  usable: bool; // in this query
+  prepared: bool; // in the segment at hand
+  rows: usize; // bitset: what `among` answers
+  unsure: usize; // bitset: rows that may score enough if they have a bonus, where that is not known
+  unsureCount: u32;
+  inSmall: usize; // bitset: all rows of small lists
+  small: usize; // bitset: those that may score enough
+  smallCut: f64; // the cut with which they were found; Infinity = they were not
+  reaches: usize; // Reach by alternative, in each the largest first
+  buffer: usize;
+  from: u32; // the range
+  to: u32;
+  state: u32; // of the rows
+  cut: f64; // the least score of a row without a bonus
+  cutLow: f64; // and with the largest
+  bonusKnown: bool; // which rows have one
+  several: usize; // bitset: rows that are in several of the word's lists; 0 = any may be
+  // Of the list at hand.
+  boost: f64;
+  needed: f64; // what a row's sum must be for `cut`, in parts of its saturation
+  neededLow: f64; // the same for `cutLow`
+  reach: Reach;
+  norms: usize;
+  occurrences: usize;
+  least: usize; // u8 by norm byte: the frequency that a posting needs for `cutLow`
+  passed: usize; // u8: numbers of postings of the block at hand
+
+  static make(program: SearchProgram, signals: Signals, words: WordScores): Promising {
+    const made = changetype<Promising>(scratchZeroed(offsetof<Promising>()));
+    made.program = program;
+    made.signals = signals;
+    made.words = words;
+    made.lengths = RowLengths.make(program, words);
+    made.usable = program.wordCount == 1;
+    return made;
+  }
+
+  /** Begins with a new segment and its summary, or 0; the lists of the word must be open. */
+  beginSegment(segment: usize, summary: usize): void {
+    this.segment = segment;
+    this.summary = summary;
+    this.prepared = false;
+  }
+
+  /**
+   * Those rows of `set` in [from, to) that may have a score of `cut` with their word, less what they may get as a bonus: a
+   * bitset, good in this range until the next call. All rows must have the word and be in one state. It is `set` itself where
+   * looking for them would take longer than scoring the rows.
+   */
+  among(set: usize, from: u32, to: u32, cut: f64, state: u32): usize {
+    if (!this.usable || cut <= CUT_MARGIN) return set;
+    if (bitsCount(set + <usize>(from >> 3), to - from) < ROWS_LEAST) return set;
+    if (!this.prepared) this.prepare();
+    if (!this.usable || failed()) return set;
+    checkDeadline();
+    const signals = this.signals;
+    this.state = state;
+    this.cut = cut - CUT_MARGIN;
+    this.cutLow = this.cut - signals.bonusMost(state) / RELEVANCE_SCALE;
+    if (this.cutLow < this.smallCut) this.findSmall();
+    this.from = from;
+    this.to = to;
+    this.bonusKnown = signals.rowsWithBonusKnown(from, to, state);
+    this.find();
+    this.keep(set);
+    return this.rows;
+  }
+
+  /** Makes what is needed in a segment, unless the word has too many lists there. */
+  private prepare(): void {
+    const program = this.program;
+    const word = program.wordAt(0);
+    let lists: u32 = 0;
+    for (let i: u32 = 0; i < word.alternativeCount; i++) lists += alternativeAt(word, i).listCount;
+    if (lists > LISTS_MOST) this.usable = false;
+    if (lists > LISTS_MOST) return;
+    if (this.buffer == 0) {
+      this.buffer = scratch(BLOCK_BUFFER_BYTES);
+      this.least = scratch(3 * LEAST_BYTES);
+      this.passed = scratch(BLOCK_ROWS);
+    }
+    this.several = word.several;
+    this.smallCut = Infinity;
+    this.lengths.beginSegment(this.segment, this.summary);
+    this.reaches = scratch(<usize>lists * REACH_BYTES);
+    let first: u32 = 0;
+    for (let i: u32 = 0; i < word.alternativeCount; i++) {
+      this.findReaches(alternativeAt(word, i), first);
+      first += alternativeAt(word, i).listCount;
+    }
+    const bytes = Bits.bytes(this.words.rows);
+    this.rows = scratch(bytes);
+    this.unsure = scratch(bytes);
+    this.inSmall = bitsNone(this.words.rows);
+    this.small = bitsNone(this.words.rows);
+    this.prepared = true;
+  }
+
+  private reachAt(i: u32): Reach {
+    return changetype<Reach>(this.reaches + <usize>i * REACH_BYTES);
+  }
+
+  /** Writes what the lists of an alternative reach, from number `first` on. */
+  private findReaches(alternative: Alternative, first: u32): void {
+    const end = first + alternative.listCount;
+    for (let i: u32 = 0; i < alternative.listCount; i++) {
+      if ((i & LISTS_A_CHECK) == 0) checkDeadline();
+      const cursor = listAt(alternative.lists, i);
+      const most = this.mostOf(cursor);
+      let to = first + i;
+      for (; to > first && this.reachAt(to - 1).most < most; to--) {
+        this.reachAt(to).most = this.reachAt(to - 1).most;
+        this.reachAt(to).cursor = this.reachAt(to - 1).cursor;
+      }
+      this.reachAt(to).most = most;
+      this.reachAt(to).cursor = cursor;
+    }
+    let large: f64 = 0;
+    let small: f64 = 0;
+    for (let i = end; i > first; i--) {
+      const reach = this.reachAt(i - 1);
+      reach.rest = large;
+      reach.small = small;
+      if (isLarge(reach)) large += reach.most;
+      else small += reach.most;
+    }
+    for (let i = first; i < end; i++) if (isLarge(this.reachAt(i))) this.reachAt(i).small = small;
+  }
+
+  /** The most that a list adds to the sum of a row. */
+  private mostOf(cursor: Cursor): f64 {
+    const occurrences = this.program.slotOccurrences(cursor.slotIndex);
+    let most: f64 = 0;
+    for (let block: u32 = 0; block < cursor.blocks; block++) {
+      const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
+      const tf = Mem.u8At(entry + BLOCK_MAX_TF);
+      const norm = <usize>Mem.u8At(entry + BLOCK_MIN_NORM);
+      most = max(most, (tf >= TF_UNKNOWN ? TF_MOST : <f64>tf) * Mem.f64At(occurrences + (norm << 3)));
+    }
+    const norms = this.words.normsOf(cursor.slotIndex);
+    if (norms == 0 || !this.goToBlock(cursor, cursor.blocks)) return most;
+    for (let i: u32 = 0; i < cursor.held; i++) {
+      const norm = <usize>Mem.u8At(norms + cursor.rowAt(i));
+      most = max(most, <f64>cursor.tfAt(i) * Mem.f64At(occurrences + (norm << 3)));
+    }
+    return most;
+  }
+
+  private goToBlock(cursor: Cursor, block: u32): bool {
+    cursorRestart(cursor);
+    cursorUseBuffer(cursor, this.buffer);
+    return cursorGoToBlock(cursor, block);
+  }
+
+  /** Finds the rows of small lists in the whole segment. As the cuts only rise, they are good for all ranges. */
+  private findSmall(): void {
+    this.smallCut = this.cutLow;
+    this.from = 0;
+    this.to = this.words.rows;
+    this.bonusKnown = false;
+    this.unsureCount = 0;
+    Mem.fill(this.rows, 0, Bits.bytes(this.to));
+    Mem.fill(this.unsure, 0, Bits.bytes(this.to));
+    this.lookThrough(false);
+    bitsCopy(this.small, this.rows, this.to);
+    bitsOr(this.small, this.unsure, this.to);
+  }
+
+  /** Finds the rows of the range that may score enough. */
+  private find(): void {
+    const first = <usize>(this.from >> 3);
+    const bytes = Bits.bytes(this.to) - first;
+    Mem.copy(this.rows + first, this.small + first, bytes);
+    Mem.fill(this.unsure + first, 0, bytes);
+    this.unsureCount = 0;
+    this.lookThrough(true);
+  }
+
+  /** Looks through the lists of the word that are large, or through those that are not. */
+  private lookThrough(large: bool): void {
+    const word = this.program.wordAt(0);
+    const least = this.lengths.leastSaturation;
+    let first: u32 = 0;
+    for (let i: u32 = 0; i < word.alternativeCount && !failed(); i++) {
+      const alternative = alternativeAt(word, i);
+      const end = first + alternative.listCount;
+      this.boost = alternative.boost;
+      this.needed = sumNeeded(this.boost, this.cut);
+      this.neededLow = sumNeeded(this.boost, this.cutLow);
+      for (let j = first; j < end; j++) {
+        const reach = this.reachAt(j);
+        if (isLarge(reach) != large) continue;
+        const reaches = reach.most + reach.rest + reach.small >= this.neededLow * least;
+        if (!large || reaches) this.addRows(reach, large, reaches);
+      }
+      first = end;
+    }
+  }
+
+  /** Adds the rows of a list that may have a sum large enough. `large`: it is; `reaches`: some row may. */
+  private addRows(reach: Reach, large: bool, reaches: bool): void {
+    const cursor = reach.cursor;
+    const slotIndex = cursor.slotIndex;
+    const to = this.to;
+    this.norms = this.words.normsOf(slotIndex);
+    if (this.norms == 0) return;
+    this.reach = reach;
+    this.occurrences = this.program.slotOccurrences(slotIndex);
+    if (large) {
+      this.putLeast(this.least, reach.rest, slotIndex);
+      this.putLeast(this.least + LEAST_SINGLE, 0, slotIndex);
+      this.putLeast(this.least + LEAST_SMALL, reach.rest + reach.small, slotIndex);
+    }
+    let block = cursorBlockOf(cursor, this.from);
+    for (; block <= cursor.blocks && cursorBlockFrom(cursor, block) < to; block++) {
+      if (large && block < cursor.blocks && !this.mayHave(cursor, block)) continue;
+      if (!this.goToBlock(cursor, block)) return;
+      if (large) {
+        const passed = this.pass(cursor);
+        for (let i: u32 = 0; i < passed; i++) this.addRow(cursor, <u32>Mem.u8At(this.passed + <usize>i));
+        continue;
+      }
+      for (let i: u32 = 0; i < cursor.held; i++) {
+        Bits.add(this.inSmall, cursor.rowAt(i));
+        if (reaches) this.addRow(cursor, i);
+      }
+    }
+  }
+
+  /** Whether some posting of a packed block can be worth enough with the largest bonus. */
+  private mayHave(cursor: Cursor, block: u32): bool {
+    const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
+    const tf = Mem.u8At(entry + BLOCK_MAX_TF);
+    return (
+      tf >= TF_UNKNOWN || tf >= Mem.u8At(this.least + LEAST_SMALL + <usize>Mem.u8At(entry + BLOCK_MIN_NORM))
+    );
+  }
+
+  /**
+   * Writes the least frequency, u8 by norm byte, with which a posting may be worth enough when other lists add `rest`. It never
+   * falls with the norm.
+   */
+  private putLeast(to: usize, rest: f64, slotIndex: u32): void {
+    const saturations = this.lengths.leastSaturations(slotIndex);
+    const factor = f64x2.splat(this.neededLow);
+    const rests = f64x2.splat(rest);
+    for (let norm: usize = 0; norm < LEAST_NORMS; norm += 2) {
+      const sums = f64x2.sub(f64x2.mul(factor, Mem.v128At(saturations + (norm << 3))), rests);
+      const tfs = f64x2.ceil(f64x2.div(sums, Mem.v128At(this.occurrences + (norm << 3))));
+      const whole = i32x4.trunc_sat_f64x2_u_zero(tfs);
+      Mem.putU8(to + norm, min<u32>(i32x4.extract_lane(whole, 0), TF_UNKNOWN));
+      Mem.putU8(to + norm + 1, min<u32>(i32x4.extract_lane(whole, 1), TF_UNKNOWN));
+    }
+    Mem.fill(to + LEAST_NORMS, <u8>Mem.u8At(to + LEAST_NORMS - 1), NORMS - LEAST_NORMS);
+  }
+
+  /**
+   * Writes the numbers of those postings of the block that may be worth enough with the largest bonus, u8 each, to `passed`, and
+   * returns how many they are. It branches on no posting: the processor could not predict it.
+   */
+  private pass(cursor: Cursor): u32 {
+    const passed = this.passed;
+    const several = this.several;
+    const inSmall = this.inSmall;
+    const norms = this.norms;
+    const least = this.least;
+    let i: u32 = 0;
+    let end = cursor.held;
+    while (i < end && cursor.rowAt(i) < this.from) i++;
+    while (i < end && cursor.rowAt(end - 1) >= this.to) end--;
+    let count: usize = 0;
+    for (; i < end; i++) {
+      const row = cursor.rowAt(i);
+      const byte = <usize>(row >> 3);
+      const bit = row & 7;
+      const single: usize = several == 0 ? 0 : ~(Mem.u8At(several + byte) >> bit) & 1;
+      const small: usize = (Mem.u8At(inSmall + byte) >> bit) & 1;
+      const table = select<usize>(LEAST_SINGLE, small * LEAST_SMALL, single != 0);
+      const needed = Mem.u8At(least + table + <usize>Mem.u8At(norms + row));
+      Mem.putU8(passed + count, i);
+      count += cursor.tfAt(i) < needed ? 0 : 1;
+    }
+    return <u32>count;
+  }
+
+  /** Adds the row of a posting of the block when it may be worth enough, judged by its own length. */
+  private addRow(cursor: Cursor, i: u32): void {
+    const row = cursor.rowAt(i);
+    const norm = <usize>Mem.u8At(this.norms + row);
+    let most = <f64>cursor.tfAt(i) * Mem.f64At(this.occurrences + (norm << 3));
+    if (this.several == 0 || Bits.has(this.several, row)) {
+      most += this.reach.rest;
+      if (Bits.has(this.inSmall, row)) most += this.reach.small;
+    }
+    const saturation = this.lengths.saturationOf(row, most, this.neededLow);
+    if (!(most < this.needed * saturation)) return Bits.add(this.rows, row);
+    if (most < this.neededLow * saturation) return;
+    if (!this.bonusKnown) return this.addUnsure(row);
+    if (!this.signals.getsBonus(row)) return;
+    const bonus = this.signals.bonusBound(row, this.state) / RELEVANCE_SCALE;
+    if (!(most < sumNeeded(this.boost, this.cut - bonus) * saturation)) Bits.add(this.rows, row);
+  }
+
+  /** Adds a row that is worth enough if it has a bonus. */
+  private addUnsure(row: u32): void {
+    Bits.add(this.unsure, row);
+    this.unsureCount++;
+  }
+
+  /** Keeps those of `set`. Of the unsure rows only those with a bonus, which is found out when they are many. */
+  private keep(set: usize): void {
+    const rows = this.rows;
+    const unsure = this.unsure;
+    const asks = this.unsureCount > UNSURE_MOST;
+    if (asks) this.signals.findRowsWithBonus(this.from, this.to);
+    const end = Bits.words(this.to);
+    for (let word = this.from >> 6; word < end; word++) {
+      let may = Bits.word(unsure, word);
+      if (asks) may &= this.signals.rowsWithBonus(word);
+      Bits.putWord(rows, word, (Bits.word(rows, word) | may) & Bits.word(set, word));
+    }
+  }
+}
+
+function isLarge(reach: Reach): bool {
+  return reach.cursor.count >= LARGE_FROM;
+}
+
+/** The least sum that scores `cut` with a saturation of 1, and in proportion with others. */
+function sumNeeded(boost: f64, cut: f64): f64 {
+  return cut <= 0 ? 0 : cut < boost ? cut / (boost - cut) : Infinity;
+}

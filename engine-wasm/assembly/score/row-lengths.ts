@@ -1,0 +1,139 @@
+// How long the rows of a segment are, as far as scoring cares: the saturation that a row has at least when the length of one of
+// its fields is known, and that of one row without scoring it. Knows nothing of posting lists.
+
+import { allHaveNorms, leastNormOf, summaryOfSlot } from "../columns/summaries";
+import { FIELD_LENGTHS } from "../layout";
+import { scratch, scratchZeroed } from "../memory/arena";
+import { Mem } from "../memory/mem";
+import { NORMS } from "../program/length-tables";
+import { SearchProgram } from "../program/search-program";
+import { findField, Seg } from "../segment/segment";
+import { WordScores } from "./score-words";
+
+const NORM_OF_ONE: usize = 8; // where a table of f64 by norm byte has one token
+const TABLE_BYTES: usize = NORMS << 3;
+
+/** A slot in which rows have lengths. */
+@unmanaged
+class SlotLength {
+  varies: f64; // about how much rows differ by it
+  least: f64; // what it adds at least to the length of a row
+  norms: usize;
+  lengths: usize; // f64 by norm byte
+}
+
+const SLOT_LENGTH_BYTES: usize = (offsetof<SlotLength>() + 7) & ~7;
+
+/** The lengths of the rows of the segment at hand. In scratch. */
+@unmanaged
+export class RowLengths {
+  program: SearchProgram;
+  words: WordScores;
+  segment: usize;
+  summary: usize;
+  slots: usize; // SlotLength, that by which rows differ most first
+  slotCount: u32;
+  shortest: f64; // a row has at least this length
+  saturations: usize; // f64 by norm byte, by slot index
+  /** No row has less. */
+  leastSaturation: f64;
+
+  static make(program: SearchProgram, words: WordScores): RowLengths {
+    const made = changetype<RowLengths>(scratchZeroed(offsetof<RowLengths>()));
+    made.program = program;
+    made.words = words;
+    return made;
+  }
+
+  /** Begins with a new segment and its summary, or 0. `words` must have begun with it. */
+  beginSegment(segment: usize, summary: usize): void {
+    const program = this.program;
+    this.segment = segment;
+    this.summary = summary;
+    if (this.slots == 0) {
+      this.slots = scratch(<usize>program.slotCount * SLOT_LENGTH_BYTES);
+      this.saturations = scratch(<usize>program.slotCount * TABLE_BYTES);
+    }
+    this.slotCount = 0;
+    this.shortest = 0;
+    for (let index: u32 = 0; index < program.slotCount; index++)
+      if (this.words.normsOf(index) != 0) this.addSlot(index);
+    this.leastSaturation = this.saturation(this.shortest);
+    for (let index: u32 = 0; index < program.slotCount; index++) this.putLeastSaturations(index);
+  }
+
+  private slotAt(i: u32): SlotLength {
+    return changetype<SlotLength>(this.slots + <usize>i * SLOT_LENGTH_BYTES);
+  }
+
+  private addSlot(index: u32): void {
+    const least = this.leastOf(index);
+    const varies = this.meanOf(index) - least;
+    let to = this.slotCount++;
+    for (; to > 0 && this.slotAt(to - 1).varies < varies; to--)
+      Mem.copy(changetype<usize>(this.slotAt(to)), changetype<usize>(this.slotAt(to - 1)), SLOT_LENGTH_BYTES);
+    const slot = this.slotAt(to);
+    slot.varies = varies;
+    slot.least = least;
+    slot.norms = this.words.normsOf(index);
+    slot.lengths = this.program.slotLengths(index);
+    this.shortest += least;
+  }
+
+  /** What a slot adds at least to the length of any row. */
+  private leastOf(index: u32): f64 {
+    const program = this.program;
+    const entry = summaryOfSlot(this.summary, program.slots.at(index));
+    if (!allHaveNorms(entry) || this.words.normsOf(index) == 0) return 0;
+    return Mem.f64At(program.slotLengths(index) + ((<usize>leastNormOf(entry)) << 3));
+  }
+
+  /** What a slot adds to the length of a row on average. */
+  private meanOf(index: u32): f64 {
+    const field = findField(this.segment, this.program.slots.at(index));
+    const tokens = Mem.f64At(field + FIELD_LENGTHS) / <f64>Seg.rows(this.segment);
+    return tokens * Mem.f64At(this.program.slotLengths(index) + NORM_OF_ONE);
+  }
+
+  private saturation(length: f64): f64 {
+    const program = this.program;
+    return program.shortest + program.perToken * min(length, program.longest);
+  }
+
+  /** The other fields of a row are at least as long as the shortest ones of the segment. */
+  private putLeastSaturations(index: u32): void {
+    const program = this.program;
+    const others = f64x2.splat(max(this.shortest - this.leastOf(index), 0));
+    const longest = f64x2.splat(program.longest);
+    const fixed = f64x2.splat(program.shortest);
+    const perToken = f64x2.splat(program.perToken);
+    const lengths = program.slotLengths(index);
+    const to = this.leastSaturations(index);
+    for (let norm: usize = 0; norm < TABLE_BYTES; norm += 16) {
+      const length = f64x2.min(f64x2.add(others, Mem.v128At(lengths + norm)), longest);
+      Mem.putV128(to + norm, f64x2.add(fixed, f64x2.mul(perToken, length)));
+    }
+  }
+
+  /** f64 by norm byte: about the least saturation of a row with a field of that length in the slot. Scoring rounds differently. */
+  leastSaturations(index: u32): usize {
+    return this.saturations + <usize>index * TABLE_BYTES;
+  }
+
+  /**
+   * About the saturation of a row; scoring rounds differently. It may be less than that where it is already so much that `sum`
+   * is below `needed` times it.
+   */
+  saturationOf(row: u32, sum: f64, needed: f64): f64 {
+    const count = this.slotCount;
+    let length = this.shortest;
+    let saturation = this.leastSaturation;
+    for (let i: u32 = 0; i < count; i++) {
+      const slot = this.slotAt(i);
+      length += Mem.f64At(slot.lengths + ((<usize>Mem.u8At(slot.norms + row)) << 3)) - slot.least;
+      saturation = this.saturation(length);
+      if (sum < needed * saturation) return saturation;
+    }
+    return saturation;
+  }
+}

@@ -1,0 +1,111 @@
+// Queries of one word on many rows, of which most are left unscored because their posting lists tell that they cannot score
+// enough: equal to the naive twin, which scores all. Lists with blocks and without, terms of a prefix, rows in one list and in
+// several, texts from one token to many, bonuses small and large, ties, deleted rows.
+import { expect, test } from "vitest";
+import * as L from "../../../../engine-wasm/assembly/layout.js";
+import {
+  EVERY_DOCUMENT,
+  encodeSearch,
+  type SearchAlternative,
+  type SearchProgram,
+} from "../../../../engine-wasm/host/programs/search-program.js";
+import { decodeSearchResult } from "../../../../engine-wasm/host/programs/search-result.js";
+import { effort } from "../../../effort.js";
+import { B, K1, PROXIMITY_WEIGHT } from "../../../oracle/score.js";
+import type { Document } from "../../../oracle/segments/values.js";
+import { loadEngine } from "../load-engine.js";
+import { groupsOf, makeCatalogue, type Pick, picker } from "../segments/catalogue.js";
+import { searchTwin } from "./search-twin.js";
+
+const ROWS = 5200;
+const OTHERS = ["oak", "red", "of", "desk", "chair", "blue", "soft"];
+
+const module = await loadEngine();
+const bench = module.workbench();
+
+/** A text in which the word comes up to `most` times, and rare terms that begin with it sometimes. */
+function text(words: number, most: number, pick: Pick): string {
+  const all = Array.from({ length: words }, () => pick(OTHERS));
+  for (let i = pick([0, 0, 1, most]); i > 0; i--) all[pick([0, pick([...all.keys()])])] = "lamp";
+  if (pick([...Array(30).keys()]) === 0) all[pick([...all.keys()])] = `lamp${pick([...Array(20).keys()])}`;
+  return all.join(" ");
+}
+
+function document(id: number, uneven: boolean, pick: Pick): Document {
+  const members: Omit<Document, "id"> = {
+    title: text(pick([1, 2, 3, 5, 8]), 2, pick),
+    tags: [text(pick(uneven ? [1, 20, 60] : [6, 7, 8]), pick([3, 1, 300]), pick)],
+    brand: pick(["lamp", "oak", "oak lamp", "x"]),
+    price: pick([1, 2, 3, 4]),
+  };
+  return {
+    id: `d${id}`,
+    ...(uneven ? Object.fromEntries(Object.entries(members).filter(() => pick([1, 1, 1, 0]))) : members),
+  };
+}
+
+function alternatives(pick: Pick): SearchAlternative[] {
+  const alternative = (kind: number, typos: number, boost: number, term: string, prefix: boolean) => ({
+    kind: kind as SearchAlternative["kind"],
+    typos,
+    infixOnly: false,
+    exact: kind === L.ALT_EXACT,
+    sequence: false,
+    useForProximity: true,
+    boost,
+    terms: [{ term, prefix }],
+  });
+  const exact = alternative(L.ALT_EXACT, 0, pick([1, 2.5]), "lamp", false);
+  const prefix = alternative(L.ALT_PREFIX, 0, pick([0.8, 1, 2]), "lamp", true);
+  const typo = alternative(L.ALT_TYPO, 1, pick([0.4, 3]), "oak", false);
+  return pick([[exact], [exact, prefix], [exact, prefix], [prefix], [exact, prefix, typo], [exact, typo]]);
+}
+
+function program(pick: Pick): SearchProgram {
+  const relevance = { by: "relevance", descending: true } as const;
+  const price = { by: "field", descending: pick([true, false]), slot: 3, type: L.TYPE_FLOAT } as const;
+  const brand = { group: 0, slot: 2, term: { term: "lamp", prefix: false }, bonus: pick([2 ** 18, 2 ** 24]) };
+  return {
+    ...EVERY_DOCUMENT,
+    mode: "all",
+    k: pick([1, 10, 10, 60]),
+    k1: K1,
+    b: B,
+    proximityWeight: PROXIMITY_WEIGHT,
+    averageLength: pick([30, 8]),
+    slots: pick([[0, 1, 2], [2, 1, 0], [1], [0, 1]]).map((slot) => ({
+      slot,
+      weight: pick([1, 3, 0.3]),
+      averageLength: pick([2, 20]),
+      infix: false,
+    })),
+    words: [{ weight: 1, alternatives: alternatives(pick) }],
+    sort: pick([[relevance], [relevance, price]]),
+    bonuses: {
+      whole: pick([0, 2 ** 24, 2 ** 20]),
+      starts: pick([0, 2 ** 20]),
+      terms: pick([[], [], [brand]]),
+    },
+    filter: pick([
+      [],
+      [],
+      [{ op: "floatRange", slot: 3, low: 2, high: 4, lowExclusive: false, highExclusive: false }],
+    ]),
+  };
+}
+
+for (const uneven of [false, true]) {
+  test(`rows are left unscored, texts of ${uneven ? "very different" : "similar"} length`, () => {
+    const pick = picker(uneven ? 2 : 1);
+    const documents = Array.from({ length: ROWS }, (_, i) => document(i, uneven, pick));
+    const catalogue = makeCatalogue(module, bench, groupsOf(documents, [4600, 600]), (i) => i % 17 === 3);
+    for (let round = 0; round < effort(12, 150); round++) {
+      const asked = program(pick);
+      const answer = decodeSearchResult(
+        catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
+        asked,
+      );
+      expect(answer).toEqual(searchTwin(catalogue.rows, asked, (id) => bench.hash(id)));
+    }
+  });
+}
