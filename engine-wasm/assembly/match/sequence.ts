@@ -4,10 +4,10 @@
 import { NOWHERE, PhraseReader } from "../filter/phrase";
 import { STATUS_DAMAGED } from "../layout";
 import { scratch, scratchMark, scratchRewind, scratchZeroed } from "../memory/arena";
-import { Bits } from "../memory/bitset";
+import { Bits, bitsNext } from "../memory/bitset";
 import { putVarintU32 } from "../memory/varint";
 import { TERMINATED } from "../segment/postings";
-import { Field, findField } from "../segment/segment";
+import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
 import {
   LIST_BLOCK_BYTES,
@@ -60,8 +60,12 @@ export class Sequences {
     phrase.open(segment, terms, termCount, slot);
     listBegin(this.writer, scratch(bytes), phrase.rowsMax(), norms);
     if (norms == 0) fail(STATUS_DAMAGED);
-    for (let row = phrase.nextRow(0); row != TERMINATED && !failed(); row = phrase.nextRow(row + 1)) {
+    const rows = Seg.rows(segment);
+    for (let from = bitsNext(bits, 0, rows); from < rows && !failed(); ) {
+      const row = phrase.nextRow(from);
+      if (row == TERMINATED) break;
       if (Bits.has(bits, row)) this.addRow(row);
+      from = bitsNext(bits, row + 1, rows);
     }
     const any = !failed() && listEnd(this.writer, slot, this.sink);
     this.end = sinkEnd(this.sink);
