@@ -355,7 +355,14 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  for (let left = cursor.held - low; left > 0; ) {
+  let left = cursor.held - low;
+  const near = Mem.v128At(cursor.rowBuffer + ((<usize>low) << 2)); // rows, and behind the last one whatever
+  const below: u32 = i32x4.bitmask(i32x4.lt_u(near, i32x4.splat(target)));
+  if (below != 15) {
+    low += min(<u32>ctz(~below), left);
+    left = 0;
+  }
+  while (left > 0) {
     // without a branch on the rows: the processor could not predict it
     const half = (left + 1) >> 1;
     low += select<u32>(half, 0, cursor.rowAt(low + half - 1) < target);
