@@ -152,7 +152,7 @@ const NO_CODE: u32 = 0xffff;
 const LOOKED_AT_SINGLY: u64 = 6; // up to so many of 64 rows
 
 /**
- * Sets the rows of `to` whose key lies in [low, high]: by code, and by value where a code has others, too. `among`: a
+ * Sets the rows of `to` whose key lies in [low, high], low <= high: by code, and by value where a code has others, too. `among`: a
  * bitset of the only rows that count, 0 for all.
  */
 export function scanCodes(
@@ -206,7 +206,7 @@ export function scanCodes(
     }
     for (; asked != 0; asked &= asked - 1) {
       const key = columnKey(type, column, from + <u32>ctz(asked));
-      if (key >= low && key <= high) word |= asked & (~asked + 1);
+      word |= select<u64>(asked & (~asked + 1), 0, key - low <= high - low); // no branch: nothing predicts it
     }
     Bits.putWord(to, from >> 6, word);
   }
