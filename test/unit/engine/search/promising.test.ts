@@ -44,9 +44,15 @@ function document(id: number, uneven: boolean, pick: Pick): Document {
   };
 }
 
-function alternatives(pick: Pick): SearchAlternative[] {
-  const alternative = (kind: number, typos: number, boost: number, term: string, prefix: boolean) => ({
-    kind: kind as SearchAlternative["kind"],
+function alternative(
+  kind: SearchAlternative["kind"],
+  typos: number,
+  boost: number,
+  term: string,
+  prefix = false,
+): SearchAlternative {
+  return {
+    kind,
     typos,
     infixOnly: false,
     exact: kind === L.ALT_EXACT,
@@ -54,10 +60,13 @@ function alternatives(pick: Pick): SearchAlternative[] {
     useForProximity: true,
     boost,
     terms: [{ term, prefix }],
-  });
-  const exact = alternative(L.ALT_EXACT, 0, pick([1, 2.5]), "lamp", false);
+  };
+}
+
+function alternatives(pick: Pick): SearchAlternative[] {
+  const exact = alternative(L.ALT_EXACT, 0, pick([1, 2.5]), "lamp");
   const prefix = alternative(L.ALT_PREFIX, 0, pick([0.8, 1, 2]), "lamp", true);
-  const typo = alternative(L.ALT_TYPO, 1, pick([0.4, 3]), "oak", false);
+  const typo = alternative(L.ALT_TYPO, 1, pick([0.4, 3]), "oak");
   return pick([[exact], [exact, prefix], [exact, prefix], [prefix], [exact, prefix, typo], [exact, typo]]);
 }
 
@@ -109,3 +118,35 @@ for (const uneven of [false, true]) {
     }
   });
 }
+
+test("a list of many postings comes first, but one of few decides", () => {
+  const pick = picker(3);
+  const title = (i: number): string => {
+    if (i === 2500) return "lamp lamp lamp oak"; // what one row has, any row might
+    if (i > ROWS - 20) return "lamp oak"; // the newest rows set the mark
+    return i < 4000 && i % 97 === 5 ? "lamp lamp7 oak" : i % 3 === 0 ? "lamp oak red" : "oak";
+  };
+  const titles = Array.from({ length: ROWS }, (_, i) => title(i));
+  const documents = titles.map((title, i): Document => ({ id: `d${i}`, title }));
+  const catalogue = makeCatalogue(module, bench, groupsOf(documents, [ROWS - 100]), () => false);
+  const exact = alternative(L.ALT_EXACT, 0, 1, "lamp");
+  const prefix = alternative(L.ALT_PREFIX, 0, 2, "lamp", true);
+  const weaker = alternative(L.ALT_PREFIX, 0, 0.9, "lamp", true); // its own term counts as the exact word's
+  for (const words of [[prefix], [exact, prefix], [exact, weaker]]) {
+    const asked: SearchProgram = {
+      ...program(pick),
+      k: 10,
+      averageLength: 3,
+      slots: [{ slot: 0, weight: 1, averageLength: 3, infix: false }],
+      words: [{ weight: 1, alternatives: words }],
+      sort: [{ by: "relevance", descending: true }],
+      bonuses: { whole: 0, starts: 0, terms: [] },
+      filter: [],
+    };
+    const answer = decodeSearchResult(
+      catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
+      asked,
+    );
+    expect(answer).toEqual(searchTwin(catalogue.rows, asked, (id) => bench.hash(id)));
+  }
+});
