@@ -140,16 +140,12 @@ export function listOpen(cursor: Cursor, at: usize, end: usize, rows: u32): usiz
 /** Notes the damage and leaves the cursor at the end of its list. */
 function damaged(cursor: Cursor): usize {
   fail(STATUS_DAMAGED);
-  finish(cursor);
-  return 0;
-}
-
-function finish(cursor: Cursor): void {
   cursor.blocks = 0;
   cursor.count = 0;
   cursor.block = 0;
   cursor.held = 0;
   cursor.at = 0;
+  return 0;
 }
 
 /** Bytes of a buffer that serves any list, for `cursorUseBuffer`. */
@@ -355,13 +351,10 @@ function lastRow(cursor: Cursor, block: u32): u32 {
 
 function seekInBlock(cursor: Cursor, target: u32): u32 {
   let low = cursor.at;
-  let left = cursor.held - low;
   const near = Mem.v128At(cursor.rowBuffer + ((<usize>low) << 2)); // rows, and behind the last one whatever
   const below: u32 = i32x4.bitmask(i32x4.lt_u(near, i32x4.splat(target)));
-  if (below != 15) {
-    low += min(<u32>ctz(~below), left);
-    left = 0;
-  }
+  let left = below == 15 ? cursor.held - low : 0;
+  if (below != 15) low = min(low + <u32>ctz(~below), cursor.held);
   while (left > 0) {
     // without a branch on the rows: the processor could not predict it
     const half = (left + 1) >> 1;
