@@ -5,7 +5,7 @@ import { checkDeadline } from "../env";
 import { scratch, scratchRewind } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { termAt } from "../program/program-terms";
-import { Alternative, SearchProgram } from "../program/search-program";
+import { Alternative, alternativeAt, SearchProgram, Word } from "../program/search-program";
 import { NOT_QUERIED } from "../program/slots";
 import { termIs, termLowerBound, termPrefixEnd } from "../segment/dictionary";
 import { CURSOR_BYTES, Cursor, listOpen } from "../segment/postings";
@@ -17,6 +17,19 @@ const TERMS_A_CHECK: u32 = 255; // of the deadline
 /** A cursor of alternative lists or near lists. */
 export function listAt(lists: usize, i: u32): Cursor {
   return changetype<Cursor>(lists + <usize>i * CURSOR_BYTES);
+}
+
+/** Postings of those open lists of a word that have less than `large`. */
+export function postingsOfSmall(word: Word, large: u32): u32 {
+  let postings: u32 = 0;
+  for (let i: u32 = 0; i < word.alternativeCount; i++) {
+    const alternative = alternativeAt(word, i);
+    for (let j: u32 = 0; j < alternative.listCount; j++) {
+      const count = listAt(alternative.lists, j).count;
+      if (count < large) postings += count;
+    }
+  }
+  return postings;
 }
 
 /** Opens the lists of an alternative: by program term, dictionary term, slot. */

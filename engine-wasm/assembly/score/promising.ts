@@ -5,7 +5,7 @@
 
 import { checkDeadline } from "../env";
 import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../layout";
-import { listAt } from "../match/alternative-lists";
+import { listAt, postingsOfSmall } from "../match/alternative-lists";
 import { scratch, scratchZeroed } from "../memory/arena";
 import { Bits, bitsCopy, bitsCount, bitsNone, bitsOr } from "../memory/bitset";
 import { Mem } from "../memory/mem";
@@ -33,6 +33,7 @@ const LEAST_NORMS: u32 = 128; // entries of a table of least frequencies; the la
 const LEAST_BYTES: usize = 256;
 const LEAST_SINGLE: usize = LEAST_BYTES; // behind that of most rows: the table of those in one list only
 const LEAST_SMALL: usize = 2 * LEAST_BYTES; // and of those that are in several, of which one is small
+const SMALL_SHARE: u32 = 4; // of a word's postings, one in so many may be in small lists
 const UNSURE_MOST: u32 = 64; // with more rows, it is found out which of them have a bonus
 const LISTS_A_CHECK: u32 = 63; // of the deadline
 const TF_UNKNOWN: u32 = 255; // the largest frequency of a block is this or more
@@ -59,8 +60,10 @@ export class Promising {
   lengths: RowLengths;
   segment: usize;
   summary: usize;
-  usable: bool; // in this query
+  pays: bool; // in the segment at hand, as far as is known; never with several words
   prepared: bool; // in the segment at hand
+  tests: u32; // rows whose own length was looked at in the range
+  testsMost: u32; // more do not pay
   rows: usize; // bitset: what `among` answers
   unsure: usize; // bitset: rows that may score enough if they have a bonus, where that is not known
   unsureCount: u32;
@@ -92,7 +95,6 @@ export class Promising {
     made.signals = signals;
     made.words = words;
     made.lengths = RowLengths.make(program, words);
-    made.usable = program.wordCount == 1;
     return made;
   }
 
@@ -101,6 +103,7 @@ export class Promising {
     this.segment = segment;
     this.summary = summary;
     this.prepared = false;
+    this.pays = this.program.wordCount == 1;
   }
 
   /**
@@ -109,10 +112,11 @@ export class Promising {
    * looking for them would take longer than scoring the rows.
    */
   among(set: usize, from: u32, to: u32, cut: f64, state: u32): usize {
-    if (!this.usable || cut <= CUT_MARGIN) return set;
-    if (bitsCount(set + <usize>(from >> 3), to - from) < ROWS_LEAST) return set;
+    if (!this.pays || cut <= CUT_MARGIN) return set;
+    const before = bitsCount(set + <usize>(from >> 3), to - from);
+    if (before < ROWS_LEAST) return set;
     if (!this.prepared) this.prepare();
-    if (!this.usable || failed()) return set;
+    if (!this.pays || failed()) return set;
     checkDeadline();
     const signals = this.signals;
     this.state = state;
@@ -122,7 +126,10 @@ export class Promising {
     this.from = from;
     this.to = to;
     this.bonusKnown = signals.rowsWithBonusKnown(from, to, state);
+    this.tests = 0;
+    this.testsMost = (before >> 1) + (before >> 3);
     this.find();
+    if (!this.pays) return set;
     this.keep(set);
     return this.rows;
   }
@@ -133,8 +140,8 @@ export class Promising {
     const word = program.wordAt(0);
     let lists: u32 = 0;
     for (let i: u32 = 0; i < word.alternativeCount; i++) lists += alternativeAt(word, i).listCount;
-    if (lists > LISTS_MOST) this.usable = false;
-    if (lists > LISTS_MOST) return;
+    this.pays = lists <= LISTS_MOST && postingsOfSmall(word, LARGE_FROM) <= word.cost / SMALL_SHARE;
+    if (!this.pays) return;
     if (this.buffer == 0) {
       this.buffer = scratch(BLOCK_BUFFER_BYTES);
       this.least = scratch(3 * LEAST_BYTES);
@@ -248,7 +255,7 @@ export class Promising {
       this.boost = alternative.boost;
       this.needed = sumNeeded(this.boost, this.cut);
       this.neededLow = sumNeeded(this.boost, this.cutLow);
-      for (let j = first; j < end; j++) {
+      for (let j = first; j < end && this.pays; j++) {
         const reach = this.reachAt(j);
         if (isLarge(reach) != large) continue;
         const reaches = reach.most + reach.rest + reach.small >= this.neededLow * least;
@@ -278,6 +285,9 @@ export class Promising {
       if (!this.goToBlock(cursor, block)) return;
       if (large) {
         const passed = this.pass(cursor);
+        this.tests += passed;
+        this.pays = this.tests <= this.testsMost;
+        if (!this.pays) return;
         for (let i: u32 = 0; i < passed; i++) this.addRow(cursor, <u32>Mem.u8At(this.passed + <usize>i));
         continue;
       }
@@ -356,16 +366,13 @@ export class Promising {
     const saturation = this.lengths.saturationOf(row, most, this.neededLow);
     if (!(most < this.needed * saturation)) return Bits.add(this.rows, row);
     if (most < this.neededLow * saturation) return;
-    if (!this.bonusKnown) return this.addUnsure(row);
+    if (!this.bonusKnown) {
+      this.unsureCount++;
+      return Bits.add(this.unsure, row);
+    }
     if (!this.signals.getsBonus(row)) return;
     const bonus = this.signals.bonusBound(row, this.state) / RELEVANCE_SCALE;
     if (!(most < sumNeeded(this.boost, this.cut - bonus) * saturation)) Bits.add(this.rows, row);
-  }
-
-  /** Adds a row that is worth enough if it has a bonus. */
-  private addUnsure(row: u32): void {
-    Bits.add(this.unsure, row);
-    this.unsureCount++;
   }
 
   /** Keeps those of `set`. Of the unsure rows only those with a bonus, which is found out when they are many. */
