@@ -72,6 +72,7 @@ const MODULES = [
   "bench/load/drive",
   "bench/load/queries",
   "bench/load/server-process",
+  "bench/load/settle",
   "bench/machine",
   "engine-wasm/host/instance/discards",
   "server/errors",

@@ -1,6 +1,6 @@
 // `npm run bench:peers`: other search engines with the same documents and the same queries, each measured by a process
 // of its own. Libraries run inside it; Skein and servers given by URL are asked over HTTP, which is part of their figures. How many documents each
-// engine found stands beside its times: who finds less has done less.
+// engine found stands beside its times: who finds less has done less. With the programs of README.md also queries per CPU second, theirs beside Skein's.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,8 @@ import { summarise } from "../../dist/bench/load/drive.js";
 import { drawQueries } from "../../dist/bench/load/queries.js";
 import { machineCard, machineText } from "../../dist/bench/machine.js";
 import { flexSearch, miniSearch, orama } from "./libraries.mjs";
+import { measurePerCpuSecond, perCpuSecondText } from "./per-cpu-second.mjs";
+import { PROGRAMS, programEngine } from "./programs.mjs";
 import { elasticsearch, meilisearch, skein, typesense } from "./servers.mjs";
 
 const HELP = `usage: npm run bench:peers -- [options]
@@ -23,6 +25,11 @@ const HELP = `usage: npm run bench:peers -- [options]
   --typesense URL --typesense-key KEY
   --meilisearch URL --meilisearch-key KEY
   --elasticsearch URL    also OpenSearch; user and password in the URL
+  --tantivy COMMAND, --lucene COMMAND
+                         programs that bench/peers/README.md tells how to build, or URLs of them; also by
+                         SKEIN_PEER_TANTIVY and SKEIN_PEER_LUCENE; with one of them queries per CPU second are measured
+  --seconds N            CPU seconds of each engine and set of queries, for queries per CPU second (10)
+  --name NAME            name of the result (peers)
   --out FOLDER           where results go (bench/results)`;
 
 const KINDS = [
@@ -47,6 +54,10 @@ const { values } = parseArgs({
     meilisearch: { type: "string" },
     "meilisearch-key": { type: "string", default: "" },
     elasticsearch: { type: "string" },
+    tantivy: { type: "string", default: process.env.SKEIN_PEER_TANTIVY },
+    lucene: { type: "string", default: process.env.SKEIN_PEER_LUCENE },
+    seconds: { type: "string", default: "10" },
+    name: { type: "string", default: "peers" },
     out: { type: "string", default: "bench/results" },
     // Between the processes: the one engine to measure, and where to leave its row.
     engine: { type: "string" },
@@ -63,6 +74,8 @@ const ENGINES = {
   typesense: () => typesense(values.typesense, values["typesense-key"]),
   meilisearch: () => meilisearch(values.meilisearch, values["meilisearch-key"]),
   elasticsearch: () => elasticsearch(values.elasticsearch),
+  tantivy: (folder) => programEngine(values.tantivy, folder),
+  lucene: (folder) => programEngine(values.lucene, folder),
 };
 
 if (values.help) {
@@ -93,8 +106,15 @@ async function main() {
       writeFileSync(values.row, JSON.stringify(row));
       return;
     }
+    for (const name of missingPrograms()) process.stderr.write(`${missingText(name)}\n`);
     const rows = wanted().map((engine) => inOwnProcess(engine, join(folder, `${engine}.json`)));
-    report(rows, kinds, { name: basename(file.name), documents: documents.length, fields });
+    const commands = Object.fromEntries(givenPrograms().map((name) => [name, values[name]]));
+    const count = Number(values.queries);
+    const sets =
+      givenPrograms().length === 0
+        ? []
+        : await measurePerCpuSecond({ file, folder, commands, count, seconds: Number(values.seconds) });
+    report(rows, kinds, sets, { name: basename(file.name), documents: documents.length, fields });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -113,7 +133,19 @@ function readDocuments(path, fields) {
 function wanted() {
   const libraries = values.only?.split(",") ?? ["skein", "minisearch", "orama", "flexsearch"];
   const servers = ["typesense", "meilisearch", "elasticsearch"].filter((name) => values[name] !== undefined);
-  return [...libraries, ...servers];
+  return [...libraries, ...servers, ...givenPrograms()];
+}
+
+function givenPrograms() {
+  return Object.keys(PROGRAMS).filter((name) => values[name] !== undefined);
+}
+
+function missingPrograms() {
+  return Object.keys(PROGRAMS).filter((name) => values[name] === undefined);
+}
+
+function missingText(name) {
+  return `${PROGRAMS[name]} is not installed here (no --${name} COMMAND) and left out.`;
 }
 
 function inOwnProcess(engine, row) {
@@ -170,7 +202,7 @@ async function measureKind(engine, queries) {
   };
 }
 
-function report(rows, kinds, data) {
+function report(rows, kinds, sets, data) {
   const card = machineCard(`npm run bench:peers -- ${process.argv.slice(2).join(" ")}`.trim());
   const mib = (bytes) => (bytes === null ? "?" : (bytes / 2 ** 20).toFixed(0));
   const lines = [
@@ -201,9 +233,11 @@ function report(rows, kinds, data) {
       }),
     );
   }
+  lines.push(...perCpuSecondText(sets, values.queries));
+  if (missingPrograms().length > 0) lines.push("", missingPrograms().map(missingText).join(" "));
   const markdown = `${lines.join("\n")}\n`;
   mkdirSync(values.out, { recursive: true });
-  writeFileSync(join(values.out, "peers.md"), markdown);
-  writeFileSync(join(values.out, "peers.json"), `${JSON.stringify({ machine: card, data, rows }, null, 2)}\n`);
+  writeFileSync(join(values.out, `${values.name}.md`), markdown);
+  writeFileSync(join(values.out, `${values.name}.json`), `${JSON.stringify({ machine: card, data, rows, perCpuSecond: sets }, null, 2)}\n`);
   process.stdout.write(markdown);
 }

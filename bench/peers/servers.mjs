@@ -50,16 +50,31 @@ async function until(done) {
   while (!(await done())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
-export async function skein(folder) {
+/** A server of one shard: a client of it, what it uses, and how it is stopped. */
+export async function startSkein(dataDir, configFile) {
   const adminKey = "bench-admin-key-0123456789";
   const main = "dist/server/cli/main.js";
-  const server = await ServerProcess.start({ main, dataDir: join(folder, "skein"), adminKey, shards: 1, durability: null });
-  const { ask, json, close } = connect(server.url.href, { authorization: `Bearer ${adminKey}` });
+  const server = await ServerProcess.start({ main, dataDir, adminKey, shards: 1, durability: null, configFile });
+  const client = connect(server.url.href, { authorization: `Bearer ${adminKey}` });
+  return {
+    client,
+    cpuSeconds: () => server.cpuSeconds(),
+    residentBytes: () => server.memory()?.now ?? null,
+    close: () => {
+      client.close();
+      return server.stop();
+    },
+  };
+}
+
+export async function skein(folder) {
+  const { client, residentBytes, close } = await startSkein(join(folder, "skein"));
+  const { ask, json } = client;
   return {
     name: "Skein",
     version: JSON.parse(readFileSync("package.json", "utf8")).version,
     how: "over HTTP, 1 shard; all words, last as prefix, 1 typo from 4 letters, 2 from 8",
-    residentBytes: () => server.memory()?.now ?? null,
+    residentBytes,
     index: async (documents, fields) => {
       const schema = { fields: fields.map((name) => ({ name, type: "string" })) };
       await json("POST", "/v1/indexes", { name: INDEX, schema, settings: { drop_tokens_threshold: 0 } });
@@ -68,10 +83,7 @@ export async function skein(folder) {
       await until(async () => !(await json("GET", `/v1/indexes/${INDEX}/stats`)).data.merging);
     },
     search: async (q, perPage) => (await json("POST", `/v1/indexes/${INDEX}/query`, { q, per_page: perPage })).found,
-    close: () => {
-      close();
-      return server.stop();
-    },
+    close,
   };
 }
 
