@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.analysis.Analyzer;
 import org.apache.lucene.analysis.LowerCaseFilter;
+import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.miscellaneous.ASCIIFoldingFilter;
 import org.apache.lucene.analysis.util.CharTokenizer;
 import org.apache.lucene.document.BinaryDocValuesField;
@@ -64,7 +65,13 @@ final class Documents {
       @Override
       protected TokenStreamComponents createComponents(String field) {
         var words = CharTokenizer.fromTokenCharPredicate(Character::isLetterOrDigit);
-        return new TokenStreamComponents(words, new ASCIIFoldingFilter(new LowerCaseFilter(words)));
+        return new TokenStreamComponents(words, normalize(field, words));
+      }
+
+      /** Of the words of queries, too. */
+      @Override
+      protected TokenStream normalize(String field, TokenStream words) {
+        return new ASCIIFoldingFilter(new LowerCaseFilter(words));
       }
     };
   }
