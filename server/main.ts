@@ -369,7 +369,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   return {
     url,
     adminKey: adminKey.value,
-    reload: (read) => reload({ config, settings, listener, frontEnds, log }, read),
+    reload: (read) => void reload({ config, settings, listener, frontEnds, log }, read),
     stop() {
       stopping ??= stop();
       return stopping;

@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly dataDir: string;
   readonly adminKey: string;
   readonly shards: number | null;
+  /** Null, or absent: as many as the server takes by itself. */
+  readonly frontEnds?: number | null;
   readonly durability: string | null;
   readonly configFile?: string;
   /** Where Node leaves CPU profiles of all threads at the end. */
@@ -59,6 +61,7 @@ export class ServerProcess {
       options.adminKey,
     ];
     if (options.shards !== null) args.push("--shards", String(options.shards));
+    if ((options.frontEnds ?? null) !== null) args.push("--frontends", String(options.frontEnds));
     if (options.configFile !== undefined) args.push("--config", options.configFile);
     if (options.durability !== null) args.push("--durability", options.durability);
     return ServerProcess.run(args, options.onLine);

@@ -9,14 +9,16 @@ import { writeDocuments } from "../load/documents-file.js";
 import { drawQueries } from "../load/queries.js";
 import { readWorkload } from "../load/workload.js";
 import { machineCard } from "../machine.js";
-import { startContenders } from "./contenders.js";
+import { startContenders, type Threads } from "./contenders.js";
 import { measureInTurns, type RoadSet } from "./measure.js";
 import { writeRoad } from "./report.js";
 
 interface Options {
   readonly generated: string;
   readonly data?: string;
-  readonly shards: string;
+  readonly threads: string;
+  readonly warm: string;
+  readonly remembered: boolean;
   readonly clients: string;
   readonly queries: string;
   readonly turns: string;
@@ -30,7 +32,9 @@ const program = new Command("bench:road")
   .description("what a query costs beside the engine: CPU by thread, wake-ups, messages, bytes allocated")
   .option("--generated <list>", "numbers of generated products, an index each", "26740,1000000")
   .option("--data <list>", "files of documents instead, an index each")
-  .option("--shards <n>", "shards of each server", "1")
+  .option("--threads <list>", "shards, or shards:front-ends, of a server each", "1")
+  .option("--warm <n>", "seconds of turns of each server before they count", "12")
+  .option("--no-remembered", "leave out servers that remember answers")
   .option("--clients <n>", "connections, each with one query at a time", "1")
   .option("--queries <n>", "different queries of each kind", "500")
   .option("--turns <n>", "turns of each server", "40")
@@ -55,12 +59,12 @@ async function run(options: Options): Promise<void> {
       const plain = { ...mix, mix: mix.mix.filter(({ name }) => name === "words") };
       const draw = (workload: typeof mix) =>
         drawQueries(workload, file.schema, file.sample, Number(options.queries));
-      const contenders = await startContenders(
-        options.server.split(","),
-        Number(options.shards),
-        folder,
-        file,
-      );
+      const wanted = {
+        builds: options.server.split(","),
+        threads: options.threads.split(",").map(threadsOf),
+        remembering: options.remembered,
+      };
+      const contenders = await startContenders(wanted, folder, file);
       try {
         for (const [kind, queries] of [
           ["mix", draw(mix)],
@@ -70,6 +74,7 @@ async function run(options: Options): Promise<void> {
             clients: Number(options.clients),
             turns: Number(options.turns),
             seconds: Number(options.seconds),
+            warmSeconds: Number(options.warm),
           });
           sets.push({ documents: file.documents, name: file.name, kind, measured });
           process.stderr.write(`${file.name}, ${kind}: done\n`);
@@ -85,7 +90,12 @@ async function run(options: Options): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   const card = machineCard(`npm run bench:road -- ${process.argv.slice(2).join(" ")}`.trim());
-  const { shards, clients, queries, turns, seconds } = options;
-  const setting = `Shards: ${shards}; clients: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
+  const { threads, clients, queries, turns, seconds } = options;
+  const setting = `Shards, or shards:front-ends: ${threads}; clients: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
   process.stdout.write(writeRoad(options.out, options.name, { card, setting, sets }));
+}
+
+function threadsOf(text: string): Threads {
+  const [shards, frontEnds] = text.split(":").map(Number);
+  return { shards: shards!, frontEnds: frontEnds ?? null };
 }

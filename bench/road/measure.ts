@@ -13,6 +13,8 @@ export interface TurnOptions {
   readonly clients: number;
   readonly turns: number;
   readonly seconds: number;
+  /** Of turns of each server that do not count. */
+  readonly warmSeconds: number;
 }
 
 /** Of one server; means of a query. */
@@ -39,9 +41,6 @@ export interface RoadSet {
   readonly measured: readonly RoadCost[];
 }
 
-/** Of each server, in turns as well. */
-const WARM_SECONDS = 12;
-
 interface Turn {
   readonly queries: number;
   readonly p50: number;
@@ -56,11 +55,11 @@ interface Turn {
 export async function measureInTurns(
   contenders: readonly Contender[],
   drawn: readonly DrawnQuery[],
-  { clients, turns, seconds }: TurnOptions,
+  { clients, turns, seconds, warmSeconds }: TurnOptions,
 ): Promise<RoadCost[]> {
   const loads = contenders.map((contender) => prepare(contender, drawn));
   const taken: Turn[][] = contenders.map(() => []);
-  for (let turn = -Math.ceil(WARM_SECONDS / seconds); turn < turns; turn++) {
+  for (let turn = -Math.ceil(warmSeconds / seconds); turn < turns; turn++) {
     for (let step = 0; step < contenders.length; step++) {
       const i = (Math.abs(turn) + step) % contenders.length;
       const one = await takeTurn(contenders[i]!, loads[i]!, clients, seconds, Math.abs(turn) * 97);

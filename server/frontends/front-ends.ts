@@ -100,11 +100,10 @@ export class FrontEnds implements ShardFollowers {
     await this.#askAll((life) => life.line.ask("changed", command));
   }
 
-  settings(config: Config): void {
-    for (const { now, life } of this.#places) {
-      now.config = { ...config, port: now.config.port };
-      life.line.tell("settings", postedConfig(now.config));
-    }
+  /** Resolves when the live settings of this configuration are in force in all front-ends. */
+  async settings(config: Config): Promise<void> {
+    for (const { now } of this.#places) now.config = { ...config, port: now.config.port };
+    await this.#askAll((life) => life.line.ask("settings", postedConfig(config)));
   }
 
   /** See ShardFollowers. */
@@ -140,12 +139,9 @@ export class FrontEnds implements ShardFollowers {
     await this.#askAll((life) => life.line.ask("drain", ms));
   }
 
-  #useCertificate(now: Present, pair: CertificatePair): void {
+  async #useCertificate(now: Present, pair: CertificatePair): Promise<void> {
+    await this.#askAll((life) => life.line.ask("certificate", pair));
     now.certificate = pair;
-    for (const { life } of this.#places)
-      life.line.ask("certificate", pair).catch((error: unknown) => {
-        this.#log.error({ err: error }, "a front-end cannot use the certificate; the one before stays");
-      });
   }
 
   #stopAccepting(): void {

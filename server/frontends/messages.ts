@@ -111,6 +111,7 @@ export type FrontEndCalls = {
   serve(_: null): void;
   /** Resolves when the front-end's catalog has the change. */
   changed(command: Command): void;
+  /** Resolves when they are in force. */
   settings(config: PostedConfig): void;
   certificate(pair: CertificatePair): void;
   shardBegan(shard: { readonly shard: number; readonly life: number; readonly ports: ShardPorts }): void;

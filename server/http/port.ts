@@ -86,10 +86,10 @@ export interface ListenOptions extends ExchangeContext {
 export interface HttpListener {
   readonly port: number;
   /**
-   * New connections get this certificate; open ones go on with theirs. Throws when the library cannot use it, and then the
+   * New connections get this certificate; open ones go on with theirs. Throws or rejects when the library cannot use it, and then the
    * one before stays in use. Requires a listener that was started with a certificate.
    */
-  useCertificate(pair: CertificatePair): void;
+  useCertificate(pair: CertificatePair): void | Promise<void>;
   /** No new connections; requests on open ones still arrive. */
   stopAccepting(): void;
   /** Cuts all connections. */

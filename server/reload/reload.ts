@@ -8,18 +8,21 @@ import type { LiveSettings } from "./live-settings.js";
 interface Reloading {
   readonly config: Config;
   readonly settings: LiveSettings;
-  readonly listener: { useCertificate(pair: CertificatePair): void };
+  readonly listener: { useCertificate(pair: CertificatePair): void | Promise<void> };
   /** Other threads with settings of their own. */
-  readonly frontEnds: { settings(config: Config): void };
+  readonly frontEnds: { settings(config: Config): Promise<void> };
   readonly log: Logger;
 }
 
 /** `read` puts the configuration together as the start did. Any error but ConfigError is thrown. */
-export function reload({ config, settings, listener, frontEnds, log }: Reloading, read: () => Config): void {
+export async function reload(
+  { config, settings, listener, frontEnds, log }: Reloading,
+  read: () => Config,
+): Promise<void> {
   try {
     const changed = read();
     const restart = settings.take(changed);
-    frontEnds.settings(changed);
+    await frontEnds.settings(changed);
     log.info("the configuration was read again");
     if (restart.length > 0) log.warn({ members: restart }, "changed settings wait for a restart");
   } catch (error) {
@@ -29,7 +32,7 @@ export function reload({ config, settings, listener, frontEnds, log }: Reloading
   if (config.tls === null) return;
   try {
     const pair = readCertificate(config.tls);
-    listener.useCertificate(pair);
+    await listener.useCertificate(pair);
     log.info({ validTo: pair.validTo }, "the certificate was read again");
   } catch (error) {
     const reason = (error as Error).message;

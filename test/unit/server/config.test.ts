@@ -1,6 +1,6 @@
 // The configuration: where values come from, and the one line a wrong one gets.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONFIG_OPTIONS, type Config, ConfigError, dataDirFrom, loadConfig } from "../../../server/config.js";
@@ -31,6 +31,7 @@ describe("values", () => {
       dataDir: join(directory, "data"),
       snapshotDir: join(directory, "data", "snapshots"),
       shards: null,
+      frontEnds: Math.min(16, Math.max(1, Math.floor(availableParallelism() / 2))),
       adminKey: null,
       metricsKey: null,
       rankingWithout: new Set(),
