@@ -67,8 +67,12 @@ export class Scrape {
 
   async #take(): Promise<string> {
     const { others } = this.#options;
-    const [readings, told] = await Promise.all([this.#readings(), others?.()]);
-    return this.#exposition.text(readings, told);
+    const [readings, told = []] = await Promise.all([this.#readings(), others?.()]);
+    const shards = readings.shards.map((reading) => {
+      const reads = told.reduce((sum, { shardReads }) => sum + (shardReads.get(reading.shard) ?? 0), 0);
+      return { ...reading, sent: reading.sent + reads };
+    });
+    return this.#exposition.text({ ...readings, shards }, told);
   }
 
   async #readings(): Promise<Readings> {

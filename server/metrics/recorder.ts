@@ -109,11 +109,17 @@ export class Recorder {
   };
   /** Runs of data sources that are over, by their status. */
   readonly feedRuns = new Map<RunStatus, number>();
+  /** Reads that this thread has sent to shards by itself, by the shard's number; those of the owner are counted by its pool. */
+  readonly shardReads = new Map<number, number>();
   slowQueries = 0;
   understoodQueries = 0;
   logLinesDropped = 0;
   requestsInFlight = 0;
   readonly #requests = new Map<string, Map<string, RequestMeter>>();
+
+  shardRead(shard: number): void {
+    this.shardReads.set(shard, (this.shardReads.get(shard) ?? 0) + 1);
+  }
 
   logLineDropped(): void {
     this.logLinesDropped++;
@@ -173,6 +179,7 @@ export class Recorder {
       openings: openings.values(),
       documents: mapped(this.documents, (meter) => ({ ...meter })),
       feedRuns: new Map(this.feedRuns),
+      shardReads: new Map(this.shardReads),
       slowQueries,
       understoodQueries,
       logLinesDropped,

@@ -5,6 +5,7 @@ import type { EngineReader } from "../../../engine-wasm/host/instance/engine-rea
 import type { ShardPorts } from "../../../shards/protocol/memory-line.js";
 import { SkeinError } from "../../errors.js";
 import type { Limits } from "../../limits.js";
+import type { Recorder } from "../../metrics/recorder.js";
 import { BorrowedMemories, type ReaderOf } from "../../threads/borrowed-memories.js";
 import { ReadLine } from "../../threads/read-line.js";
 import { ShardEndedError } from "../../threads/shard-errors.js";
@@ -21,9 +22,11 @@ interface Lines {
 export class FollowedShards {
   readonly count: number;
   readonly #shards: readonly FollowedShard[];
+  readonly #recorder: Pick<Recorder, "shardRead">;
 
-  constructor(count: number, readerOf: ReaderOf, limits: ShardLimits) {
+  constructor(count: number, readerOf: ReaderOf, limits: ShardLimits, recorder: Pick<Recorder, "shardRead">) {
     this.count = count;
+    this.#recorder = recorder;
     this.#shards = Array.from({ length: count }, (_, shard) => new FollowedShard(shard, readerOf, limits));
   }
 
@@ -39,6 +42,7 @@ export class FollowedShards {
 
   /** See ShardPool. */
   read(shard: number, request: Uint8Array, flow: number): Promise<Uint8Array> {
+    this.#recorder.shardRead(shard);
     return (this.#shards[shard] as FollowedShard).read(request, flow);
   }
 

@@ -79,7 +79,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     }
   };
   const { queries, ...counts } = threadCounts(shared.counts, place, limits);
-  const shards = new FollowedShards(data.shards, readerOf, limits);
+  const shards = new FollowedShards(data.shards, readerOf, limits, recorder);
   const gate = new ReadGate(data.shards, places, shared.gate);
   const pulse = new Pulse(places, shared.pulse);
   const onDamage = (shard: number, { code, message, uid = 0 }: ShardError): void =>

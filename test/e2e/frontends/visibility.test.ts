@@ -55,7 +55,7 @@ describe.each([
     const reads: Done[] = [];
     let writing = true;
     const write = async (): Promise<void> => {
-      for (let value = 1; value <= 150; value++) {
+      for (let value = 1; value <= 60; value++) {
         const begunMs = performance.now();
         const documents = IDS.map((id) => ({ id, name: "lamp", value }));
         const writer = clients[value % clients.length]!;
