@@ -109,7 +109,10 @@ export class FollowedIndexes implements ReadIndexes {
     const followed = { index: new ReadIndex(present, standing, generations, memories), standing, uses: 0 };
     this.#followed.set(uid, followed);
     // The owner has begun one use for this thread. Those who asked begin theirs in this turn.
-    setImmediate(() => standing.endUse(place));
+    setImmediate(() => {
+      standing.endUse(place);
+      this.#forgetDeleted(uid, catalog.state); // it may have been deleted meanwhile
+    });
     return followed;
   }
 
