@@ -4,7 +4,7 @@
 import type { Catalog } from "./catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "./catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
-import { nameKey } from "./catalog/lookups.js";
+import { indexNamed, nameKey } from "./catalog/lookups.js";
 import type { ModelServers } from "./catalog/model-servers.js";
 import { checkRuleFilter } from "./catalog/rules.js";
 import type { CatalogState } from "./catalog/state.js";
@@ -89,7 +89,7 @@ export class Lifecycle {
 
   /** The tenant's index of this name, undefined when there is none. */
   find(tenant: number, name: string): IndexRecord | undefined {
-    return this.#find(this.#catalog.state, tenant, name);
+    return indexNamed(this.#catalog.state, tenant, name);
   }
 
   /** By name. */
@@ -219,7 +219,7 @@ export class Lifecycle {
       let before: IndexRecord | undefined;
       let command: CopyCommand | undefined;
       await this.#catalog.change((state) => {
-        const source = this.#find(state, record.tenant, sourceIndex);
+        const source = indexNamed(state, record.tenant, sourceIndex);
         if (source === undefined) throw notFound(sourceIndex);
         before = presentAs(state, record);
         this.checkOpen(before);
@@ -243,9 +243,9 @@ export class Lifecycle {
   async swap(tenant: number, name: string, { targetIndex, dropSource }: SwapRequest): Promise<void> {
     let displaced = 0;
     await this.#catalog.change((state) => {
-      const live = this.#find(state, tenant, name);
+      const live = indexNamed(state, tenant, name);
       if (live === undefined) throw notFound(name);
-      const target = this.#find(state, tenant, targetIndex);
+      const target = indexNamed(state, tenant, targetIndex);
       if (target === undefined) throw notFound(targetIndex);
       this.checkOpen(target);
       displaced = live.uid;
@@ -271,11 +271,6 @@ export class Lifecycle {
       if (effect.filter_by !== undefined)
         checkRuleFilter(effect.filter_by, texts, `the rule ${JSON.stringify(name)} does not fit: `);
     }
-  }
-
-  #find(state: CatalogState, tenant: number, name: string): IndexRecord | undefined {
-    const record = state.indexByName.get(nameKey(tenant, name));
-    return record === undefined || !isMade(record) ? undefined : record;
   }
 
   #change(uid: number, decide: (current: IndexRecord) => IndexRecord): Promise<IndexRecord> {

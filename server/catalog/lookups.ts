@@ -1,5 +1,5 @@
 // What is looked up in the catalog's state by something else than an id: indexes by name, keys by the values that name them. Derived, never stored.
-import type { IndexRecord, KeyRecord } from "./types.js";
+import { type IndexRecord, isMade, type KeyRecord } from "./types.js";
 
 /** One value by which a key can be named. */
 export interface KeyValue {
@@ -20,6 +20,16 @@ export interface Lookups {
 
 export function nameKey(tenant: number, name: string): string {
   return `${tenant}/${name}`;
+}
+
+/** The tenant's index of this name, undefined when there is none. */
+export function indexNamed(
+  { indexByName }: Pick<Lookups, "indexByName">,
+  tenant: number,
+  name: string,
+): IndexRecord | undefined {
+  const record = indexByName.get(nameKey(tenant, name));
+  return record === undefined || !isMade(record) ? undefined : record;
 }
 
 interface Records {

@@ -2,8 +2,6 @@
 // take: reads, writes, moments for backups, health. Holds nothing itself and is passed to nobody whole.
 import { join } from "node:path";
 import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
-import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
-import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { encodePing, encodeShutdown } from "../../shards/protocol/control.js";
 import type { ShardError } from "../../shards/protocol/errors.js";
@@ -14,6 +12,7 @@ import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import { Reads } from "../reads/reads.js";
+import { readersOf } from "../threads/borrowed-memories.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import { ReadGate } from "../threads/read-gate.js";
 import { ShardCalls } from "../threads/shard-calls.js";
@@ -85,7 +84,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       beats,
       queries: queries.shared,
     }),
-    readerOf: (lent) => readerOf(engine, lent, log),
+    readerOf: readersOf(engine, log),
     ping: encodePing,
     checkPing: decodeEmptyReply,
     limits,
@@ -135,15 +134,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await pool.close(encodeShutdown);
     },
   };
-}
-
-function readerOf(engine: EngineModule, lent: LentMemory, log: Logger): EngineReader | null {
-  try {
-    return engine.reader(lent);
-  } catch (error) {
-    log.warn({ err: error }, "no reader of an index could be made; its queries go to the shards");
-    return null;
-  }
 }
 
 function unheard(): void {}

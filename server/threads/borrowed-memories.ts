@@ -1,12 +1,26 @@
 // The server's end of the line on which it borrows memories of indexes from one life of a shard's thread, and the readers that it has in
 // them. An index is worth a reader when it is read often.
 import type { MessagePort } from "node:worker_threads";
+import type { EngineModule } from "../../engine-wasm/host/instance/engine-module.js";
 import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
 import type { LentMemory } from "../../engine-wasm/host/instance/sharing.js";
 import type { MemoryNotice, MemoryRequest } from "../../shards/protocol/memory-line.js";
+import type { Logger } from "../log.js";
 
 /** Makes a reader; null when that is not possible now. */
 export type ReaderOf = (lent: LentMemory) => EngineReader | null;
+
+/** Readers of this engine. What keeps one from being made is logged. */
+export function readersOf(engine: EngineModule, log: Logger): ReaderOf {
+  return (lent) => {
+    try {
+      return engine.reader(lent);
+    } catch (error) {
+      log.warn({ err: error }, "no reader of an index could be made; its queries go to the shards");
+      return null;
+    }
+  };
+}
 
 /** Readers of one shard. The one that was used least recently goes first. */
 const READERS_MAX = 1_000;

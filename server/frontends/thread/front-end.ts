@@ -2,15 +2,12 @@
 // goes to the owner, and what it knows of indexes, tenants and keys it knows from there.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { EngineModule } from "../../../engine-wasm/host/instance/engine-module.js";
-import type { EngineReader } from "../../../engine-wasm/host/instance/engine-reader.js";
-import type { LentMemory } from "../../../engine-wasm/host/instance/sharing.js";
 import type { ShardError } from "../../../shards/protocol/errors.js";
 import { EmbeddingEndpoints } from "../../ai/embedding-endpoints.js";
 import { LogStorageError } from "../../analytics/analytics-pool.js";
 import { LogWriter } from "../../analytics/log-writer.js";
 import { People } from "../../analytics/people.js";
-import { nameKey } from "../../catalog/lookups.js";
-import { isMade } from "../../catalog/types.js";
+import { indexNamed } from "../../catalog/lookups.js";
 import { Secrets } from "../../data-dir/secrets.js";
 import { listen } from "../../http/listen.js";
 import type { HttpListener } from "../../http/port.js";
@@ -30,6 +27,7 @@ import { SlowQueryLog } from "../../search/slow-query-log.js";
 import { GivenVectors } from "../../semantic/given-vectors.js";
 import { Doorkeeper } from "../../tenants/principal.js";
 import { threadCounts } from "../../thread-counts.js";
+import { readersOf } from "../../threads/borrowed-memories.js";
 import { ReadCalls } from "../../threads/read-calls.js";
 import { ReadGate } from "../../threads/read-gate.js";
 import { QueryUnderstanding } from "../../understanding/understanding.js";
@@ -70,16 +68,8 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
 
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
   const indexes = new FollowedIndexes({ place, catalog, owner, memories: { answers, recorder } });
-  const readerOf = (lent: LentMemory): EngineReader | null => {
-    try {
-      return engine.reader(lent);
-    } catch (error) {
-      log.warn({ err: error }, "no reader of an index could be made; its queries go to the shards");
-      return null;
-    }
-  };
   const { queries, ...counts } = threadCounts(shared.counts, place, limits);
-  const shards = new FollowedShards(data.shards, readerOf, limits, recorder);
+  const shards = new FollowedShards(data.shards, readersOf(engine, log), limits, recorder);
   const gate = new ReadGate(data.shards, places, shared.gate);
   const pulse = new Pulse(places, shared.pulse);
   const onDamage = (shard: number, { code, message, uid = 0 }: ShardError): void =>
@@ -110,10 +100,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     log,
   });
   const lifecycle: IndexDirectory = {
-    find: (tenant, name) => {
-      const record = catalog.state.indexByName.get(nameKey(tenant, name));
-      return record === undefined || !isMade(record) ? undefined : record;
-    },
+    find: (tenant, name) => indexNamed(catalog.state, tenant, name),
     checkOpen: () => undefined, // a use that begins is told by the owner
     uses: indexes,
   };
