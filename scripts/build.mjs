@@ -53,6 +53,7 @@ const PROGRAMS = [
   "bench/generate",
   "bench/http",
   "bench/load/baseline-server",
+  "bench/model/main",
   "bench/neighbour/main",
   "bench/neighbour/noisy-client",
   "bench/relevance/main",

@@ -1,0 +1,54 @@
+// `npm run bench:model`: what a server with these costs of a query would do on machines of other sizes, by the queueing model.
+// The costs are those that `bench:road` measures: CPU of a query at its front-end, at each shard whatever its size, in the engines
+// of all shards together, and beside it.
+
+import { Command } from "commander";
+import { Random } from "../random.js";
+import { capacity, type Machine, simulate } from "./simulate.js";
+
+interface Options {
+  readonly machines: string;
+  readonly frontEnd: string;
+  readonly shard: string;
+  readonly engine: string;
+  readonly beside: string;
+  readonly queries: string;
+}
+
+const SHARES = [0.3, 0.7];
+
+const program = new Command("bench:model")
+  .description("predicts queries a second and latencies on machines of other sizes")
+  .option("--machines <list>", "cores:front-ends:shards of each", "2:1:2,4:2:4,16:8:16,64:32:64")
+  .requiredOption("--front-end <us>", "CPU microseconds of a query at its front-end")
+  .option("--shard <us>", "at each shard, whatever its size", "0")
+  .option("--engine <us>", "in the engines of all shards together", "0")
+  .option("--beside <us>", "of threads that no query waits for", "0")
+  .option("--queries <n>", "simulated for each row", "200000");
+program.parse();
+const options = program.opts<Options>();
+const us = (text: string): number => Number(text) * 1e-6;
+
+const lines = [
+  `| cores | front-ends | shards | at most, queries a second | limited by | ${SHARES.map((share) => `p50, p99 ms at ${share * 100} %`).join(" | ")} |`,
+  `| --- | --- | --- | --- | --- | ${SHARES.map(() => "---").join(" | ")} |`,
+  ...options.machines.split(",").map(rowOf),
+];
+process.stdout.write(`${lines.join("\n")}\n`);
+
+function rowOf(text: string): string {
+  const [cores, frontEnds, shards] = text.split(":").map(Number);
+  const machine: Machine = { cores: cores!, frontEnds: frontEnds!, shards: shards! };
+  const costs = {
+    frontEnd: us(options.frontEnd),
+    shard: us(options.shard) + us(options.engine) / machine.shards,
+    beside: us(options.beside),
+  };
+  const { perSecond, limit } = capacity(machine, costs);
+  const latencies = SHARES.map((share) => {
+    const random = new Random(1);
+    const { p50, p99 } = simulate(machine, costs, share * perSecond, Number(options.queries), random);
+    return `${(p50 * 1e3).toFixed(2)}, ${(p99 * 1e3).toFixed(2)}`;
+  });
+  return `| ${[cores, frontEnds, shards, Math.round(perSecond).toLocaleString("en"), limit, ...latencies].join(" | ")} |`;
+}
