@@ -168,7 +168,7 @@ export const CONFIG_OPTIONS: readonly ConfigOption[] = [
 const FILE_ONLY = ["cors", "trust_proxy", "closed_routes", "plans", "feeds", "ai", "limits"];
 /** The routes without a key that may be closed. */
 const CLOSABLE_ROUTES = ["/metrics", "/openapi.json"] as const;
-const FRONT_ENDS_MAX = 16; // see READERS_MAX of the board
+const FRONT_ENDS_MAX = 64; // see READERS_MAX of the board
 const FILE_NAME = "skein.config.json";
 const SIZE_UNITS: Readonly<Record<string, number>> = {
   "": 1,

@@ -11,7 +11,7 @@ export interface PublishedSnapshot {
 }
 
 /** Readers of one engine at a time. */
-export const READERS_MAX = 16;
+export const READERS_MAX = 64;
 /** Of more snapshots than this the board shows the newest. */
 const SNAPSHOTS_MAX = 8;
 
