@@ -61,6 +61,7 @@ export function keptText(text: string, tokens: readonly TextPiece[], readings: r
   for (const { from, to } of [...readings].sort((a, b) => a.from - b.from)) {
     parts.push(text.slice(at, tokens[from]!.start));
     at = tokens[to - 1]!.end;
+    while (text[at] === '"') at++; // it closes nothing, but could open a phrase once no word stands before it
   }
   parts.push(text.slice(at));
   return parts

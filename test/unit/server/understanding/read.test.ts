@@ -98,6 +98,7 @@ describe("negations", () => {
     ["nail kit without led lamp", "nail kit -led lamp"],
     ["bag without handles or zipper", "bag -handles -zipper"],
     ["bag without handles under 50", "price:<50 | bag -handles"],
+    ['belt without buckle" " red led "', 'belt " red led " -buckle'],
     ["iphone case no leather", "iphone case -leather"],
     ["Gürtel ohne Schnalle", "Gürtel -Schnalle"],
     ["ceinture sans boucle", "ceinture -boucle"],
