@@ -2,7 +2,6 @@
 // there, or the server is told to stop there, in the middle of a job. Afterwards there is the old or the new state, the
 // change can be made, catalog and shards agree, and nothing that was acknowledged is missing.
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SERVER_FAULT_POINTS } from "../../../server/fault.js";
@@ -39,15 +38,18 @@ const STOPPED: readonly ServingPoint[] = [
 ];
 /** What fails for vectors is tried again after seconds. */
 const RARELY_THROWN = effort(/^(model|vectors|codes)\./, /^$/);
-const POINTS_OF = {
-  kill: POINTS,
-  throw: POINTS.filter((point) => SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point)),
-  stop: STOPPED,
-};
+const isThrown = (point: ServingPoint): boolean =>
+  SCENARIOS[point].thrown !== undefined && !RARELY_THROWN.test(point);
+const isOfShards = (point: ServingPoint): boolean => SHARD_FAULT_POINTS.some((one) => one === point);
 
-describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
+// Each has a server of its own. They are done side by side, since some wait for what is tried again after seconds.
+describe.concurrent.each([
+  ["kill", "shards", POINTS.filter(isOfShards)],
+  ["kill", "the server", POINTS.filter((point) => !isOfShards(point))],
+  ["throw", "all", POINTS.filter(isThrown)],
+  ["stop", "all", STOPPED],
+] as const)("%s, points of %s", (what, _where, points) => {
   const world = new World();
-  const points = POINTS_OF[what];
 
   beforeAll(async () => {
     const server = await world.start();
@@ -58,7 +60,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
 
   afterAll(() => world.close());
 
-  test.each(points)("at %s", async (point) => {
+  test.sequential.each(points)("at %s", async (point) => {
     const scenario = SCENARIOS[point];
     const server = world.server!;
     await removeAllBut(["bystander", scenario.found]);
@@ -81,7 +83,7 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     }
   });
 
-  test("catalog and shards agree, no backup is half there, and a restart shows the same", async () => {
+  test.sequential("catalog and shards agree, no backup is half there, and a restart shows the same", async () => {
     const server = world.server!;
     const before = await world.view();
     await eventually(
@@ -95,9 +97,8 @@ describe.each(["kill", "throw", "stop"] as const)("%s", (what) => {
     expect(code, text).toBe(0);
     await server.launch();
     expect(await world.view()).toEqual(before);
-    expect(readdirSync(join(world.dataDir, "snapshots")).filter((name) => name.endsWith(".partial"))).toEqual(
-      [],
-    );
+    const files = readdirSync(world.dataDir, { recursive: true, encoding: "utf8" });
+    expect(files.filter((name) => name.endsWith(".partial"))).toEqual([]);
     expect((await backups(server)).filter(({ status }) => status !== "complete")).toEqual([]);
     expect(points.filter((point) => !world.passed().has(point))).toEqual([]);
   });
