@@ -20,13 +20,18 @@ const LIMITS = {
   rememberedAnswersBytesMax: 1, // the queries of a burst are few
   localDocumentsMax: 1, // and wait for shards: those that the HTTP thread answers itself are never inside together
 };
-const SERVERS = serverOverEachHttp({ shards: 2, config: { limits: LIMITS } }, async (server) => {
+const OPTIONS = { shards: 2, config: { limits: LIMITS } };
+const SERVERS = serverOverEachHttp(OPTIONS, fill);
+/** For clients that are silent so long that another test goes on meanwhile. */
+const SERVERS_OF_SILENT = serverOverEachHttp(OPTIONS, fill);
+
+async function fill(server: TestServer): Promise<void> {
   await server.createIndex("things", { fields: [{ name: "title", type: "string", facet: true }] });
   // A training that meets a burst is refused as requests are, and tried again later; the log calls that an error.
   expectStatus(await server.patch("/v1/indexes/things/settings", { embedder: { source: "none" } }), 200);
   const documents = Array.from({ length: 3_000 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
   expectStatus(await server.post("/v1/indexes/things/documents/batch", { documents }), 200);
-});
+}
 
 /**
  * These wait until all of many large uploads have arrived, however long that takes. One front-end: pieces of a body that move to
@@ -97,7 +102,8 @@ describe.each(PATIENT)("uploads that are cut off over %s", (_http, server) => {
   });
 });
 
-describe.each(SERVERS)("clients that do not take or give over %s", (_http, server) => {
+// These two are done side by side, since they wait for idle connections to be cut.
+describe.concurrent.each(SERVERS)("clients that do not take over %s", (_http, server) => {
   test("replies that are not taken are counted, refuse others, and their clients are cut off", async () => {
     const text = "word ".repeat(100_000);
     const documents = Array.from({ length: 20 }, (_, i) => ({ id: `b${i}`, title: `${text}${i}` }));
@@ -149,7 +155,9 @@ describe.each(SERVERS)("clients that do not take or give over %s", (_http, serve
     expect((await server.query("things", { q: "thing" })).json.found).toBe(3_000);
     silent.destroy();
   });
+});
 
+describe.concurrent.each(SERVERS_OF_SILENT)("clients that do not give over %s", (_http, server) => {
   test("silent and slow clients are cut off and hold nobody up", async () => {
     const sockets = await Promise.all(Array.from({ length: 3 * CAPACITY }, () => server.socket()));
     const closed = sockets.map((socket) => {
