@@ -62,8 +62,9 @@ async function readLocally(server: TestServer): Promise<void> {
   }, "reads are answered without a shard");
 }
 
-describe.each([1, 3])("with %i shards", (shards) => {
-  test("searches do not wait for shards that stand still", async () => {
+// All that is concurrent here waits much, and each test has a server of its own.
+describe.concurrent.each([1, 3])("with %i shards", (shards) => {
+  test.sequential("searches do not wait for shards that stand still", async () => {
     const blocked = new BlockedShards();
     const config = { limits: PATIENT };
     const server = await TestServer.start({ shards, env: blocked.env, config });
@@ -88,7 +89,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     }
   });
 
-  test("a search sees every write that was answered before, whole, and never goes back", async () => {
+  test.sequential("a search sees every write that was answered before, whole, and never goes back", async () => {
     const server = await TestServer.start({ shards, config: { limits: PATIENT } });
     try {
       await makeIndex(server);
@@ -130,33 +131,7 @@ describe.each([1, 3])("with %i shards", (shards) => {
     }
   });
 
-  test.runIf(shards === 1)(
-    "a trap goes to the shards, where the query is refused in the end; the others are answered",
-    async () => {
-      const preload = join(import.meta.dirname, "../faults/shard-poison.mjs");
-      const env = { NODE_OPTIONS: `--import=${preload}` };
-      const server = await TestServer.start({ shards, env, config: { limits: PATIENT } });
-      try {
-        await makeIndex(server);
-        await readLocally(server);
-        const documents = [{ ...documentOf(0, 1), title: "lamp poisontrap" }];
-        expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents }), 200);
-        const poisoned = async (): Promise<string | undefined> =>
-          (await server.query("shop", { q: "lamp poisontrap" })).json.error;
-        await eventually(async () => /is refused/.test((await poisoned()) ?? ""), "the query is refused");
-        await eventually(
-          async () => (await server.query("shop", { q: "lamp" })).status === 200,
-          "the index is open",
-        );
-        await readLocally(server);
-        expect(await poisoned()).toContain("is refused");
-      } finally {
-        await server.close();
-      }
-    },
-  );
-
-  test("a restarted shard, an unloaded index, a new schema and a dropped index are noticed", async () => {
+  test.sequential("a restarted shard, an unloaded index, a new schema and a dropped index are noticed", async () => {
     const killDir = mkdtempSync(join(tmpdir(), "skein-kill-"));
     const killer = join(import.meta.dirname, "../faults/shard-killer.mjs");
     const env = { NODE_OPTIONS: `--import=${killer}`, SKEIN_TEST_KILL_DIR: killDir };
@@ -210,4 +185,27 @@ describe.each([1, 3])("with %i shards", (shards) => {
       rmSync(killDir, { recursive: true, force: true });
     }
   });
+});
+
+test.concurrent("a trap goes to the shards, where the query is refused in the end; the others are answered", async () => {
+  const preload = join(import.meta.dirname, "../faults/shard-poison.mjs");
+  const env = { NODE_OPTIONS: `--import=${preload}` };
+  const server = await TestServer.start({ shards: 1, env, config: { limits: PATIENT } });
+  try {
+    await makeIndex(server);
+    await readLocally(server);
+    const documents = [{ ...documentOf(0, 1), title: "lamp poisontrap" }];
+    expectStatus(await server.post("/v1/indexes/shop/documents/batch", { documents }), 200);
+    const poisoned = async (): Promise<string | undefined> =>
+      (await server.query("shop", { q: "lamp poisontrap" })).json.error;
+    await eventually(async () => /is refused/.test((await poisoned()) ?? ""), "the query is refused");
+    await eventually(
+      async () => (await server.query("shop", { q: "lamp" })).status === 200,
+      "the index is open",
+    );
+    await readLocally(server);
+    expect(await poisoned()).toContain("is refused");
+  } finally {
+    await server.close();
+  }
 });
