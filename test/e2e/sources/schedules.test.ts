@@ -62,11 +62,12 @@ async function over(server: TestServer, source: Source, count: number): Promise<
   return runs.map(({ trigger, status }) => `${trigger} ${status}`);
 }
 
-describe("a schedule", () => {
+// Beside the next describe, which has a server and a clock of its own, too: both wait for schedules, which are looked at every second.
+describe.concurrent("a schedule", () => {
   const clock = clockAt("2026-03-10T07:30:00Z");
   const server = sharedServer({ shards: 1, config: FROM_LOOPBACK, env: clock.env, quiet: true });
 
-  test("of every minute begins a run when the minute does", async () => {
+  test.sequential("of every minute begins a run when the minute does", async () => {
     clock.set("2026-03-10T07:44:00Z");
     const source = await shop(server, "minute", { schedule: "* * * * *" });
     const due = await nextRunAt(server, source);
@@ -79,7 +80,7 @@ describe("a schedule", () => {
     await server.delete(source.path);
   });
 
-  test("does nothing while its source is disabled or suspended, and does not make up for it", async () => {
+  test.sequential("does nothing while its source is disabled or suspended, and does not make up for it", async () => {
     clock.set("2026-03-10T08:30:00Z");
     const basic_auth = { username: "shop", password: "wrong" };
     const disabled = await shop(server, "disabled", { enabled: false });
@@ -115,7 +116,7 @@ describe("a schedule", () => {
     expect(await incidents("resolved")).toHaveLength(1);
   });
 
-  test("rests until the credentials change, also those in the url; a late refusal of old ones says nothing", async () => {
+  test.sequential("rests until the credentials change, also those in the url; a late refusal of old ones says nothing", async () => {
     clock.set("2026-03-10T11:30:00Z");
     const source = await shop(server, "key");
     feeds.route("/key", { status: 403 });
@@ -143,7 +144,7 @@ describe("a schedule", () => {
     expect((await sync(server, source)).status).toBe("completed");
   });
 
-  test("that fails for three periods is overdue, until a run completes", async () => {
+  test.sequential("that fails for three periods is overdue, until a run completes", async () => {
     clock.set("2026-03-10T13:30:00Z");
     const failing = await shop(server, "failing");
     const unauthorised = await shop(server, "unauthorised");
@@ -173,7 +174,7 @@ describe("a schedule", () => {
     await becomesOverdue();
   });
 
-  test("goes on by the clock that is right when one that was far ahead has led it astray", async () => {
+  test.sequential("goes on by the clock that is right when one that was far ahead has led it astray", async () => {
     clock.set("2026-03-11T09:30:00Z");
     const source = await shop(server, "ahead");
     clock.set("2029-01-01T00:30:00Z");
@@ -190,7 +191,7 @@ describe("a schedule", () => {
   });
 });
 
-describe("while the server is down", () => {
+describe.concurrent("while the server is down", () => {
   const clock = clockAt("2026-05-01T09:30:00Z");
   const server = sharedServer({ shards: 1, config: FROM_LOOPBACK, env: clock.env, quiet: true });
 
@@ -200,7 +201,7 @@ describe("while the server is down", () => {
     await server.launch();
   }
 
-  test("what is missed begins once at the start, however often it was due", async () => {
+  test.sequential("what is missed begins once at the start, however often it was due", async () => {
     const cron = await shop(server, "cron");
     const hourly = await shop(server, "hourly", { schedule: "hourly" });
     const later = await shop(server, "later", { schedule: "0 0 * * *" });
@@ -219,7 +220,7 @@ describe("while the server is down", () => {
     expect(await nextRunAt(server, cron)).toBe("2026-05-01T16:00:00.000Z");
   });
 
-  test("the clock may be set back, and nothing is repeated; a clock that was far ahead is forgotten", async () => {
+  test.sequential("the clock may be set back, and nothing is repeated; a clock that was far ahead is forgotten", async () => {
     clock.set("2026-06-01T09:59:00Z");
     const source = await shop(server, "back");
     clock.set("2026-06-01T10:00:00Z");
@@ -242,7 +243,7 @@ describe("while the server is down", () => {
     expect((await over(server, source, 3))[0]).toBe("schedule completed");
   });
 
-  test.each(["SIGKILL", "SIGTERM"] as const)(
+  test.sequential.each(["SIGKILL", "SIGTERM"] as const)(
     "by %s, a run that its schedule began is begun once more, and not a second time",
     async (signal) => {
       clock.set(signal === "SIGKILL" ? "2026-07-01T09:30:00Z" : "2026-07-02T09:30:00Z");
