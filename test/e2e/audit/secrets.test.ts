@@ -24,6 +24,8 @@ const USERINFO = secret("userinfo");
 const MISPLACED = secret("misplaced");
 /** As a number of JSON, where a text belongs. */
 const NUMBER = String(randomBytes(6).readUIntBE(0, 6) + 1e15);
+/** Previews are done one after the other. Each of these tries twice: no time is left for the long pause before a third try. */
+const PREVIEW_MS = 10_000;
 const FEED_USER = "feed-user";
 const secrets = new Set([ADMIN, METRICS, COACH, EMBEDDER, AI, WRONG, AUTH, USERINFO, MISPLACED, NUMBER]);
 
@@ -55,7 +57,7 @@ function config(coach: object): string {
   return JSON.stringify({
     feeds: { allow_hosts: ["127.0.0.1"], concurrency: 14 },
     ai: { allow_hosts: ["127.0.0.1"], coach },
-    limits: { feedSilenceMsMax: 2_000 },
+    limits: { feedSilenceMsMax: 2_000, feedPreviewMsMax: PREVIEW_MS },
   });
 }
 
