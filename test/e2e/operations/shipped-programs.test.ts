@@ -22,7 +22,7 @@ test("the built command can be run by its path, as npx does", () => {
   expect(answer.trim()).toBe(version);
 });
 
-test("the demo fills a server, searches it and, when told to, ends", async () => {
+test.concurrent("the demo fills a server, searches it and, when told to, ends", async () => {
   const env = { SKEIN_DEMO_EXIT: "1" };
   const run = await runProgram("server/cli/demo/main.js", ["--port", "0"], { folder, env });
   expect(run).toMatchObject({ code: 0, err: "" });
@@ -32,7 +32,7 @@ test("the demo fills a server, searches it and, when told to, ends", async () =>
   expect(run.out).toContain("100 products read, read again every hour.");
 });
 
-test("the load benchmark runs and writes its result", async () => {
+test.concurrent("the load benchmark runs and writes its result", async () => {
   const args = [
     "--workload",
     join(ROOT, "bench/workloads/smoke.json"),
