@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
 import { Board } from "../../../../engine-wasm/host/instance/board.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
-import { GARBAGE_BYTES_MAX, IDLE_MS, WASTED_BYTES_MAX } from "../../../../shards/index/limits.js";
+import { GARBAGE_BYTES_MAX, WASTED_BYTES_MAX } from "../../../../shards/index/limits.js";
 import { encodeInUse } from "../../../../shards/protocol/control.js";
 import { Action } from "../../../../shards/protocol/ops.js";
 import {
@@ -43,12 +43,10 @@ function documents(from: number, count: number): TestDocument[] {
 
 /** Waits until the background has done all that it does in a pause of writing; the most memory on the way. */
 async function quiet(shard: TestShard): Promise<number> {
-  let peak = 0;
-  const end = performance.now() + 3 * IDLE_MS;
-  for (;;) {
-    const { memoryBytes, merging } = await shard.stats();
+  for (let peak = 0; ; ) {
+    const { memoryBytes, merging, maintenanceDue } = await shard.stats();
     peak = Math.max(peak, memoryBytes);
-    if (performance.now() > end && !merging) return peak;
+    if (!merging && !maintenanceDue) return peak;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
