@@ -355,7 +355,7 @@ describe("residency in random stories", () => {
           expect([...world.loaded].filter((one) => !forgotten.has(one))).toEqual([]);
         },
       ),
-      { numRuns: 300000 },
+      { numRuns: 2_000 },
     );
   });
 });
