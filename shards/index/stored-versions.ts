@@ -65,9 +65,11 @@ export function readVersion(
 
 /**
  * Throws DamagedBytesError when a document without a stored value is a live one; otherwise it has died since the
- * reader's snapshot, which a restart of the shard may have taken away.
+ * reader's snapshot, which a restart of the shard may have taken away. Throws SHARD_UNAVAILABLE for an index that was closed since
+ * the reader began: it may have been dropped with all its documents.
  */
 export function checkGone(state: ShardIndexState, seq: number): void {
+  state.checkOpen();
   const { address, entries } = state.snapshots.newest;
   const [place] = state.engine.locate(address, Float64Array.of(seq));
   if (place === undefined || place.entry < 0) return;

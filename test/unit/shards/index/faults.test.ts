@@ -25,7 +25,32 @@ async function filled(disk = new CrashDisk()): Promise<TestShard> {
   return shard;
 }
 
+/** Reads of several values wait until they are let go on. */
+class WaitingStore extends CrashStore {
+  goOn: (() => void) | null = null;
+
+  override async getMany(keys: Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
+    await new Promise<void>((resolve) => {
+      this.goOn = resolve;
+    });
+    return super.getMany(keys);
+  }
+}
+
 describe("faults", () => {
+  test("an index that is dropped while its documents are read is not damaged", async () => {
+    const store = new WaitingStore(new CrashDisk());
+    const shard = await TestShard.open(store);
+    await shard.write(Action.UPSERT, [document("a", 1), document("b", 2)]);
+    const seqs = await shard.seqs();
+    const exported = expect(shard.export(seqs)).rejects.toMatchObject({ code: SHARD_UNAVAILABLE });
+    await shard.drop();
+    store.goOn!();
+    await exported;
+    expect(shard.reports).toEqual([]);
+    await shard.close();
+  });
+
   test("a commit that fails changes nothing, and the next one works", async () => {
     const shard = await filled();
     const before = await shard.stats();
