@@ -9,6 +9,7 @@ import { capacity, type Machine, simulate } from "./simulate.js";
 interface Options {
   readonly machines: string;
   readonly frontEnd: string;
+  readonly merge: string;
   readonly shard: string;
   readonly engine: string;
   readonly beside: string;
@@ -21,6 +22,7 @@ const program = new Command("bench:model")
   .description("predicts queries a second and latencies on machines of other sizes")
   .option("--machines <list>", "cores:front-ends:shards of each", "2:1:2,4:2:4,16:8:16,64:32:64")
   .requiredOption("--front-end <us>", "CPU microseconds of a query at its front-end")
+  .option("--merge <us>", "at its front-end for each shard", "0")
   .option("--shard <us>", "at each shard, whatever its size", "0")
   .option("--engine <us>", "in the engines of all shards together", "0")
   .option("--beside <us>", "of threads that no query waits for", "0")
@@ -40,7 +42,7 @@ function rowOf(text: string): string {
   const [cores, frontEnds, shards] = text.split(":").map(Number);
   const machine: Machine = { cores: cores!, frontEnds: frontEnds!, shards: shards! };
   const costs = {
-    frontEnd: us(options.frontEnd),
+    frontEnd: us(options.frontEnd) + us(options.merge) * machine.shards,
     shard: us(options.shard) + us(options.engine) / machine.shards,
     beside: us(options.beside),
   };
