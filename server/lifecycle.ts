@@ -9,6 +9,7 @@ import type { ModelServers } from "./catalog/model-servers.js";
 import { checkRuleFilter } from "./catalog/rules.js";
 import type { CatalogState } from "./catalog/state.js";
 import { type IndexRecord, type IndexStatus, isMade } from "./catalog/types.js";
+import { indexSubject } from "./cluster/index-state.js";
 import type { OpenIndexes } from "./cluster/open-indexes.js";
 import type { Writes } from "./cluster/writes.js";
 import { ruleTexts } from "./curation.js";
@@ -17,6 +18,7 @@ import { fault } from "./fault.js";
 import type { Jobs } from "./jobs/jobs.js";
 import type { Limits } from "./limits.js";
 import type { Logger } from "./log.js";
+import { startsAtHome } from "./schema/placement.js";
 import type { AnalyserOf } from "./schema/text-analyser.js";
 import type { Plan } from "./tenants/plans.js";
 import { Uses } from "./uses.js";
@@ -155,7 +157,8 @@ export class Lifecycle {
       if (count >= most) {
         throw new SkeinError("SK-IX-400", `there are ${count} indexes already; at most ${most} are allowed`);
       }
-      made = { ...draft, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
+      const home = startsAtHome(state.shards ?? 1, this.#limits) ? { isHome: true as const } : {};
+      made = { ...draft, ...home, uid: state.nextIndexUid, id: state.nextIndexId, tenant, createdAt };
       return { type: "index.put", record: { ...made, making: true } };
     });
     const record = made!;
@@ -310,10 +313,6 @@ export class Lifecycle {
   #exclusively<T>(name: string, uid: number, work: () => Promise<T>): Promise<T> {
     return this.#jobs.run({ name, subject: indexSubject(uid) }, work);
   }
-}
-
-function indexSubject(uid: number): string {
-  return `index ${uid}`;
 }
 
 /** The record as it is now. Throws SK-IX-404; SK-IX-409 when another index has its name since the request began. */

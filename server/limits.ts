@@ -104,6 +104,11 @@ const SERVER_LIMITS = {
   exportPageDocuments: 500,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
+  // an index begins in one shard, and is spread over all of them when it has more documents (1: at once); how long that waits for
+  // the writes under way
+  homeDocumentsMax: 30_000,
+  spreadWaitMsMax: 30_000,
+
   // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while it is busy all the time; what
   // takes longer in one turn of its event loop goes to the shards
   localDocumentsMax: 100_000,

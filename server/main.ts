@@ -41,6 +41,7 @@ import { AnswerCache } from "./reads/answer-cache.js";
 import { OWNER_PLACE } from "./reads/index-standing.js";
 import { LiveSettings } from "./reload/live-settings.js";
 import { reload } from "./reload/reload.js";
+import { Spreading } from "./reshard/spreading.js";
 import { viewOf } from "./schema/index-view.js";
 import { RecentTokens } from "./schema/recent-tokens.js";
 import { type AnalyserOf, textAnalyser } from "./schema/text-analyser.js";
@@ -129,8 +130,14 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   const memories = sharedCounts(threads, limits);
   const { queries, ...counts } = threadCounts(memories, OWNER_PLACE, limits);
   const parts = { engine, workbench, jobs, answers, queries, limits, log, recorder };
-  const onOpened = (uid: number): void => embedders.opened(uid);
-  const onWritten = (uid: number): void => embedders.written(uid);
+  const onOpened = (uid: number): void => {
+    embedders.opened(uid);
+    spreading.look(uid);
+  };
+  const onWritten = (uid: number): void => {
+    embedders.written(uid);
+    spreading.look(uid);
+  };
   const cluster = await startShards({
     dataDir,
     shards,
@@ -142,10 +149,12 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     onWritten,
   });
   undo.push(() => cluster.stop());
-  const { indexes, health, reads, writes, moments } = cluster;
+  const { indexes, health, reads, writes, moments, calls } = cluster;
+  const room = new Room(dataDir, limits);
+  const spreading = new Spreading({ ...parts, catalog, indexes, writes, calls, room, onSpread: onOpened });
   const trainer = new TrainerPool(engine, log);
   undo.push(() => trainer.stop());
-  const intake = new Intake({ shards, engine, workbench, limits, log });
+  const intake = new Intake({ engine, workbench, limits, log });
   undo.push(() => intake.stop());
   const pool = new FeedPool(engine, config.feeds.concurrency + 1, log); // one more thread for previews
   undo.push(() => pool.stop());
@@ -156,7 +165,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     catalog,
     indexes,
     reads,
-    vectors: new VectorMessages(cluster.calls),
+    vectors: new VectorMessages(calls, indexes),
     trainer,
     endpoints: embeddings,
     workbench,
@@ -207,12 +216,11 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
     limitsOf: (tenant) => byteLimits(planOf(tenant)),
     measure: (tenant) =>
       jobs.run({ name: "measure what a tenant takes", subject: `bytes of tenant ${tenant}` }, () =>
-        indexes.sizes(lifecycle.list(tenant).map(({ uid }) => uid)),
+        indexes.sizes(lifecycle.list(tenant)),
       ),
     nowMs: () => performance.now(),
     log,
   });
-  const room = new Room(dataDir, limits);
   const ingest = { workbench, intake, room, byteQuotas, reads, writes, limits, log, recorder };
   const runs = new Runs({
     ...ingest,

@@ -171,7 +171,7 @@ export class Shard {
     if (lane.empty) this.#lanes.delete(uid);
   }
 
-  /** A page of the documents of an index that is not open. */
+  /** A page of the documents of an index to which nobody writes. */
   async storedDocuments(request: StoredRequest): Promise<StoredPage> {
     try {
       const { store, report } = this.#options;
@@ -181,7 +181,7 @@ export class Shard {
     }
   }
 
-  /** The embedded model of an index that is not open; null when there is none that can be read. */
+  /** The stored model of an index, open or not; null when there is none that can be read. */
   async storedModel(uid: number): Promise<NumberedModel | null> {
     const { store, report } = this.#options;
     try {

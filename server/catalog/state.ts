@@ -56,6 +56,8 @@ export type Command =
   | { readonly type: "index.put"; readonly record: IndexRecord }
   | { readonly type: "index.delete"; readonly uid: number }
   | { readonly type: "index.dropped"; readonly uid: number }
+  /** The documents of the index are spread now; those at home, by their number in the shards, are to be dropped. */
+  | { readonly type: "index.spread"; readonly uid: number; readonly home: number }
   /** The two indexes exchange their names; with `drop` the one that had the first name is deleted instead. */
   | { readonly type: "index.swap"; readonly uid: number; readonly target: number; readonly drop: boolean }
   /** An index with what it took over from another. Lists that are absent stay as they are. */
@@ -189,6 +191,8 @@ function applied(state: CatalogState, command: Command): Applied {
     }
     case "index.delete":
       return deleteIndex(state, command.uid);
+    case "index.spread":
+      return spreadIndex(state, command.uid, command.home);
     case "index.swap":
       return swapIndexes(state, command.uid, command.target, command.drop);
     case "index.copy":
@@ -247,6 +251,18 @@ function applyAll(state: CatalogState, commands: readonly Command[]): Applied {
     after = { ...after, ...members, changes: [...after.changes, ...changes] };
   }
   return after;
+}
+
+function spreadIndex(state: CatalogState, uid: number, home: number): Applied {
+  const { isHome: _, ...record } = state.indexes.get(uid)!;
+  return {
+    indexes: new Map(state.indexes).set(uid, record),
+    toDrop: new Set(state.toDrop).add(home),
+    changes: [
+      { kind: "index", id: uid, record },
+      { kind: "drop", id: home, record: {} },
+    ],
+  };
 }
 
 /** Deletes the index with all that it owns. Its uid stays listed until the shards have dropped its data. */

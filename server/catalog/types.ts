@@ -111,9 +111,11 @@ export interface IndexRecord {
   readonly sealedKeys?: { readonly [K in KeyedSetting]?: Uint8Array };
   /** Number of the query log, when it is not the uid: a swap exchanges the logs of two indexes with their names. */
   readonly log?: number;
+  /** Its documents lie in one shard, see schema/placement.ts. */
+  readonly isHome?: true;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  /** Not all shards have the index yet, so nobody sees it. The next start takes a creation back that was cut short. */
+  /** Its shards do not all have the index yet, so nobody sees it. The next start takes a creation back that was cut short. */
   readonly making?: true;
 }
 

@@ -12,6 +12,7 @@ import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import { Reads } from "../reads/reads.js";
+import { Locations } from "../schema/placement.js";
 import { readersOf } from "../threads/borrowed-memories.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import { ReadGate } from "../threads/read-gate.js";
@@ -60,6 +61,8 @@ export interface Cluster {
 
 /** What another thread reads the shards with. */
 export interface ShardLines {
+  /** How many there are. */
+  readonly shards: number;
   readonly queries: QueryLoad;
   readonly gate: ReadGate;
   readonly sender: ShardReads;
@@ -72,6 +75,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, shards, durability, engine, workbench, jobs, answers, limits, log, recorder } = options;
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
   const gate = new ReadGate(shards, threads);
+  const locations = new Locations(shards);
   const pool: ShardPool = new ShardPool({
     shards,
     workerData: (shard, beats) => ({
@@ -93,7 +97,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     ...(followers === undefined ? {} : { followers }),
   });
   const indexes = new OpenIndexes({
-    shards,
+    locations,
     threads,
     ask: (shard, request) => pool.ask(shard, request),
     jobs,
@@ -126,9 +130,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     reads,
     writes: new Writes(indexes, calls, jobs, log, onWritten),
     calls,
-    lines: { queries, gate, sender, connect: (shard) => pool.connect(shard) },
+    lines: { shards, queries, gate, sender, connect: (shard) => pool.connect(shard) },
     moments: new ShardMoments(calls, log),
-    health: new ShardHealth(pool, calls, log),
+    health: new ShardHealth(pool, calls, (uid) => indexes.find(uid)?.newest, log),
     async stop() {
       indexes.stop();
       await pool.close(encodeShutdown);

@@ -1,5 +1,5 @@
 // What the coordinator tells and asks the shards about indexes as wholes: where they stand, open, close, drop, schema,
-// statistics. Encodes, asks all shards, decodes; decides nothing and remembers nothing.
+// statistics. Encodes, asks the shards in which an index lies, decodes; decides nothing and remembers nothing.
 
 import type { VectorPolicy } from "../../shards/protocol/control.js";
 import {
@@ -22,11 +22,12 @@ import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import { decodeTogetherReply, encodeTogether } from "../../shards/protocol/together.js";
 import { type IndexRecord, isMade } from "../catalog/types.js";
 import { viewOf } from "../schema/index-view.js";
+import type { Location, Locations } from "../schema/placement.js";
 import { decodeReply } from "../threads/shard-errors.js";
 import type { Ask, Message } from "../threads/shard-pool.js";
 
 export interface IndexMessagesOptions {
-  readonly shards: number;
+  readonly locations: Locations;
   readonly ask: (shard: number, request: Message) => Promise<Uint8Array>;
   /** Where the vectors of an index come from. */
   readonly policyOf: (record: IndexRecord) => VectorPolicy;
@@ -45,39 +46,39 @@ export class IndexMessages {
     this.#options = options;
   }
 
-  /** By shard. */
-  open(record: IndexRecord): Promise<OpenReply[]> {
-    return this.#everywhere(() => this.#encodeOpen(record), decodeOpenReply);
+  /** In the order of the places. */
+  open(record: IndexRecord, location: Location): Promise<OpenReply[]> {
+    return this.#in(location, (data) => this.#encodeOpen(record, data), decodeOpenReply);
   }
 
   /** Through `ask`, to one shard. Damage is reported, and null the answer. */
-  async openIn(shard: number, record: IndexRecord, ask: Ask): Promise<OpenReply | null> {
-    return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record)));
+  async openIn(shard: number, record: IndexRecord, data: number, ask: Ask): Promise<OpenReply | null> {
+    return this.#unlessDamaged(shard, await ask(this.#encodeOpen(record, data)));
   }
 
   /** Also one that is not open. */
-  async close(uid: number): Promise<void> {
-    await this.#everywhere(() => encodeClose(uid), decodeEmptyReply);
+  async close(location: Location): Promise<void> {
+    await this.#in(location, encodeClose, decodeEmptyReply);
   }
 
-  async drop(uid: number): Promise<void> {
-    await this.#everywhere(() => encodeDrop(uid), decodeEmptyReply);
+  /** Whatever is stored there. */
+  async drop(location: Location): Promise<void> {
+    await this.#in(location, encodeDrop, decodeEmptyReply);
   }
 
-  async changeSchema(record: IndexRecord): Promise<void> {
-    const { uid } = record;
+  async changeSchema(record: IndexRecord, location: Location): Promise<void> {
     const schema = viewOf(record).shardSchema;
-    await this.#everywhere(() => encodeSchema({ uid, schema }), decodeEmptyReply);
+    await this.#in(location, (uid) => encodeSchema({ uid, schema }), decodeEmptyReply);
   }
 
-  /** By shard. */
-  stats(uid: number): Promise<IndexStats[]> {
-    return this.#everywhere(() => encodeStats(uid), decodeStatsReply);
+  /** In the order of the places. */
+  stats(location: Location): Promise<IndexStats[]> {
+    return this.#in(location, encodeStats, decodeStatsReply);
   }
 
   /** Of the shards in which it is open. */
-  async statsWhereOpen(uid: number): Promise<IndexStats[]> {
-    const stats = await this.#everywhere(() => encodeStats(uid), decodeStatsIfOpen);
+  async statsWhereOpen(location: Location): Promise<IndexStats[]> {
+    const stats = await this.#in(location, encodeStats, decodeStatsIfOpen);
     return stats.filter((one) => one !== null);
   }
 
@@ -87,8 +88,8 @@ export class IndexMessages {
     for (let at = 0; at < records.length; at += INDEXES_PER_MESSAGE) {
       const some = records.slice(at, at + INDEXES_PER_MESSAGE);
       const questions = some.map((record) => {
-        const { uid, schemaVersion } = record;
-        return encodeStanding({ uid, schemaVersion, made: isMade(record) });
+        const { data } = this.#options.locations.of(record);
+        return encodeStanding({ uid: data, schemaVersion: record.schemaVersion, made: isMade(record) });
       });
       const reply = await ask(encodeTogether(questions));
       for (const part of decodeTogetherReply(reply)) told.push(this.#unlessDamaged(shard, part));
@@ -96,37 +97,47 @@ export class IndexMessages {
     return told;
   }
 
-  /** Summed over the shards, by the order of the uids; without opening the indexes. */
-  async sizes(uids: readonly number[]): Promise<IndexSize[]> {
-    const told = await this.#each((shard) => this.#sizesIn(shard, uids));
-    return uids.map((_, i) => ({
-      diskBytes: told.reduce((sum, sizes) => sum + sizes[i]!.diskBytes, 0),
-      memoryBytes: told.reduce((sum, sizes) => sum + sizes[i]!.memoryBytes, 0),
-    }));
+  /** Summed over the shards, by the order of the locations; without opening the indexes. */
+  async sizes(locations: readonly Location[]): Promise<IndexSize[]> {
+    const sizes = locations.map(() => ({ diskBytes: 0, memoryBytes: 0 }));
+    const inShard = async (shard: number): Promise<void> => {
+      const here = [...locations.keys()].filter((i) => locations[i]!.places.includes(shard));
+      for (let at = 0; at < here.length; at += INDEXES_PER_MESSAGE) {
+        const some = here.slice(at, at + INDEXES_PER_MESSAGE);
+        const reply = await this.#options.ask(
+          shard,
+          encodeTogether(some.map((i) => encodeSize(locations[i]!.data))),
+        );
+        for (const [j, part] of decodeReply(reply, decodeTogetherReply).entries()) {
+          const { diskBytes, memoryBytes } = decodeReply(part, decodeSizeReply);
+          const sum = sizes[some[j]!]!;
+          sum.diskBytes += diskBytes;
+          sum.memoryBytes += memoryBytes;
+        }
+      }
+    };
+    await Promise.all(this.#options.locations.all.map(inShard));
+    return sizes;
   }
 
-  async #sizesIn(shard: number, uids: readonly number[]): Promise<IndexSize[]> {
-    const told: IndexSize[] = [];
-    for (let at = 0; at < uids.length; at += INDEXES_PER_MESSAGE) {
-      const questions = uids.slice(at, at + INDEXES_PER_MESSAGE).map(encodeSize);
-      const reply = await this.#options.ask(shard, encodeTogether(questions));
-      for (const part of decodeReply(reply, decodeTogetherReply))
-        told.push(decodeReply(part, decodeSizeReply));
-    }
-    return told;
-  }
-
-  /** Where the indexes stand in all shards: by shard, then by the order of the records. */
-  standingEverywhere(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
-    return this.#each((shard) =>
-      this.standing(shard, records, (request) => this.#options.ask(shard, request)),
+  /** Where the indexes stand in the shards in which they lie: by the order of the records, then of their places; null for damage. */
+  async standingOf(records: readonly IndexRecord[]): Promise<(OpenReply | null)[][]> {
+    const { locations, ask } = this.#options;
+    const told = new Map(records.map(({ uid }): [number, (OpenReply | null)[]] => [uid, []]));
+    const inShard = locations.all.map((shard) =>
+      records.filter((record) => locations.of(record).places.includes(shard)),
     );
+    const replies = await Promise.all(
+      inShard.map((some, shard) => this.standing(shard, some, (request) => ask(shard, request))),
+    );
+    for (const [shard, some] of inShard.entries())
+      for (const [i, { uid }] of some.entries()) told.get(uid)!.push(replies[shard]![i]!);
+    return [...told.values()];
   }
 
-  #encodeOpen(record: IndexRecord): Message {
-    const { uid } = record;
+  #encodeOpen(record: IndexRecord, data: number): Message {
     const vectors = this.#options.policyOf(record);
-    return encodeOpen({ uid, schema: viewOf(record).shardSchema, made: isMade(record), vectors });
+    return encodeOpen({ uid: data, schema: viewOf(record).shardSchema, made: isMade(record), vectors });
   }
 
   #unlessDamaged(shard: number, reply: Uint8Array): OpenReply | null {
@@ -139,15 +150,16 @@ export class IndexMessages {
     }
   }
 
-  #everywhere<T>(encode: () => Message, decode: (reply: Uint8Array) => T): Promise<T[]> {
-    return this.#each(async (shard) => {
-      const reply = await this.#options.ask(shard, encode());
+  #in<T>(
+    { data, places }: Location,
+    encode: (data: number) => Message,
+    decode: (reply: Uint8Array) => T,
+  ): Promise<T[]> {
+    const asked = places.map(async (shard) => {
+      const reply = await this.#options.ask(shard, encode(data));
       return decodeReply(reply, decode, (error) => this.#options.onDamage(shard, error));
     });
-  }
-
-  #each<T>(work: (shard: number) => Promise<T>): Promise<T[]> {
-    return Promise.all(Array.from({ length: this.#options.shards }, (_, shard) => work(shard)));
+    return Promise.all(asked);
   }
 }
 

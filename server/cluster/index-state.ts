@@ -4,20 +4,55 @@ import type { OpenReply } from "../../shards/protocol/control.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { IndexStanding } from "../reads/index-standing.js";
 import { type Memories, ReadIndex } from "../reads/read-index.js";
+import type { Location, Locations } from "../schema/placement.js";
 import { Generations } from "./generations.js";
+import { WriteGate } from "./write-gate.js";
+
+/** The subject of jobs that change an index as a whole, one after the other. */
+export function indexSubject(uid: number): string {
+  return `index ${uid}`;
+}
 
 export class IndexState extends ReadIndex<Generations> {
   /** It did not open when it was last needed. */
   failing = false;
-  readonly #liveDocs: number[];
+  /** Writes wait here while the index is being spread. */
+  readonly writing = new WriteGate();
+  /** It is being spread: its documents are at home and spread, and open in both places. */
+  isMoving = false;
+  /** By shard of its newest location. */
+  readonly #liveDocs = new Map<number, number>();
 
-  /** `shards`: where the index stands in each shard, by its number. `threads`: how many may read it. */
-  constructor(record: IndexRecord, shards: readonly OpenReply[], threads: number, memories: Memories) {
-    const standing = IndexStanding.make(threads, Math.max(0, ...shards.map((shard) => shard.generation)));
-    standing.lastSeq = Math.max(0, ...shards.map((shard) => shard.maxSeq));
-    super(record, standing, new Generations(standing), memories);
-    this.#liveDocs = shards.map((shard) => shard.liveDocs);
-    this.#sumLiveDocs();
+  /** `told`: where the index stands in each shard in which it lies, in their order. `threads`: how many may read it. */
+  constructor(
+    record: IndexRecord,
+    told: readonly OpenReply[],
+    threads: number,
+    locations: Locations,
+    memories: Memories,
+  ) {
+    const standing = IndexStanding.make(threads, Math.max(0, ...told.map((shard) => shard.generation)));
+    standing.lastSeq = Math.max(0, ...told.map((shard) => shard.maxSeq));
+    if (record.isHome) standing.spreadFrom = Number.POSITIVE_INFINITY;
+    super(record, standing, new Generations(standing), locations, memories);
+    this.reopened(told);
+  }
+
+  /** All its documents are in one shard of several. */
+  get isHome(): boolean {
+    return this.newest === this.home;
+  }
+
+  /** Where its documents are to be open. */
+  get locations(): readonly Location[] {
+    return this.isMoving ? [this.home, this.spread] : [this.newest];
+  }
+
+  /** From this generation on, which is not published yet, its documents are spread. `told`: where it stands in all shards. */
+  spreadFrom(generation: number, told: readonly OpenReply[]): void {
+    this.standing.spreadFrom = generation;
+    this.#liveDocs.clear();
+    this.reopened(told);
   }
 
   /** For other threads. */
@@ -48,17 +83,14 @@ export class IndexState extends ReadIndex<Generations> {
   }
 
   /** Was opened again while nobody used it. */
-  reopened(shards: readonly OpenReply[]): void {
-    for (const [shard, { liveDocs }] of shards.entries()) this.#liveDocs[shard] = liveDocs;
-    this.#sumLiveDocs();
+  reopened(told: readonly OpenReply[]): void {
+    for (const [i, { liveDocs }] of told.entries()) this.setLiveDocs(this.newest.places[i]!, liveDocs);
   }
 
   setLiveDocs(shard: number, count: number): void {
-    this.#liveDocs[shard] = count;
-    this.#sumLiveDocs();
-  }
-
-  #sumLiveDocs(): void {
-    this.standing.documents = this.#liveDocs.reduce((sum, count) => sum + count, 0);
+    this.#liveDocs.set(shard, count);
+    let sum = 0;
+    for (const documents of this.#liveDocs.values()) sum += documents;
+    this.standing.documents = sum;
   }
 }

@@ -1,5 +1,5 @@
-// The indexes of the cluster: where each stands, which are loaded in the shards, what is damaged. Opens one in all
-// shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads and writes.
+// The indexes of the cluster: where each stands, which are loaded in the shards, what is damaged. Opens one in
+// its shards when it is needed, unloads it when it is not, and brings a restarted shard back. Knows no reads and writes.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IndexSize, IndexStats, OpenReply } from "../../shards/protocol/control.js";
 import { isUnreadable, type ShardError } from "../../shards/protocol/errors.js";
@@ -14,8 +14,8 @@ import type { Recorder } from "../metrics/recorder.js";
 import type { AnswerCache } from "../reads/answer-cache.js";
 import type { IndexUse, ReadIndexes } from "../reads/reads.js";
 import { vectorPolicy } from "../schema/vector-policy.js";
-import { damageSentence } from "../threads/shard-errors.js";
 import type { Ask } from "../threads/shard-pool.js";
+import { Damage } from "./damage.js";
 import { IndexMessages, type IndexMessagesOptions, sumStats } from "./index-messages.js";
 import { IndexState } from "./index-state.js";
 import { followRebuild, type Rebuild, rebuildSubject, repeatSchema } from "./rebuild.js";
@@ -43,25 +43,28 @@ const NOTHING_STORED: OpenReply = { liveDocs: 0, maxSeq: 0, generation: 0, stale
 
 export class OpenIndexes implements ReadIndexes {
   readonly #options: OpenIndexesOptions;
-  readonly #shards: IndexMessages;
+  readonly messages: IndexMessages;
   readonly #states = new Map<number, IndexState>();
-  /** By uid: what is damaged in an index, as the first shard that met it says. */
-  readonly #damage = new Map<number, string>();
+  readonly #damage: Damage;
   readonly #residency: Residency;
   #stopped = false;
   #unseen = 0;
 
   constructor(options: OpenIndexesOptions) {
     this.#options = options;
-    const { limits, shards } = options;
-    this.#shards = new IndexMessages({
-      shards,
+    const { limits, locations } = options;
+    this.#damage = new Damage(options.log);
+    this.messages = new IndexMessages({
+      locations,
       ask: options.ask,
       policyOf: (record) => vectorPolicy(record, this.documents(record.uid)),
       onDamage: (shard, error) => this.onDamage(shard, error),
     });
     this.#residency = new Residency({
-      loadedMax: Math.max(1, Math.min(limits.openIndexesMax, Math.floor(MEMORIES_MAX / shards))),
+      loadedMax: Math.max(
+        1,
+        Math.min(limits.openIndexesMax, Math.floor(MEMORIES_MAX / locations.all.length)),
+      ),
       idleMs: limits.indexIdleMsMax,
       now: () => performance.now(),
       open: (uid) => this.#open(uid),
@@ -88,7 +91,7 @@ export class OpenIndexes implements ReadIndexes {
    * since the start, so that what is damaged in them is not known.
    */
   get counts() {
-    const failing = new Set(this.#damage.keys());
+    const failing = new Set(this.#damage.uids);
     for (const [uid, state] of this.#states) if (state.failing) failing.add(uid);
     const { loaded, openings, unloads } = this.#residency;
     return { failing: failing.size, unseen: this.#unseen, loaded, openings, unloads };
@@ -96,12 +99,12 @@ export class OpenIndexes implements ReadIndexes {
 
   /** Damage was met in the index, or it did not open when it was last needed. */
   isFailing(uid: number): boolean {
-    return this.#damage.has(uid) || (this.#states.get(uid)?.failing ?? false);
+    return this.#damage.of(uid) !== undefined || (this.#states.get(uid)?.failing ?? false);
   }
 
   /** Why the index cannot be opened; undefined for one that can. One with damage may be open and serve what is whole. */
   unopenable(uid: number): string | undefined {
-    return this.#states.has(uid) ? undefined : this.#damage.get(uid);
+    return this.#states.has(uid) ? undefined : this.#damage.of(uid);
   }
 
   /** Live documents; 0 for an index that cannot be opened. */
@@ -130,7 +133,7 @@ export class OpenIndexes implements ReadIndexes {
   state(uid: number): IndexState {
     const state = this.#states.get(uid);
     if (state !== undefined) return state;
-    const damage = this.#damage.get(uid);
+    const damage = this.#damage.of(uid);
     if (damage !== undefined) throw new SkeinError("SK-SE-503", damage, { retryAfter: 60 });
     throw new SkeinError("SK-SE-503", "the index is not open; retry in a moment", { retryAfter: 1 });
   }
@@ -165,11 +168,11 @@ export class OpenIndexes implements ReadIndexes {
 
   /** Learns where stored indexes stand, without opening them. */
   async adopt(records: readonly IndexRecord[]): Promise<void> {
-    const told = await this.#shards.standingEverywhere(records);
+    const told = await this.messages.standingOf(records);
     for (const [i, record] of records.entries()) {
-      const standing = told.flatMap((replies) => replies[i] ?? []);
-      if (standing.length < told.length) continue;
-      const state = new IndexState(record, standing, this.#options.threads, this.#options);
+      const standing = told[i]!.filter((one) => one !== null);
+      if (standing.length < told[i]!.length) continue;
+      const state = this.#newState(record, standing);
       state.rebuilding = staleSegments(standing) > 0;
       this.#states.set(record.uid, state);
     }
@@ -191,29 +194,33 @@ export class OpenIndexes implements ReadIndexes {
     }
   }
 
-  /** Makes a new index in all shards. */
+  /** Makes a new index in the shards in which it is to lie. */
   async create(record: IndexRecord): Promise<void> {
-    const standing = Array.from({ length: this.#options.shards }, () => NOTHING_STORED);
-    const state = new IndexState({ ...record, making: true }, standing, this.#options.threads, this.#options);
+    const standing = this.#options.locations.of(record).places.map(() => NOTHING_STORED);
+    const state = this.#newState({ ...record, making: true }, standing);
     this.#states.set(record.uid, state);
     try {
       const { end } = await this.use(record.uid);
       state.record = record;
       end();
     } catch (error) {
-      this.#residency.forget(record.uid);
-      this.#states.delete(record.uid);
+      this.forget(record.uid);
       throw error;
     }
   }
 
-  /** Removes the index and all its stored data. */
-  async drop(uid: number): Promise<void> {
+  /** As if it had not been adopted. */
+  forget(uid: number): void {
     this.#residency.forget(uid);
     this.#states.delete(uid);
+  }
+
+  /** Removes the index and all its stored data, or what stands under a number of documents at home (schema/placement.ts). */
+  async drop(uid: number): Promise<void> {
+    this.forget(uid);
     this.#options.jobs.cancel(rebuildSubject(uid));
-    await this.#shards.drop(uid);
-    this.#damage.delete(uid);
+    for (const location of this.#options.locations.every(uid)) await this.messages.drop(location);
+    this.#damage.forget(uid);
   }
 
   /**
@@ -240,7 +247,7 @@ export class OpenIndexes implements ReadIndexes {
 
   async #tellSchema(record: IndexRecord): Promise<void> {
     fault("schema.before-shards");
-    await this.#shards.changeSchema(record);
+    await this.messages.changeSchema(record, this.state(record.uid).newest);
     fault("schema.after-shards");
   }
 
@@ -262,34 +269,32 @@ export class OpenIndexes implements ReadIndexes {
     return sumStats(await this.statsByShard(uid));
   }
 
+  /** In the order of its shards. */
   async statsByShard(uid: number): Promise<IndexStats[]> {
-    const { end } = await this.use(uid);
+    const { state, end } = await this.use(uid);
     try {
-      return await this.#shards.stats(uid);
+      return await this.messages.stats(state.newest);
     } finally {
       end();
     }
   }
 
-  /** What each of these indexes takes, open or not, by the order of the uids. */
-  sizes(uids: readonly number[]): Promise<IndexSize[]> {
-    return this.#shards.sizes(uids);
+  /** What each of these indexes takes, open or not, in their order. */
+  sizes(records: readonly IndexRecord[]): Promise<IndexSize[]> {
+    return this.messages.sizes(records.map((record) => this.#options.locations.of(record)));
   }
 
   onDamage(shard: number, error: ShardError): void {
-    const { uid, message } = error;
-    if (uid === undefined || this.#damage.has(uid)) return;
-    this.#damage.set(uid, damageSentence(error));
-    const index = this.#states.get(uid)?.record.name;
-    this.#options.log.error({ index, uid, shard, found: message }, "stored data of an index cannot be read");
+    this.#damage.met(shard, error, (uid) => this.#states.get(uid)?.record.name);
   }
 
   /** A new thread of the shard has nothing open: opens there what is in use; the rest waits until it is needed. */
   async recover(shard: number, ask: Ask): Promise<void> {
     const used = new Set(this.#residency.lost());
     for (const state of this.#states.values()) state.forget();
-    const others = [...this.#states.values()].filter(({ record }) => !used.has(record.uid));
-    const standing = await this.#shards.standing(
+    const states = [...this.#states.values()].filter(({ newest }) => newest.places.includes(shard));
+    const others = states.filter(({ record }) => !used.has(record.uid));
+    const standing = await this.messages.standing(
       shard,
       others.map(({ record }) => record),
       ask,
@@ -301,10 +306,11 @@ export class OpenIndexes implements ReadIndexes {
     }
     for (const uid of used) {
       const state = this.#states.get(uid);
-      if (state === undefined) continue;
-      // of a damaged one the shard answers every request with what is damaged; the other indexes go on
-      const reply = await this.#shards.openIn(shard, state.record, ask);
-      if (reply !== null) state.setLiveDocs(shard, reply.liveDocs);
+      for (const location of state?.locations.filter(({ places }) => places.includes(shard)) ?? []) {
+        // of a damaged one the shard answers every request with what is damaged; the other indexes go on
+        const reply = await this.messages.openIn(shard, state!.record, location.data, ask);
+        if (reply !== null && location === state!.newest) state!.setLiveDocs(shard, reply.liveDocs);
+      }
     }
   }
 
@@ -318,13 +324,13 @@ export class OpenIndexes implements ReadIndexes {
     const state = this.state(uid);
     const startedMs = performance.now();
     try {
-      const replies = await this.#shards.open(state.record);
+      const replies = await this.messages.open(state.record, state.newest);
       fault("open.after-shards");
       state.reopened(replies);
       state.failing = false;
       if (state.rebuilding || staleSegments(replies) > 0) await followRebuild(state, this.#rebuild(state));
     } catch (error) {
-      await this.#closeEverywhere(uid);
+      await this.#closeEverywhere(state);
       this.#onNotOpened(state, error);
       throw error;
     }
@@ -346,35 +352,41 @@ export class OpenIndexes implements ReadIndexes {
     const state = this.#states.get(uid);
     if (state === undefined || this.#stopped) return state === undefined;
     if (state.shared.isUsedElsewhere) return false; // since it was looked at
-    if (!this.#damage.has(uid)) {
-      const stats = await this.#shards.statsWhereOpen(uid);
+    if (this.#damage.of(uid) === undefined) {
+      const stats = await this.messages.statsWhereOpen(state.newest);
       if (stats.some(({ merging, queuedBytes }) => merging || queuedBytes > 0)) return false;
     }
     fault("unload.before-shards");
-    await this.#shards.close(uid);
+    await this.messages.close(state.newest);
     state.forget();
     return true;
   }
 
   /** Gives back what some shards have loaded of an index that another one could not open. */
-  async #closeEverywhere(uid: number): Promise<void> {
+  async #closeEverywhere({ record, newest }: IndexState): Promise<void> {
+    const { uid } = record;
     try {
-      await this.#shards.close(uid);
+      await this.messages.close(newest);
     } catch (error) {
       this.#options.log.debug({ err: error, uid }, "an index that did not open could not be unloaded");
     }
   }
 
+  #newState(record: IndexRecord, told: readonly OpenReply[]): IndexState {
+    const { threads, locations } = this.#options;
+    return new IndexState(record, told, threads, locations, this.#options);
+  }
+
   #wanted(state: IndexState): boolean {
     const { uid } = state.record;
-    return this.#states.get(uid) === state && !this.#damage.has(uid);
+    return this.#states.get(uid) === state && this.#damage.of(uid) === undefined;
   }
 
   #rebuild(state: IndexState): Rebuild {
     const { uid } = state.record;
     const { jobs, log } = this.#options;
     return {
-      staleSegments: async () => sumStats(await this.#shards.stats(uid)).staleSegments,
+      staleSegments: async () => sumStats(await this.messages.stats(state.newest)).staleSegments,
       wanted: () => this.#wanted(state),
       keep: () => this.#residency.keep(uid),
       jobs,

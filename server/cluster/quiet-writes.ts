@@ -4,15 +4,17 @@ import { encodeInUse } from "../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Logger } from "../log.js";
+import type { Places } from "../schema/placement.js";
 import type { Message } from "../threads/shard-life.js";
-import type { Generations } from "./generations.js";
+import type { IndexState } from "./index-state.js";
 
 const QUIET_MS = 1_000;
 
 export interface QuietWritesOptions {
   /** Undefined for an index that is not open any more. */
-  generations(uid: number): Generations | undefined;
-  everywhere(encode: () => Message, decode: (reply: Uint8Array) => void): Promise<unknown>;
+  find(uid: number): Pick<IndexState, "generations" | "newest"> | undefined;
+  /** To each of the shards. */
+  tell(shards: Places, encode: () => Message, decode: (reply: Uint8Array) => void): Promise<unknown>;
   readonly jobs: Jobs;
   readonly log: Logger;
 }
@@ -31,14 +33,15 @@ export class QuietWrites {
   }
 
   async #tell(uid: number): Promise<void> {
-    const { generations, everywhere, log } = this.#options;
-    const found = generations(uid);
+    const { find, tell, log } = this.#options;
+    const found = find(uid);
     if (found === undefined) return;
-    const { oldest, published } = found;
+    const { oldest, published } = found.generations;
     // a slow read still holds an older one: once more
     if (oldest < published) this.written(uid);
     try {
-      await everywhere(() => encodeInUse(uid, oldest), decodeEmptyReply);
+      const { data, places } = found.newest;
+      await tell(places, () => encodeInUse(data, oldest), decodeEmptyReply);
     } catch (error) {
       log.debug({ err: error, uid }, "a shard could not be told which generations are read");
     }

@@ -3,6 +3,7 @@ import { encodePing } from "../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import type { Logger } from "../log.js";
 import type { ShardReading } from "../metrics/readings.js";
+import type { Location } from "../schema/placement.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { ShardPool } from "../threads/shard-pool.js";
 import { ShardSurvey } from "./shard-survey.js";
@@ -13,11 +14,17 @@ export class ShardHealth {
   readonly #log: Logger;
   readonly #survey: ShardSurvey;
 
-  constructor(pool: ShardPool, calls: ShardCalls, log: Logger) {
+  /** `locationOf`: where an index lies; undefined for one that cannot be opened. */
+  constructor(
+    pool: ShardPool,
+    calls: ShardCalls,
+    locationOf: (uid: number) => Location | undefined,
+    log: Logger,
+  ) {
     this.#pool = pool;
     this.#calls = calls;
     this.#log = log;
-    this.#survey = new ShardSurvey(pool.count, (shard, request) => pool.ask(shard, request));
+    this.#survey = new ShardSurvey(pool.count, locationOf, (shard, request) => pool.ask(shard, request));
   }
 
   /** Every shard is up and answers. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodeStatsReply, encodePing, encodeStats, type IndexStats } from "../../shards/protocol/control.js";
 import { ShardError } from "../../shards/protocol/errors.js";
 import { decodeTogetherReply, encodeTogether } from "../../shards/protocol/together.js";
+import type { Location } from "../schema/placement.js";
 import type { Message } from "../threads/shard-pool.js";
 import { sumStats } from "./index-messages.js";
 
@@ -14,7 +15,7 @@ const INDEXES_PER_MESSAGE = 32;
 export interface Survey {
   /** By shard: how long a small question waited, null when it was not answered in time. */
   readonly answerMs: readonly (number | null)[];
-  /** By uid; only of indexes of which every shard told. */
+  /** By uid; only of indexes of which all shards told in which they lie. */
   readonly stats: ReadonlyMap<number, IndexStats>;
 }
 
@@ -26,11 +27,17 @@ interface Answers {
 
 export class ShardSurvey {
   readonly #shards: number;
+  readonly #locationOf: (uid: number) => Location | undefined;
   readonly #ask: (shard: number, request: Message) => Promise<Uint8Array>;
   readonly #busy = new Set<number>();
 
-  constructor(shards: number, ask: (shard: number, request: Message) => Promise<Uint8Array>) {
+  constructor(
+    shards: number,
+    locationOf: (uid: number) => Location | undefined,
+    ask: (shard: number, request: Message) => Promise<Uint8Array>,
+  ) {
     this.#shards = shards;
+    this.#locationOf = locationOf;
     this.#ask = ask;
   }
 
@@ -50,30 +57,34 @@ export class ShardSurvey {
     const stats = new Map<number, IndexStats>();
     for (const uid of uids) {
       const parts = answers.flatMap((answer) => answer.stats.get(uid) ?? []);
-      if (parts.length === this.#shards) stats.set(uid, sumStats(parts));
+      if (parts.length === this.#locationOf(uid)?.places.length) stats.set(uid, sumStats(parts));
     }
     return { answerMs: answers.map((answer) => answer.answerMs), stats };
   }
 
   async #askShard(
     shard: number,
-    uids: readonly number[],
+    indexes: readonly number[],
     answer: Answers,
     late: () => boolean,
   ): Promise<void> {
     if (this.#busy.has(shard)) return;
+    const here = indexes.flatMap((uid) => {
+      const location = this.#locationOf(uid);
+      return location?.places.includes(shard) ? [{ uid, data: location.data }] : [];
+    });
     this.#busy.add(shard);
     try {
       const startedMs = performance.now();
       await this.#ask(shard, encodePing());
       if (late()) return;
       answer.answerMs = performance.now() - startedMs;
-      for (let at = 0; at < uids.length && !late(); at += INDEXES_PER_MESSAGE) {
-        const some = uids.slice(at, at + INDEXES_PER_MESSAGE);
-        const reply = await this.#ask(shard, encodeTogether(some.map(encodeStats)));
+      for (let at = 0; at < here.length && !late(); at += INDEXES_PER_MESSAGE) {
+        const some = here.slice(at, at + INDEXES_PER_MESSAGE);
+        const reply = await this.#ask(shard, encodeTogether(some.map(({ data }) => encodeStats(data))));
         decodeTogetherReply(reply).forEach((part, i) => {
           const stats = statsOrNull(part);
-          if (stats !== null) answer.stats.set(some[i] as number, stats);
+          if (stats !== null) answer.stats.set(some[i]!.uid, stats);
         });
       }
     } catch {

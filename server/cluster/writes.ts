@@ -12,6 +12,7 @@ import { SkeinError } from "../errors.js";
 import { fault } from "../fault.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Logger } from "../log.js";
+import type { Location } from "../schema/placement.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
 import type { Message } from "../threads/shard-pool.js";
 import type { IndexState } from "./index-state.js";
@@ -28,6 +29,12 @@ interface WriteOutcome {
   readonly kept: readonly number[];
   /** Shards that have kept nothing of their part, or may have kept it all, as the error says. */
   readonly refused: readonly { readonly shard: number; readonly error: SkeinError }[];
+}
+
+/** See Writes. */
+export interface WriteEntry {
+  readonly location: Location;
+  readonly leave: () => void;
 }
 
 export class Writes {
@@ -48,19 +55,27 @@ export class Writes {
     this.#indexes = indexes;
     this.#calls = calls;
     this.#quiet = new QuietWrites({
-      generations: (uid) => indexes.find(uid)?.generations,
-      everywhere: (encode, decode) => calls.everywhere(encode, decode),
+      find: (uid) => indexes.find(uid),
+      tell: (shards, encode, decode) => calls.each(shards, encode, decode),
       jobs,
       log,
     });
   }
 
-  get shards(): number {
-    return this.#calls.shards;
+  /** In how many shards documents that are written now are to be stored, unless the index is spread meanwhile. */
+  shards(uid: number): number {
+    return this.#indexes.find(uid)?.newest.places.length ?? 1;
+  }
+
+  /** Where the documents of the index lie, which stays the same until `leave` is called. Waits while it is being spread. */
+  async enter(uid: number): Promise<WriteEntry> {
+    const state = this.#indexes.state(uid);
+    await state.writing.enter();
+    return { location: state.newest, leave: () => state.writing.leave() };
   }
 
   /**
-   * Sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when it is durable there and
+   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when it is durable there and
    * visible to reads. The messages are made and sent in the same turn, so writes reach every shard in the
    * order of their generations. Rejects when all of them refused it, or one failed in a way that nobody foresaw.
    */
@@ -70,7 +85,8 @@ export class Writes {
     encode: (stamp: WriteStamp) => ReadonlyMap<number, Message>,
   ): Promise<WriteOutcome> {
     const replies = await this.#publish(uid, (state, generation, oldestGeneration) => {
-      const stamp = { uid, generation, oldestGeneration, firstSeq: state.takeSeqs(seqs) };
+      const { data } = state.newest;
+      const stamp = { uid: data, generation, oldestGeneration, firstSeq: state.takeSeqs(seqs) };
       return Array.from(encode(stamp), async ([shard, message]) => {
         try {
           const reply = await this.#calls.call(shard, message, decodeWriteReply);
@@ -111,8 +127,10 @@ export class Writes {
     const { state, end } = await this.#indexes.use(uid);
     const { published: generation, oldest: oldestGeneration } = state.generations;
     try {
-      const counts = await this.#calls.everywhere(
-        () => encodeCountUnseen({ uid, generation, oldestGeneration, beforeSeq, kept }),
+      const { data, places } = state.locationAt(generation);
+      const counts = await this.#calls.each(
+        places,
+        () => encodeCountUnseen({ uid: data, generation, oldestGeneration, beforeSeq, kept }),
         decodeCountUnseenReply,
       );
       return counts.reduce((sum, count) => sum + count, 0);
@@ -139,20 +157,25 @@ export class Writes {
     return this.#gate.quiet(msMax, work);
   }
 
-  /** A deletion in every shard under one generation. */
+  /** A deletion in every shard of the index under one generation. */
   async #delete(
     uid: number,
     encode: (stamp: { uid: number; generation: number; oldestGeneration: number }) => Message,
   ): Promise<number> {
-    const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
-      Array.from({ length: this.shards }, async (_, shard) => {
-        const request = encode({ uid, generation, oldestGeneration });
-        const reply = await this.#calls.call(shard, request, decodeDeleteWhereReply);
-        state.setLiveDocs(shard, reply.liveDocs);
-        return reply.deleted;
-      }),
-    );
-    return deleted.reduce((sum, count) => sum + count, 0);
+    const { location, leave } = await this.enter(uid);
+    try {
+      const deleted = await this.#publish(uid, (state, generation, oldestGeneration) =>
+        location.places.map(async (shard) => {
+          const request = encode({ uid: location.data, generation, oldestGeneration });
+          const reply = await this.#calls.call(shard, request, decodeDeleteWhereReply);
+          state.setLiveDocs(shard, reply.liveDocs);
+          return reply.deleted;
+        }),
+      );
+      return deleted.reduce((sum, count) => sum + count, 0);
+    } finally {
+      leave();
+    }
   }
 
   /** Runs a write under a new generation, which is finished in every case: later ones must become visible. */

@@ -49,7 +49,8 @@ export async function embedWaiting(
         const one = workbench.vectorOf(vector);
         if (one !== null) records.set(one, i * VECTOR_BYTES); // without text, or refused
       }
-      await vectors.putVectors(shard, { uid, origin, seqs: waiting.map(({ seq }) => seq), vectors: records });
+      const seqs = waiting.map(({ seq }) => seq);
+      await vectors.putVectors(shard, shards, { uid, origin, seqs, vectors: records });
       stored();
       if (refusals.length === 0) continue;
       const told = { err: refusals[0], index: record.name, documents: refusals.length };

@@ -8,6 +8,7 @@ import type { ExchangeContext, HttpHandler, HttpListener } from "../http/port.js
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import { type RecorderValues, ToldValues } from "../metrics/recorder-values.js";
+import { uidOfData } from "../schema/placement.js";
 import type { ConnectedShard, ShardFollowers } from "../threads/shard-pool.js";
 import { FrontEndLife, type OwnerAnswers } from "./front-end-life.js";
 import { interrupt } from "./interrupt.js";
@@ -227,17 +228,17 @@ export class FrontEnds implements ShardFollowers {
   /** What it read at that moment is left to the shards, which know how to find the query that did it. */
   async #endHanging({ number, now, life }: Place): Promise<void> {
     const [limits, log] = [this.#limits, this.#log];
-    const uid = now.pulse.reading(number);
+    const data = now.pulse.reading(number);
     log.error(
-      { frontEnd: number, uid, hangMsMax: limits.shardHangMsMax },
+      { frontEnd: number, uid: data === null ? null : uidOfData(data), hangMsMax: limits.shardHangMsMax },
       "a front-end hangs; ending its thread",
     );
-    if (uid !== null) {
-      this.#leftToShards.add(uid);
-      const forget = setTimeout(() => this.#leftToShards.delete(uid), limits.suspectReadMsMax);
+    if (data !== null) {
+      this.#leftToShards.add(data);
+      const forget = setTimeout(() => this.#leftToShards.delete(data), limits.suspectReadMsMax);
       forget.unref();
       for (const { life: other } of this.#places)
-        other.line.tell("leaveToShards", { uid, ms: limits.suspectReadMsMax });
+        other.line.tell("leaveToShards", { data, ms: limits.suspectReadMsMax });
     }
     await interrupt(life.threadId).catch((error: unknown) => {
       log.error({ err: error }, "the thread of a front-end cannot be interrupted");

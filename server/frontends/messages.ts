@@ -122,7 +122,7 @@ export type FrontEndCalls = {
   /** Resolves when all rows of the query log so far have been sent. */
   flushLog(_: null): Promise<void>;
   /** A read of the index has kept a front-end busy for too long: for so many milliseconds none reads it locally. */
-  leaveToShards(index: { readonly uid: number; readonly ms: number }): void;
+  leaveToShards(documents: { readonly data: number; readonly ms: number }): void;
   stopAccepting(_: null): void;
   /** Resolves when the requests inside are answered, or after so many milliseconds. */
   drain(ms: number): Promise<void>;

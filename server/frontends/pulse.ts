@@ -27,14 +27,14 @@ export class Pulse {
     return Atomics.load(this.#words, place * PLACE_WORDS + BEATS);
   }
 
-  /** The thread at the place is inside of an engine, for a read of this index; null: no longer. */
-  reads(place: number, uid: number | null): void {
-    Atomics.store(this.#words, place * PLACE_WORDS + READING, uid ?? NOTHING);
+  /** The thread at the place is inside of an engine, for a read of documents with this number in the shards; null: no longer. */
+  reads(place: number, data: number | null): void {
+    Atomics.store(this.#words, place * PLACE_WORDS + READING, data ?? NOTHING);
   }
 
   /** Null: the thread is in no engine. */
   reading(place: number): number | null {
-    const uid = Atomics.load(this.#words, place * PLACE_WORDS + READING);
-    return uid === NOTHING ? null : uid;
+    const data = Atomics.load(this.#words, place * PLACE_WORDS + READING) >>> 0;
+    return data === NOTHING ? null : data;
   }
 }

@@ -7,9 +7,10 @@ import { Action } from "../../shards/protocol/ops.js";
 import type { IndexRecord } from "../catalog/types.js";
 import { SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
+import { shardOf } from "../schema/placement.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { compileDocumentFilter, type FilterTexts, filterProgram } from "./document-filter.js";
-import { prepareOne, shardOf } from "./prepare.js";
+import { prepareOne } from "./prepare.js";
 import { type Ingest, writePrepared } from "./write.js";
 
 /** After a deletion, the bytes of a plan are free about then. */
@@ -25,8 +26,10 @@ export async function getDocument(
   try {
     return await ingest.reads.one(
       record.uid,
-      shardOf(hash, ingest.writes.shards),
-      encodeGet({ uid: record.uid, id, hash }),
+      ({ data, places }) => ({
+        shard: places[shardOf(hash, places.length)]!,
+        request: encodeGet({ uid: data, id, hash }),
+      }),
       decodeGetReply,
     );
   } catch (error) {
@@ -86,7 +89,7 @@ async function writeOne(
   const { errors } = await writePrepared(
     ingest,
     record,
-    prepareOne(document, action, ingest.writes.shards),
+    prepareOne(document, action, ingest.writes.shards(record.uid)),
     null,
   );
   const [error] = errors;

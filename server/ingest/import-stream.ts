@@ -121,7 +121,7 @@ async function prepareLinesOf(
   };
   if (numbers.length === 0) return async () => outcome([]);
   try {
-    const prepared = await ingest.intake.prepare(bytes, action);
+    const prepared = await ingest.intake.prepare(bytes, action, ingest.writes.shards(record.uid));
     if (prepared.received !== numbers.length) {
       throw new Error(`${numbers.length} lines were split into ${prepared.received} documents`);
     }

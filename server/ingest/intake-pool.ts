@@ -19,7 +19,6 @@ const IDLE_MS_MAX = 10_000;
 const YOUNG_HEAP_MIB = 12;
 
 export interface IntakeOptions {
-  readonly shards: number;
   readonly engine: EngineModule;
   readonly workbench: Workbench;
   readonly limits: Limits;
@@ -34,9 +33,12 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Splits a request body (`action` null) or NDJSON lines. Throws SkeinError; `bytes` stay the caller's. */
-  async prepare(bytes: Uint8Array, action: Action | null): Promise<PreparedWrite> {
-    const { shards, limits, workbench } = this.#options;
+  /**
+   * Splits a request body (`action` null) or NDJSON lines for an index in so many shards. Throws SkeinError; `bytes` stay the
+   * caller's.
+   */
+  async prepare(bytes: Uint8Array, action: Action | null, shards: number): Promise<PreparedWrite> {
+    const { limits, workbench } = this.#options;
     discardBuffer(bytes.length);
     if (bytes.length <= LARGE_BYTES) {
       return action === null

@@ -13,9 +13,10 @@ import {
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Member, MemberKind, SplitDocument } from "../../engine-wasm/host/programs/split-result.js";
 import { Action, DOC_TOO_LARGE, NO_SLOT } from "../../shards/protocol/ops.js";
-import { encodeWrite, type WriteDocument } from "../../shards/protocol/write.js";
+import { encodeWrite, type WriteDocument, writtenDocuments } from "../../shards/protocol/write.js";
 import { SkeinError } from "../errors.js";
 import { describe } from "../input/json-value.js";
+import { shardOf } from "../schema/placement.js";
 import type { Refusal } from "./document-errors.js";
 
 export type ActionName = "upsert" | "create" | "update" | "emplace" | "delete";
@@ -52,14 +53,11 @@ export interface PreparedWrite {
   readonly refusals: readonly Refusal[];
   /** How many sequence numbers the messages use. They are relative: 0 .. seqs - 1. */
   readonly seqs: number;
+  /** In how many shards the index is taken to lie: the messages' are numbered from 0 on. */
+  readonly shards: number;
   readonly messages: readonly { readonly shard: number; readonly message: Uint8Array<ArrayBuffer> }[];
   /** Ids by position in the request, for failures that the shards report. */
   readonly ids: readonly (string | null)[];
-}
-
-/** The shard that owns a document. */
-export function shardOf(hash: bigint, shards: number): number {
-  return Number(hash >> 32n) % shards;
 }
 
 /** Throws SkeinError SK-DOC-400 for an unknown action. */
@@ -136,6 +134,7 @@ export function prepareOne(
     received: 1,
     refusals: [],
     seqs: 1,
+    shards,
     messages: [{ shard: shardOf(document.hash, shards), message }],
     ids: [document.id],
   };
@@ -175,6 +174,14 @@ export function prepareSynced(
   }
   const received = documents.filter(({ json }) => json !== null).length;
   return { action: Action.SYNC, received, refusals, ids, ...byShard.encoded(Action.SYNC) };
+}
+
+/** The same write for an index that lies in more shards now than when it was prepared, which was in one. */
+export function divided(prepared: PreparedWrite, shards: number): PreparedWrite {
+  const byShard = new ByShard(shards);
+  for (const { message } of prepared.messages)
+    for (const { index, id, hash, raw } of writtenDocuments(message)) byShard.add(index, id, hash, raw);
+  return { ...prepared, ...byShard.encoded(prepared.action) };
 }
 
 function readActionMember(body: Uint8Array, member: Member | undefined): Action {
@@ -232,9 +239,9 @@ class ByShard {
     else list.push(entry);
   }
 
-  encoded(action: Action): Pick<PreparedWrite, "seqs" | "messages"> {
+  encoded(action: Action): Pick<PreparedWrite, "seqs" | "shards" | "messages"> {
     const messages = Array.from(this.#lists, ([shard, list]) => ({ shard, message: encode(action, list) }));
-    return { seqs: this.#seqs, messages };
+    return { seqs: this.#seqs, shards: this.#shards, messages };
   }
 }
 

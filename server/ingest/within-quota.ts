@@ -11,6 +11,7 @@ import {
 } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
 import type { Reads } from "../reads/reads.js";
+import type { Location } from "../schema/placement.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { DOC_OVER_BYTES, DOC_OVER_QUOTA, type Refusal } from "./document-errors.js";
@@ -43,8 +44,11 @@ async function additions(reads: Reads, uid: number, { messages }: PreparedWrite)
   try {
     const replies = await Promise.all(
       messages.map(({ shard, message }) => {
-        askAdditions(message, uid);
-        return reads.one(uid, shard, message, decodeAdditionsReply);
+        const ask = ({ data, places }: Location) => {
+          askAdditions(message, data);
+          return { shard: places[shard]!, request: message };
+        };
+        return reads.one(uid, ask, decodeAdditionsReply);
       }),
     );
     return replies.flat().sort((a, b) => a - b);

@@ -4,19 +4,20 @@ import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import { Action } from "../../shards/protocol/ops.js";
 import { stampWrite } from "../../shards/protocol/write.js";
 import type { IndexRecord } from "../catalog/types.js";
-import type { Writes } from "../cluster/writes.js";
+import type { WriteEntry, Writes } from "../cluster/writes.js";
 import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { Recorder } from "../metrics/recorder.js";
 import type { Reads } from "../reads/reads.js";
 import { viewOf } from "../schema/index-view.js";
+import { type Places, shardOf } from "../schema/placement.js";
 import type { ByteQuotas } from "../tenants/byte-quota.js";
 import type { DocumentQuota } from "../tenants/document-quota.js";
 import { asDocumentError } from "../threads/shard-errors.js";
 import { type DocumentError, documentError } from "./document-errors.js";
 import type { Intake } from "./intake-pool.js";
-import { type PreparedWrite, shardOf } from "./prepare.js";
+import { divided, type PreparedWrite } from "./prepare.js";
 import type { Room } from "./room.js";
 import { mayAdd, withinQuota, withoutRoom, writeBytes } from "./within-quota.js";
 
@@ -67,7 +68,7 @@ export async function writeBatch(
     throw new SkeinError("SK-DOC-413", `the body is larger than ${batchBodyBytesMax} bytes`);
   }
   ingest.recorder.documentBytes("batch", body.length);
-  const prepared = await ingest.intake.prepare(body, null);
+  const prepared = await ingest.intake.prepare(body, null, ingest.writes.shards(record.uid));
   const { errors } = await writePrepared(ingest, record, prepared, quota);
   ingest.recorder.documentsTaken("batch", prepared.received - errors.length, errors.length);
   return {
@@ -84,13 +85,38 @@ export async function writeBatch(
  * are not stored, including those over the quota of documents (null means no limit) or over the plan's bytes. Throws
  * SkeinError SK-DOC-503 or SK-SYS-503 when no shard took its part.
  */
-export function writePrepared(
+export async function writePrepared(
   ingest: Ingest,
   record: IndexRecord,
   prepared: PreparedWrite,
   quota: DocumentQuota | null,
 ): Promise<Written> {
-  const write = (allowed: PreparedWrite): Promise<Written> => writeAllowed(ingest, record, allowed);
+  const { location, leave } = await entered(ingest.writes, record.uid);
+  try {
+    const { length } = location.places;
+    const fitting = prepared.shards === length ? prepared : divided(prepared, length);
+    return await writeEntered(ingest, record, location.places, fitting, quota);
+  } finally {
+    leave();
+  }
+}
+
+async function entered(writes: Writes, uid: number): Promise<WriteEntry> {
+  try {
+    return await writes.enter(uid);
+  } catch (error) {
+    throw asDocumentError(error);
+  }
+}
+
+function writeEntered(
+  ingest: Ingest,
+  record: IndexRecord,
+  places: Places,
+  prepared: PreparedWrite,
+  quota: DocumentQuota | null,
+): Promise<Written> {
+  const write = (allowed: PreparedWrite): Promise<Written> => writeAllowed(ingest, record, places, allowed);
   if (prepared.action === Action.DELETE) return write(prepared);
   return ingest.byteQuotas.run(record.tenant, writeBytes(prepared), (refused) => {
     if (refused !== null) return write(withoutRoom(prepared, refused));
@@ -101,7 +127,12 @@ export function writePrepared(
 
 const NOTHING_SENT = { failures: [], unchanged: 0, kept: [], refused: [] };
 
-async function writeAllowed(ingest: Ingest, record: IndexRecord, prepared: PreparedWrite): Promise<Written> {
+async function writeAllowed(
+  ingest: Ingest,
+  record: IndexRecord,
+  places: Places,
+  prepared: PreparedWrite,
+): Promise<Written> {
   if (prepared.action !== Action.DELETE) ingest.room.check();
   const view = viewOf(record);
   const { messages, refusals, ids, seqs } = prepared;
@@ -123,7 +154,7 @@ async function writeAllowed(ingest: Ingest, record: IndexRecord, prepared: Prepa
     const unsent = new Set(refusals.map(({ index }) => index));
     return ids.flatMap((id, index) => {
       if (id === null || unsent.has(index)) return [];
-      const owner = shardOf(ingest.workbench.hash(id), ingest.writes.shards);
+      const owner = places[shardOf(ingest.workbench.hash(id), places.length)];
       return owner === shard ? [{ index, id, code, error: message }] : [];
     });
   }
@@ -132,7 +163,7 @@ async function writeAllowed(ingest: Ingest, record: IndexRecord, prepared: Prepa
     try {
       return await ingest.writes.write(record.uid, seqs, (stamp) => {
         for (const { message } of messages) stampWrite(message, stamp);
-        return new Map(messages.map(({ shard, message }) => [shard, message]));
+        return new Map(messages.map(({ shard, message }) => [places[shard]!, message]));
       });
     } catch (error) {
       throw asDocumentError(error);

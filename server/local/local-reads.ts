@@ -6,6 +6,7 @@ import type { SnapshotQuestion } from "../../engine-wasm/host/wasm/memory.js";
 import type { EmbedReply, WeightedTerm } from "../../shards/protocol/vectors.js";
 import type { Limits } from "../limits.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
+import type { Places } from "../schema/placement.js";
 import type { ThreadLoad } from "../threads/thread-load.js";
 import type { LocalDocuments } from "./local-documents.js";
 import type { LocalTurn } from "./local-turn.js";
@@ -13,7 +14,10 @@ import type { LocalVectors } from "./local-vectors.js";
 
 /** What of an index is read. */
 export interface LocalView {
-  readonly uid: number;
+  /** The number of its documents in the shards. */
+  readonly data: number;
+  /** Its shards, which are numbered from 0 on here. */
+  readonly places: Places;
   readonly generation: number;
   readonly oldestGeneration: number;
   /** Date.now() after which the answer is not wanted any more. */
@@ -22,13 +26,12 @@ export interface LocalView {
 
 /** The shards' readers of an index, see ShardPool. */
 export interface Readers {
-  readonly count: number;
-  reader(shard: number, uid: number): EngineReader | null;
-  readerFailed(uid: number): void;
+  reader(shard: number, data: number): EngineReader | null;
+  readerFailed(data: number): void;
 }
 
 /** Hears which index is being read in an engine; null: none any more. */
-export type OnReading = (uid: number | null) => void;
+export type OnReading = (data: number | null) => void;
 
 /** Asks a shard for the vector of a query's terms and vectors of documents. */
 export type EmbedThere = (terms: readonly WeightedTerm[], seqs: readonly number[]) => Promise<EmbedReply>;
@@ -42,13 +45,12 @@ const PAUSE_MS = 500;
 
 export class LocalReads {
   readonly #readers: Readers;
-  readonly #shards: readonly number[];
   readonly #load: ThreadLoad;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
   readonly #turn: LocalTurn;
-  /** Indexes of which a read took too long or too much room, by uid, with performance.now() until which they are left to the shards. */
+  /** Indexes of which a read took too long or too much room, by the number of their documents, with performance.now() until which they are left to the shards. */
   readonly #paused = new Map<number, number>();
   /** Documents of small indexes. */
   readonly documents: LocalDocuments;
@@ -66,7 +68,6 @@ export class LocalReads {
   ) {
     this.#readers = readers;
     this.#load = load;
-    this.#shards = Array.from({ length: readers.count }, (_, shard) => shard);
     this.documents = documents;
     this.#vectors = vectors;
     this.#limits = limits;
@@ -76,8 +77,8 @@ export class LocalReads {
   }
 
   /** For so long the index is left to the shards. */
-  pause(uid: number, ms: number): void {
-    this.#paused.set(uid, performance.now() + ms);
+  pause(data: number, ms: number): void {
+    this.#paused.set(data, performance.now() + ms);
   }
 
   /**
@@ -91,24 +92,24 @@ export class LocalReads {
 
   /** What a shard would answer to an encoded program; null: ask it. */
   one(view: LocalView, shard: number, question: SnapshotQuestion, program: Uint8Array): Uint8Array | null {
-    return this.#answers(view, [shard], question, program)?.[0] ?? null;
+    return this.#answers(view, [view.places[shard]!], question, program)?.[0] ?? null;
   }
 
   /** What each shard would answer, by its number; null: ask them all. */
   everywhere(view: LocalView, question: SnapshotQuestion, program: Uint8Array): Uint8Array[] | null {
-    return this.#answers(view, this.#shards, question, program);
+    return this.#answers(view, view.places, question, program);
   }
 
   /** What a shard would answer to EMBED; null: ask it. */
   async embed(
-    { uid }: LocalView,
+    { data, places }: LocalView,
     shard: number,
     terms: readonly WeightedTerm[],
     seqs: readonly number[],
     there: EmbedThere,
   ): Promise<EmbedReply | null> {
-    const reader = this.#readersNow(uid, [shard])?.[0] ?? null;
-    const query = reader === null ? undefined : this.#queryVector(uid, reader, terms);
+    const reader = this.#readersNow(data, [places[shard]!])?.[0] ?? null;
+    const query = reader === null ? undefined : this.#queryVector(data, reader, terms);
     const vectors =
       reader === null || query === undefined
         ? null
@@ -118,13 +119,13 @@ export class LocalReads {
 
   /** What a shard would answer to SIMILARITIES; null: ask it. */
   async similarities(
-    { uid }: LocalView,
+    { data, places }: LocalView,
     shard: number,
     query: Float32Array,
     seqs: readonly number[],
     there: EmbedThere,
   ): Promise<Float32Array | null> {
-    const reader = this.#readersNow(uid, [shard])?.[0] ?? null;
+    const reader = this.#readersNow(data, [places[shard]!])?.[0] ?? null;
     if (reader === null) return this.#counted(null);
     return this.#counted(
       await this.#ofVectors(reader, seqs, there, (slots) => this.#vectors.similarities(query, slots)),
@@ -133,18 +134,18 @@ export class LocalReads {
 
   /** Undefined: ask the shard. */
   #queryVector(
-    uid: number,
+    data: number,
     reader: EngineReader,
     terms: readonly WeightedTerm[],
   ): Float32Array | null | undefined {
     if (terms.length === 0) return null;
     const begunMs = performance.now();
-    this.#onReading(uid);
+    this.#onReading(data);
     try {
       return reader.queryVector(terms);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      if (error.code !== "memory") this.#readers.readerFailed(uid);
+      if (error.code !== "memory") this.#readers.readerFailed(data);
       return undefined;
     } finally {
       this.#onReading(null);
@@ -176,11 +177,11 @@ export class LocalReads {
 
   #answers(
     view: LocalView,
-    shards: readonly number[],
+    shards: Places,
     question: SnapshotQuestion,
     program: Uint8Array,
   ): Uint8Array[] | null {
-    const readers = this.#readersNow(view.uid, shards);
+    const readers = this.#readersNow(view.data, shards);
     return this.#counted(readers === null ? null : this.#read(view, readers, question, program));
   }
 
@@ -191,18 +192,18 @@ export class LocalReads {
   }
 
   /** Null when one is missing, and when this thread has no time for them. */
-  #readersNow(uid: number, shards: readonly number[]): EngineReader[] | null {
-    if (this.#turn.leftMs < LEAST_MS || this.#isPaused(uid)) return null;
+  #readersNow(data: number, shards: Places): EngineReader[] | null {
+    if (this.#turn.leftMs < LEAST_MS || this.#isPaused(data)) return null;
     const readers: EngineReader[] = [];
     for (const shard of shards) {
-      const reader = this.#readers.reader(shard, uid);
+      const reader = this.#readers.reader(shard, data);
       if (reader !== null) readers.push(reader);
     }
     return readers.length === shards.length ? readers : null;
   }
 
   #read(
-    { uid, generation, oldestGeneration, deadline }: LocalView,
+    { data, generation, oldestGeneration, deadline }: LocalView,
     readers: readonly EngineReader[],
     question: SnapshotQuestion,
     program: Uint8Array,
@@ -211,7 +212,7 @@ export class LocalReads {
     const begunMs = performance.now();
     const { isFresh, leftMs } = this.#turn;
     const end = Math.min(deadline, Date.now() + leftMs);
-    this.#onReading(uid);
+    this.#onReading(data);
     try {
       for (const reader of readers) {
         const answer = reader.answer(question, generation, oldestGeneration, program, end);
@@ -221,8 +222,8 @@ export class LocalReads {
       return answers;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(uid);
-      else if (isFresh || error.code === "memory") this.pause(uid, PAUSE_MS);
+      if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(data);
+      else if (isFresh || error.code === "memory") this.pause(data, PAUSE_MS);
       return null;
     } finally {
       this.#onReading(null);
@@ -230,11 +231,11 @@ export class LocalReads {
     }
   }
 
-  #isPaused(uid: number): boolean {
-    const untilMs = this.#paused.get(uid);
+  #isPaused(data: number): boolean {
+    const untilMs = this.#paused.get(data);
     if (untilMs === undefined) return false;
     if (performance.now() < untilMs) return true;
-    this.#paused.delete(uid);
+    this.#paused.delete(data);
     return false;
   }
 }

@@ -4,7 +4,8 @@
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { SearchResult } from "../../engine-wasm/host/programs/search-result.js";
 import type { FetchedDocument } from "../../shards/protocol/fetch.js";
-import type { PageWanted, ReadView } from "../reads/read-view.js";
+import type { PageWanted } from "../reads/likely-rows.js";
+import type { ReadView } from "../reads/read-view.js";
 import { Dictionaries } from "../words/dictionaries.js";
 import { type ExpandedWords, WordExpander } from "./expand.js";
 import { programOf, type QueryPlan } from "./plan.js";

@@ -134,7 +134,7 @@ export function* planningOfQuery(
       pins: curation.pins,
       neighbours: null,
       sort: sortKeys(request, index, moves(rules, curation.pins)),
-      facets: facetRequests(request, scale.shards),
+      facets: facetRequests(request),
     },
     shopRules: curation.rules.length,
     relaxedRules: avoiding !== null && byRelevance ? [...curation.rules, avoiding.lift] : rules,
@@ -206,13 +206,12 @@ function sortKeys(request: QueryRequest, { view }: QueriedIndex, moved: boolean)
   return keys;
 }
 
-/** A single shard sends the top values. Each of several sends as many as it takes to find the top values of the sums. */
-function facetRequests(request: QueryRequest, shards: number): FacetRequest[] {
+function facetRequests(request: QueryRequest): FacetRequest[] {
   if (request.maxFacetValues === 0) return [];
   return request.facets.map((field) => ({
     slot: field.slot,
     type: field.code,
     limit: request.maxFacetValues,
-    share: shards > 1,
+    share: true,
   }));
 }

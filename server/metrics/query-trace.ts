@@ -8,6 +8,8 @@ export type QueryPhase = (typeof QUERY_PHASES)[number];
 export class QueryTrace {
   /** Documents found, null while unknown. */
   found: number | null = null;
+  /** In how many shards the index lies; 0 while unknown. */
+  shards = 0;
   /** It was asked in other words than it was typed. */
   understood = false;
   readonly #ms: Record<QueryPhase, number> = {

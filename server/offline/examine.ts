@@ -14,6 +14,7 @@ import { type IndexRecord, isMade } from "../catalog/types.js";
 import { lockDataDir } from "../data-dir/data-lock.js";
 import { unfinishedMove } from "../reshard/folders.js";
 import { viewOf } from "../schema/index-view.js";
+import { dataNumbers, Locations } from "../schema/placement.js";
 import { unfinishedRotation } from "./rotate-secrets.js";
 
 export interface Examination {
@@ -61,14 +62,19 @@ export async function examine({ task, dataDir, index, dryRun }: Examination): Pr
     const move = await unfinishedMove(dataDir, state.shards ?? 0);
     const unfinished = [...restore, ...move, ...unfinishedRotation(dataDir), ...unfinishedCreations(state)];
     const records = [...state.indexes.values()];
-    const wanted = index === null ? null : uidsNamed(records, index);
-    const names = new Map(records.map((record) => [record.uid, record.name]));
+    const wanted = index === null ? null : recordsNamed(records, index).flatMap(dataNumbers);
+    const names = new Map(
+      records.flatMap((one) => dataNumbers(one).map((data) => [data, one.name] as const)),
+    );
     const shards: ShardReport[] = [];
     for (let shard = 0; shard < (state.shards ?? 0); shard++) {
-      shards.push(await runShard({ task, dataDir, shard, dryRun, ...shardJob(state, records, wanted) }));
+      shards.push(
+        await runShard({ task, dataDir, shard, dryRun, ...shardJob(state, records, wanted, shard) }),
+      );
     }
     const queryLogs = wanted === null ? queryLogDamage(join(dataDir, "analytics")) : [];
-    return { unfinished, catalog: problems, shards, queryLogs, across: acrossShards(shards), names };
+    const across = acrossShards(shards);
+    return { unfinished, catalog: problems, shards, queryLogs, across, names };
   } finally {
     await unlock();
   }
@@ -101,25 +107,29 @@ function unfinishedCreations({ indexes }: CatalogState): string[] {
     .map(({ name }) => `the creation of the index "${name}" was interrupted; the next start removes it`);
 }
 
-function uidsNamed(records: readonly IndexRecord[], name: string): number[] {
-  const uids = records.filter((record) => record.name === name).map(({ uid }) => uid);
-  if (uids.length === 0) throw new Error(`there is no index named "${name}"`);
-  return uids;
+function recordsNamed(records: readonly IndexRecord[], name: string): IndexRecord[] {
+  const named = records.filter((record) => record.name === name);
+  if (named.length === 0) throw new Error(`there is no index named "${name}"`);
+  return named;
 }
 
 function shardJob(
   state: CatalogState,
   records: readonly IndexRecord[],
   only: readonly number[] | null,
-): Pick<OfflineJob, "shards" | "indexes" | "only" | "dropping"> {
-  const made = records.filter(isMade);
-  const making = records.filter((record) => !isMade(record)).map(({ uid }) => uid);
-  return {
-    shards: state.shards ?? 0,
-    indexes: made.map((record) => ({ uid: record.uid, schema: viewOf(record).shardSchema })),
-    only: only === null ? null : [...only],
-    dropping: [...state.toDrop, ...making],
-  };
+  shard: number,
+): Pick<OfflineJob, "indexes" | "only" | "dropping"> {
+  const locations = new Locations(state.shards ?? 0);
+  const indexes = records.filter(isMade).flatMap((record) => {
+    const { data, places } = locations.of(record);
+    if (!places.includes(shard)) return [];
+    const { shardSchema: schema } = viewOf(record);
+    return [{ uid: data, schema, shards: places.length, part: places.indexOf(shard) }];
+  });
+  const live = new Set(indexes.map(({ uid }) => uid));
+  const dropped = [...state.toDrop].map((uid) => ({ uid }));
+  const dropping = [...records, ...dropped].flatMap(dataNumbers).filter((data) => !live.has(data));
+  return { indexes, only: only === null ? null : [...only], dropping };
 }
 
 /** Examines a shard in its own process. If the process ends by itself that is reported as damage, because LevelDB aborts on some damage. */

@@ -6,16 +6,20 @@
 /** In the place of a thread that holds no generation. */
 const NONE = -1n;
 
+/** More generations than an index ever has. */
+const NEVER = 2n ** 62n;
+
 // Positions of i64 words.
 const PUBLISHED = 0;
 const LAST_SEQ = 1;
+const SPREAD_FROM = 4;
 // Positions of i32 words.
 const OPEN = 4;
 const REBUILDING = 5;
 const MEMORY = 6;
 const DOCUMENTS = 7;
 /** Bytes before the first place. */
-const HEAD_BYTES = 32;
+const HEAD_BYTES = 48;
 /** Of {i64 generation, i32 uses, i32 uses ended}. */
 const PLACE_BYTES = 16;
 
@@ -36,7 +40,7 @@ export class IndexStanding {
     this.#places = (shared.byteLength - HEAD_BYTES) / PLACE_BYTES;
   }
 
-  /** Of an index that nobody reads yet. `places`: one for each thread. */
+  /** Of an index that nobody reads yet and that lies in all shards. `places`: one for each thread. */
   static make(places: number, published: number): IndexStanding {
     const standing = new IndexStanding(new SharedArrayBuffer(HEAD_BYTES + places * PLACE_BYTES));
     standing.published = published;
@@ -62,6 +66,16 @@ export class IndexStanding {
     Atomics.store(this.#longs, LAST_SEQ, BigInt(seq));
   }
 
+  /** The first generation whose documents lie in all shards; those of earlier ones lie in the home of the index. */
+  get spreadFrom(): number {
+    return Number(Atomics.load(this.#longs, SPREAD_FROM));
+  }
+
+  /** To be set before that generation is published. */
+  set spreadFrom(generation: number) {
+    Atomics.store(this.#longs, SPREAD_FROM, Number.isFinite(generation) ? BigInt(generation) : NEVER);
+  }
+
   /** Live documents. */
   get documents(): number {
     return Atomics.load(this.#words, DOCUMENTS) >>> 0;
@@ -71,7 +85,7 @@ export class IndexStanding {
     Atomics.store(this.#words, DOCUMENTS, count);
   }
 
-  /** It is loaded in all shards. */
+  /** It is loaded in all shards in which it lies. */
   get isOpen(): boolean {
     return Atomics.load(this.#words, OPEN) !== 0;
   }

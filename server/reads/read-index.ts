@@ -1,6 +1,7 @@
 // One index as one thread reads it: its record, where it stands, and what the thread remembers of it.
 import type { IndexRecord } from "../catalog/types.js";
 import type { Recorder } from "../metrics/recorder.js";
+import type { Location, Locations } from "../schema/placement.js";
 import { ExpansionCache } from "../words/expansion-cache.js";
 import type { AnswerCache, IndexAnswers, Question, RememberedAnswer } from "./answer-cache.js";
 import type { HeldGenerations } from "./held-generations.js";
@@ -20,7 +21,6 @@ export interface Remembered {
 
 /** How large an index is. */
 export interface IndexScale {
-  readonly shards: number;
   /** Live documents, about. */
   readonly documents: number;
   /** See ReadIndex. */
@@ -31,26 +31,58 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
   record: IndexRecord;
   readonly generations: G;
   protected readonly standing: IndexStanding;
+  /** Where it lies while it is small. */
+  readonly home: Location;
+  /** Where it lies from then on. */
+  readonly spread: Location;
   readonly #memories: Memories;
   #remembered: Remembered;
   /** Of the standing, when what is remembered began. */
   #memory: number;
+  /** What the dictionaries of these shards said is remembered. */
+  #rememberedOf: Location;
 
-  constructor(record: IndexRecord, standing: IndexStanding, generations: G, memories: Memories) {
+  constructor(
+    record: IndexRecord,
+    standing: IndexStanding,
+    generations: G,
+    locations: Locations,
+    memories: Memories,
+  ) {
     this.record = record;
     this.standing = standing;
     this.generations = generations;
+    this.home = locations.home(record.uid);
+    this.spread = locations.spread(record.uid);
     this.#memories = memories;
     this.#memory = standing.memory;
+    this.#rememberedOf = this.location;
     this.#remembered = this.#nothing();
   }
 
-  /** None during a rebuild: re-indexing changes what shards answer without a new generation. */
-  get remembered(): Remembered | null {
+  /** Where the documents lie that a read that starts now sees. */
+  get location(): Location {
+    return this.locationAt(this.generations.published);
+  }
+
+  /** Of the newest state, published or not: what is written goes there. */
+  get newest(): Location {
+    return this.locationAt(Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Where the documents of a generation lie. */
+  locationAt(generation: number): Location {
+    return generation < this.standing.spreadFrom ? this.home : this.spread;
+  }
+
+  /** For reads of a generation. None during a rebuild: re-indexing changes what shards answer without a new generation. */
+  rememberedAt(generation: number): Remembered | null {
     if (this.standing.isRebuilding) return null;
+    const location = this.locationAt(generation);
     const { memory } = this.standing;
-    if (memory !== this.#memory) {
+    if (memory !== this.#memory || location !== this.#rememberedOf) {
       this.#memory = memory;
+      this.#rememberedOf = location;
       this.#remembered = this.#nothing();
     }
     return this.#remembered;
@@ -58,7 +90,8 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
 
   /** The answer to the same question since the last write, null when it is not known. */
   recall(question: Question): RememberedAnswer | null {
-    return this.remembered?.answers.get(this.generations.published, question) ?? null;
+    const { published } = this.generations;
+    return this.rememberedAt(published)?.answers.get(published, question) ?? null;
   }
 
   /** It was unloaded, or a shard was restarted and has only its newest state now. No thread remembers anything of it. */

@@ -50,20 +50,15 @@ import {
 import type { FetchThere } from "../local/local-documents.js";
 import type { EmbedThere, LocalReads, LocalView } from "../local/local-reads.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
+import type { Location } from "../schema/placement.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-pool.js";
 import { inTurns } from "../threads/tenant-turns.js";
 import type { ExpansionCache } from "../words/expansion-cache.js";
 import type { Question, RememberedAnswer } from "./answer-cache.js";
-import type { ReadIndex } from "./read-index.js";
-
-/** Rows of a search whose documents are wanted, and what of them. */
-export interface PageWanted {
-  readonly offset: number;
-  readonly count: number;
-  readonly options: FetchOptions;
-}
+import { likelyRows, type PageWanted } from "./likely-rows.js";
+import type { ReadIndex, Remembered } from "./read-index.js";
 
 export interface FoundPage {
   /** One result per shard, by its number. */
@@ -94,8 +89,8 @@ export class ReadView {
   readonly trace: QueryTrace | undefined;
   readonly #index: ReadIndex;
   /** As of the beginning: what was forgotten since then must not come back. */
-  readonly #remembered: ReadIndex["remembered"];
-  readonly #shards: number;
+  readonly #remembered: Remembered | null;
+  readonly #location: Location;
   readonly #call: CallShard;
   /** Null for a large index. */
   readonly #local: LocalReads | null;
@@ -108,7 +103,6 @@ export class ReadView {
   /** `deadline`: Date.now() after which searches end with SK-SE-503. */
   constructor(
     index: ReadIndex,
-    shards: number,
     { call, local }: ReadWays,
     nextTurn: () => Promise<void>,
     deadline: number,
@@ -116,19 +110,21 @@ export class ReadView {
     trace?: QueryTrace,
   ) {
     this.#index = index;
-    this.#remembered = index.remembered;
-    this.#shards = shards;
-    this.#call = call;
+    this.generation = index.generations.hold();
+    this.#location = index.locationAt(this.generation);
+    this.#remembered = index.rememberedAt(this.generation);
+    this.#call = (shard, ...request) => call(this.#location.places[shard]!, ...request);
     this.#local = local.takes(index.documents) ? local : null;
     this.nextTurn = nextTurn;
     this.#deadline = deadline;
     this.#onReleased = onReleased;
     this.trace = trace;
-    this.generation = index.generations.hold();
+    if (trace !== undefined) trace.shards = this.shards;
   }
 
+  /** In how many shards the index lies. They are numbered from 0 on here, whichever of the server's they are. */
   get shards(): number {
-    return this.#shards;
+    return this.#location.places.length;
   }
 
   /** What is remembered of the dictionaries; none while the index is rebuilt. */
@@ -179,12 +175,13 @@ export class ReadView {
   /** One result per shard, by its number. */
   search(program: SearchProgram): Promise<SearchResult[]> {
     this.trace?.enter("search");
+    const asked = this.#asked(program);
     return this.#answers(
       "search",
-      encodeSearch(program),
+      encodeSearch(asked),
       encodeSearchRequest,
-      (result) => finished(decodingOfSearchResult(result, program)),
-      this.#subject("search", program),
+      (result) => finished(decodingOfSearchResult(result, asked)),
+      this.#subject("search", asked),
     );
   }
 
@@ -194,27 +191,28 @@ export class ReadView {
    */
   async searchPage(program: SearchProgram, page: PageWanted): Promise<FoundPage> {
     this.trace?.enter("search");
-    const encoded = encodeSearch(program);
+    const asked = this.#asked(program);
+    const encoded = encodeSearch(asked);
     const known = this.#local?.everywhere(this.#localView, "search", encoded) ?? null;
     if (known !== null) {
       const results: SearchResult[] = [];
       for (const result of known)
-        results.push(await inTurns(decodingOfSearchResult(result, program), this.nextTurn));
+        results.push(await inTurns(decodingOfSearchResult(result, asked), this.nextTurn));
       return { results, documents: NO_DOCUMENTS };
     }
-    const window = likelyRows(page, this.#shards);
+    const window = likelyRows(page, this.shards);
     const request = encodePage({ ...this.#request(encoded), ...window, options: page.options });
     const documents = new Map<number, FetchedDocument>();
     const results = await this.#askAll(
       request,
       async (reply) => {
         const { result, documents: sent } = decodePageReply(reply);
-        const found = await inTurns(decodingOfSearchResult(result, program), this.nextTurn);
+        const found = await inTurns(decodingOfSearchResult(result, asked), this.nextTurn);
         const seqs = seqsOfResult(result, window.offset, sent.length);
         for (const [i, document] of sent.entries()) documents.set(seqs[i]!, document);
         return found;
       },
-      this.#subject("search", program),
+      this.#subject("search", asked),
     );
     return { results, documents };
   }
@@ -260,7 +258,7 @@ export class ReadView {
 
   /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
   async similarities(shard: number, query: Float32Array, seqs: readonly number[]): Promise<Float32Array> {
-    const { uid } = this.#index.record;
+    const uid = this.#location.data;
     const there = this.#embedThere(shard);
     const known = await this.#local?.similarities(this.#localView, shard, query, seqs, there);
     return known ?? this.#call(shard, encodeSimilarities({ uid, query, seqs }), decodeSimilaritiesReply);
@@ -273,7 +271,7 @@ export class ReadView {
   }
 
   #embedThere(shard: number): EmbedThere {
-    const { uid } = this.#index.record;
+    const uid = this.#location.data;
     return (terms, seqs) => this.#call(shard, encodeEmbed({ uid, terms, seqs }), decodeEmbedReply);
   }
 
@@ -285,7 +283,7 @@ export class ReadView {
   }
 
   #fetchThere(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
-    const request = encodeFetch({ uid: this.#index.record.uid, seqs: [...seqs], ...options });
+    const request = encodeFetch({ uid: this.#location.data, seqs: [...seqs], ...options });
     return this.#call(
       shard,
       request,
@@ -296,7 +294,7 @@ export class ReadView {
 
   /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
   seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
-    const { uid } = this.#index.record;
+    const uid = this.#location.data;
     return this.#call(
       shard,
       encodeAllSeqs({ uid, generation: this.generation, afterSeq, limit }),
@@ -306,17 +304,23 @@ export class ReadView {
 
   /** Documents as NDJSON lines, of as many seqs as the shard likes to send at once. */
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
-    return this.#call(
-      shard,
-      encodeExport({ uid: this.#index.record.uid, seqs: [...seqs] }),
-      decodeExportReply,
-    );
+    return this.#call(shard, encodeExport({ uid: this.#location.data, seqs: [...seqs] }), decodeExportReply);
+  }
+
+  /** A single shard sends the top values of a facet. Each of several sends as many as it takes to find the top values of the sums. */
+  #asked(program: SearchProgram): SearchProgram {
+    if (this.shards > 1 || program.facets.length === 0) return program;
+    return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: false })) };
   }
 
   get #localView(): LocalView {
-    const { record, generations } = this.#index;
-    const { generation } = this;
-    return { uid: record.uid, generation, oldestGeneration: generations.oldest, deadline: this.#deadline };
+    const { generations } = this.#index;
+    return {
+      ...this.#location,
+      generation: this.generation,
+      oldestGeneration: generations.oldest,
+      deadline: this.#deadline,
+    };
   }
 
   /** What a shard answers to an encoded program. */
@@ -349,7 +353,7 @@ export class ReadView {
 
   #request(program: Uint8Array): ProgramRequest {
     const oldestGeneration = this.#index.generations.oldest;
-    const { uid } = this.#index.record;
+    const uid = this.#location.data;
     return { uid, generation: this.generation, oldestGeneration, deadline: this.#deadline, program };
   }
 
@@ -368,27 +372,10 @@ export class ReadView {
       return decode(reply);
     };
     const answers: Promise<T>[] = [];
-    for (let shard = 0; shard < this.#shards; shard++)
+    for (let shard = 0; shard < this.shards; shard++)
       answers.push(this.#call(shard, request, inTime, subject));
     return Promise.all(answers);
   }
 }
 
 const NO_DOCUMENTS: ReadonlyMap<number, FetchedDocument> = new Map();
-
-/** Of more rows than this no shard sends documents before it is known who has the best rows. */
-const LIKELY_ROWS_MAX = 32;
-/** A shard rarely holds more winners than its share of the page plus these. */
-const SHARE_SLACK_ROWS = 2;
-
-/** The rows of one shard whose documents go with its answer. Documents are spread over the shards by hash. */
-export function likelyRows(
-  { offset, count, options }: PageWanted,
-  shards: number,
-): { offset: number; count: number } {
-  if (shards === 1) return { offset, count };
-  const slack = options.highlight === undefined ? SHARE_SLACK_ROWS : 0; // highlighting costs more than asking again
-  const first = Math.max(0, Math.floor(offset / shards) - slack);
-  const end = Math.min(offset + count, Math.ceil((offset + count) / shards) + slack);
-  return { offset: first, count: count === 0 || end - first > LIKELY_ROWS_MAX ? 0 : end - first };
-}

@@ -9,6 +9,7 @@ import { LocalTurn } from "../local/local-turn.js";
 import { LocalVectors } from "../local/local-vectors.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
 import type { LocalReadMeter } from "../metrics/recorder.js";
+import type { Location } from "../schema/placement.js";
 import type { QueryLoad } from "../threads/query-load.js";
 import type { ReadCalls } from "../threads/read-calls.js";
 import type { Message } from "../threads/shard-pool.js";
@@ -80,13 +81,14 @@ export class Reads {
     this.#limits = limits;
   }
 
-  get shards(): number {
-    return this.#calls.shards;
+  /** In how many shards an index lies now. */
+  shards(uid: number): number {
+    return this.#indexes.state(uid).location.places.length;
   }
 
-  /** For so many milliseconds no read of the index is done on this thread. */
-  leaveToShards(uid: number, ms: number): void {
-    this.#local.pause(uid, ms);
+  /** For so many milliseconds no read of documents with this number in the shards is done on this thread. */
+  leaveToShards(data: number, ms: number): void {
+    this.#local.pause(data, ms);
   }
 
   /** Live documents; 0 for an index that cannot be opened. */
@@ -97,7 +99,7 @@ export class Reads {
   /** How large an index is, for the plan of a query. */
   scale(uid: number): IndexScale {
     const { documents, documentsMax } = this.#indexes.state(uid);
-    return { shards: this.shards, documents, documentsMax };
+    return { documents, documentsMax };
   }
 
   /** As ReadIndex.recall; null for an index that is not open. */
@@ -120,7 +122,6 @@ export class Reads {
       this.#calls.read(shard, tenant, nextTurn, request, decode, subject);
     return new ReadView(
       state,
-      this.shards,
       { call, local: this.#local },
       nextTurn,
       searchDeadline(this.#limits),
@@ -146,11 +147,19 @@ export class Reads {
     });
   }
 
-  /** One read of the newest state from one shard. Throws SkeinError for what the shard or its thread refuses. */
-  async one<T>(uid: number, shard: number, request: Message, decode: (reply: Uint8Array) => T): Promise<T> {
+  /**
+   * One read of the newest state from one shard: `ask` makes the request from where that state lies. Throws SkeinError for what the
+   * shard or its thread refuses.
+   */
+  async one<T>(
+    uid: number,
+    ask: (newest: Location) => { readonly shard: number; readonly request: Message },
+    decode: (reply: Uint8Array) => T,
+  ): Promise<T> {
     const { state, end } = await this.#indexes.use(uid);
     try {
       const { tenant } = state.record;
+      const { shard, request } = ask(state.newest);
       return await this.#calls.read(shard, tenant, () => this.turns.next(tenant), request, decode);
     } finally {
       end();

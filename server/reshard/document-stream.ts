@@ -6,8 +6,9 @@ import {
   type MovedDocument,
   type StoredPage,
 } from "../../shards/protocol/operations/move.js";
+import type { Location } from "../schema/placement.js";
 import { decodeReply } from "../threads/shard-errors.js";
-import type { ShardPool } from "../threads/shard-pool.js";
+import type { AskShard } from "./new-part.js";
 
 /** The bytes of all pages together. */
 const PAGES_BYTES = 16 * 1024 * 1024;
@@ -20,24 +21,23 @@ interface Cursor {
 }
 
 export class DocumentStream {
-  readonly #source: ShardPool;
-  readonly #uid: number;
+  readonly #ask: AskShard;
+  readonly #location: Location;
   #cursors: Cursor[] = [];
   /** The generation of the newest shard. Known once the stream is open. */
   generation = 0;
   maxSeq = 0;
 
-  constructor(source: ShardPool, uid: number) {
-    this.#source = source;
-    this.#uid = uid;
+  constructor(ask: AskShard, location: Location) {
+    this.#ask = ask;
+    this.#location = location;
   }
 
   /** Reads the first pages. Returns the number of live documents according to the manifests. */
   async open(): Promise<number> {
-    const pages = await Promise.all(
-      Array.from({ length: this.#source.count }, (_, shard) => this.#read(shard, 0)),
-    );
-    this.#cursors = pages.map((page, shard) => ({ shard, page, at: 0 }));
+    const { places } = this.#location;
+    const pages = await Promise.all(places.map((shard) => this.#read(shard, 0)));
+    this.#cursors = pages.map((page, i) => ({ shard: places[i]!, page, at: 0 }));
     this.generation = Math.max(...pages.map((page) => page.generation));
     this.maxSeq = Math.max(...pages.map((page) => page.maxSeq));
     return pages.reduce((sum, page) => sum + page.liveDocs, 0);
@@ -61,8 +61,9 @@ export class DocumentStream {
   }
 
   async #read(shard: number, afterSeq: number): Promise<StoredPage> {
-    const bytesMax = Math.min(PAGE_BYTES_MAX, Math.ceil(PAGES_BYTES / this.#source.count));
-    const request = encodeStored({ uid: this.#uid, afterSeq, bytesMax });
-    return decodeReply(await this.#source.ask(shard, request), decodeStoredReply);
+    const { data, places } = this.#location;
+    const bytesMax = Math.min(PAGE_BYTES_MAX, Math.ceil(PAGES_BYTES / places.length));
+    const request = encodeStored({ uid: data, afterSeq, bytesMax });
+    return decodeReply(await this.#ask(shard, request), decodeStoredReply);
   }
 }

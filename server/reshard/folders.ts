@@ -1,7 +1,7 @@
 // The directories of a change of the number of shards, and what a start does with them. The step that decides is the new
 // number in the catalog: before it the old databases hold the data, after it the new ones do.
 //
-//   shards/       in force          shards.new/plan.json   from, to, the indexes that are complete in it
+//   shards/       in force          shards.new/plan.json   from, to, the indexes that are complete in it, and those at home
 //   shards.new/   being filled      shards.old/            replaced, being deleted
 import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";
@@ -14,13 +14,16 @@ const IN_FORCE = "shards";
 const NEW = "shards.new";
 const OLD = "shards.old";
 const PLAN_FILE = "plan.json";
-const PLAN_VERSION = 1;
+const PLAN_VERSION = 2;
+const PLAN_VERSION_WITHOUT_HOME = 1;
 
 export interface ReshardPlan {
   readonly from: number;
   readonly to: number;
   /** Uids of the indexes that need no more work. */
   readonly done: readonly number[];
+  /** Those of them that lie in one of the new shards, their home. */
+  readonly home: readonly number[];
   /** All indexes are done, and only the catalog's number is missing. */
   readonly complete: boolean;
 }
@@ -91,7 +94,7 @@ export async function beginPlan(dataDir: string, from: number, to: number): Prom
   await discardNew(dataDir);
   await mkdir(newShards(dataDir), { recursive: true });
   await syncDirectory(dataDir);
-  const plan: ReshardPlan = { from, to, done: [], complete: false };
+  const plan: ReshardPlan = { from, to, done: [], home: [], complete: false };
   await writePlan(dataDir, plan);
   fault("reshard.after-plan");
   return plan;
@@ -114,16 +117,21 @@ export async function discardNew(dataDir: string): Promise<void> {
   await rm(newShards(dataDir), { recursive: true, force: true });
 }
 
-/** The stored plan. Null when there is none, and also when it is of another version or was cut short. */
+/** The stored plan. Null when there is none, and also when it was cut short. Throws an Error for one of another version. */
 async function readPlan(dataDir: string): Promise<ReshardPlan | null> {
+  const path = join(newShards(dataDir), PLAN_FILE);
   let content: unknown;
   try {
-    content = JSON.parse(await readFile(join(newShards(dataDir), PLAN_FILE), "utf8"));
+    content = JSON.parse(await readFile(path, "utf8"));
   } catch {
     return null;
   }
-  if (!isObject(content) || content.version !== PLAN_VERSION) return null;
-  const { from, to, done, complete } = content;
-  if (typeof from !== "number" || typeof to !== "number" || !Array.isArray(done)) return null;
-  return { from, to, done: done.map(Number), complete: complete === true };
+  if (!isObject(content)) return null;
+  const { version, from, to, done, home = [], complete } = content;
+  // Without it nobody knows which databases count, and they might be taken for what may be deleted.
+  if (version !== PLAN_VERSION && version !== PLAN_VERSION_WITHOUT_HOME)
+    throw new Error(`${path} was written by another version of Skein`);
+  if (typeof from !== "number" || typeof to !== "number") return null;
+  if (!Array.isArray(done) || !Array.isArray(home)) return null;
+  return { from, to, done: done.map(Number), home: home.map(Number), complete: complete === true };
 }

@@ -59,11 +59,11 @@ export async function observedSearch(
   const value = body.value();
   try {
     const answer = ended(await search(searching, index, value, question, queryIdText(id), trace));
-    slowQueries.ended(requestId, record, value, trace, reads.shards);
+    slowQueries.ended(requestId, record, value, trace);
     return answer;
   } catch (error) {
     trace.stop();
-    slowQueries.ended(requestId, record, value, trace, reads.shards, error);
+    slowQueries.ended(requestId, record, value, trace, error);
     throw error;
   }
 }

@@ -102,7 +102,7 @@ export async function search(
   return reads.answer(uid, trace, async (readView) => {
     const attempt = async (request: QueryRequest): Promise<Attempt> => {
       const plan = request === asked ? asTyped : planQuery(request, index, limits, scale);
-      const shown = new ShownDocuments(request, plan, record.settings, bytesMax);
+      const shown = new ShownDocuments(request, plan, record.settings, bytesMax, readView.shards);
       return {
         request,
         plan,

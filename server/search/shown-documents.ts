@@ -4,7 +4,7 @@ import type { SearchProgram } from "../../engine-wasm/host/programs/search-progr
 import type { FetchOptions } from "../../shards/protocol/fetch.js";
 import type { IndexSettings } from "../catalog/types.js";
 import type { QueryPlan } from "../matching/plan.js";
-import type { PageWanted } from "../reads/read-view.js";
+import type { PageWanted } from "../reads/likely-rows.js";
 import { highlightRequest } from "../request/highlight-request.js";
 import type { QueryRequest } from "../request/query-request.js";
 import { TIMES_WRITTEN } from "./respond.js";
@@ -20,11 +20,18 @@ export class ShownDocuments {
   readonly #settings: IndexSettings;
   readonly #likelyBytesMax: number;
 
-  constructor(request: QueryRequest, plan: QueryPlan, settings: IndexSettings, replyBytesMax: number) {
+  /** `shards`: those in which the index lies. */
+  constructor(
+    request: QueryRequest,
+    plan: QueryPlan,
+    settings: IndexSettings,
+    replyBytesMax: number,
+    shards: number,
+  ) {
     this.#request = request;
     this.#plan = plan;
     this.#settings = settings;
-    this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / plan.scale.shards);
+    this.#likelyBytesMax = Math.floor(documentBytes(replyBytesMax, request.perPage) / shards);
   }
 
   /** What to keep of documents that are fetched and what to mark in them. */

@@ -27,14 +27,7 @@ export class SlowQueryLog {
   }
 
   /** To be called when a query has ended and its trace is stopped. `error` is why it was not answered. */
-  ended(
-    requestId: string,
-    record: IndexRecord,
-    body: unknown,
-    trace: QueryTrace,
-    shards: number,
-    error?: unknown,
-  ): void {
+  ended(requestId: string, record: IndexRecord, body: unknown, trace: QueryTrace, error?: unknown): void {
     if (this.#slowMs === 0 || trace.totalMs < this.#slowMs) return;
     this.#recorder.slowQueries++;
     const now = performance.now();
@@ -56,7 +49,7 @@ export class SlowQueryLog {
         took_ms: rounded(trace.totalMs),
         phases_ms: phasesOf(trace),
         found: trace.found,
-        shards,
+        shards: trace.shards,
         ...(error === undefined ? {} : { error: error instanceof SkeinError ? error.code : String(error) }),
         ...(this.#skipped === 0 ? {} : { skipped: this.#skipped }),
       },

@@ -114,7 +114,7 @@ class FeedRun {
       rules: outboundRules(settings, limits),
       itemBytesMax: limits.feedItemBytesMax,
       validators: this.#known() ?? { etag: null, lastModified: null },
-      shards: writes.shards,
+      shards: writes.shards(record.uid),
       limits: { documentBytesMax: limits.documentBytesMax, batchDocumentsMax: limits.batchDocumentsMax },
     };
   }

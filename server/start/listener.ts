@@ -50,7 +50,7 @@ export async function startListener(parts: ListenerParts): Promise<HttpListener>
   }
   const port = await freePort(host, config.port);
   const { lines, indexes } = cluster;
-  const { shards } = services.reads;
+  const { shards } = lines;
   const places = count + 1;
   const pulse = new Pulse(places);
   const shared = { counts: sharedCounts, gate: lines.gate.shared, pulse: pulse.shared };

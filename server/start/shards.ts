@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { SHARD_DAMAGED, ShardError } from "../../shards/protocol/errors.js";
 import { hasDatabase } from "../../shards/storage/level-reader/level-files.js";
 import type { Catalog } from "../catalog/catalog.js";
-import { isMade } from "../catalog/types.js";
+import type { Command } from "../catalog/state.js";
+import { type IndexRecord, isMade } from "../catalog/types.js";
 import { type Cluster, type ClusterOptions, startCluster } from "../cluster/cluster.js";
 import { type Config, ConfigError, defaultShards } from "../config.js";
 import { fault } from "../fault.js";
@@ -46,8 +47,9 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
     return kept;
   }
   const indexes = [...catalog.state.indexes.values()].filter(isMade);
+  let home: ReadonlySet<number>;
   try {
-    await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, engine, log });
+    home = await redistribute({ dataDir, from: kept, to: wanted, indexes, limits, engine, log });
   } catch (error) {
     log.error({ err: error }, "the documents could not be redistributed");
     const reason = error instanceof Error ? error.message : String(error);
@@ -55,8 +57,20 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
       `the documents could not be moved from ${kept} to ${wanted} shards: ${reason}; all of them are still in the ${kept} shards`,
     );
   }
-  await catalog.change(() => ({ type: "shards.fix", shards: wanted }));
+  await catalog.change(() => ({
+    type: "all",
+    commands: [
+      { type: "shards.fix", shards: wanted },
+      ...indexes.map(
+        (record): Command => ({ type: "index.put", record: placed(record, home.has(record.uid)) }),
+      ),
+    ],
+  }));
   fault("reshard.after-catalog");
   await finishFlip(dataDir, wanted);
   return wanted;
+}
+
+function placed({ isHome: _, ...record }: IndexRecord, isHome: boolean): IndexRecord {
+  return isHome ? { ...record, isHome } : record;
 }

@@ -136,7 +136,7 @@ async function addValues(
   const { fields } = task.request;
   const { replyBytesMax } = task.limits;
   const options = { fields: fields.map((field) => field.name) };
-  const bytesMax = Math.floor(replyBytesMax / task.reads.shards);
+  const bytesMax = Math.floor(replyBytesMax / readView.shards);
   let from = 0;
   for (const rows of windows(task)) {
     const plan = planOf(task, typos, { perPage: rows });

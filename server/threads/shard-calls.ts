@@ -12,13 +12,23 @@ export class ShardCalls extends ReadCalls {
     this.#pool = pool;
   }
 
-  /** Sent at once, in the order of the calls. */
-  async call<T>(shard: number, request: Message, decode: Decode<T>): Promise<T> {
-    return this.decoded(shard, await this.#pool.ask(shard, request), decode);
+  /** Sent at once, in the order of the calls; the reply as it is. */
+  ask(shard: number, request: Message): Promise<Uint8Array> {
+    return this.#pool.ask(shard, request);
   }
 
-  /** The answers by shard. */
+  /** As `ask`, the reply decoded. */
+  async call<T>(shard: number, request: Message, decode: Decode<T>): Promise<T> {
+    return this.decoded(shard, await this.ask(shard, request), decode);
+  }
+
+  /** The answers of some shards, in their order. */
+  each<T>(shards: readonly number[], encode: () => Message, decode: Decode<T>): Promise<T[]> {
+    return Promise.all(shards.map((shard) => this.call(shard, encode(), decode)));
+  }
+
+  /** The answers of all shards. */
   everywhere<T>(encode: () => Message, decode: Decode<T>): Promise<T[]> {
-    return Promise.all(Array.from({ length: this.shards }, (_, shard) => this.call(shard, encode(), decode)));
+    return this.each([...Array(this.shards).keys()], encode, decode);
   }
 }

@@ -1,19 +1,18 @@
 // Whether the parts of one index fit together: every live row has its document, every document its row, ids and
 // sequence numbers are unique, nothing is left over. Works on what index-contents has read.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { OfflineIndex } from "../protocol/operations/offline.js";
 import { describeKey, documentKey, manifestKey, schemaKey, vectorKey } from "../storage/keyspace.js";
 import type { StoredIndex } from "./index-contents.js";
 import { documentName } from "./index-contents.js";
 
-export interface Place {
-  shard: number;
-  shards: number;
-}
-
-/** What does not fit, one sentence each, and the live documents by seq. Empty for an index that is not there. */
+/**
+ * What does not fit, one sentence each, and the live documents by seq. Empty for an index that is not there. `index`: as the catalog
+ * knows it, if it does.
+ */
 export function checkContents(
   contents: StoredIndex,
-  place: Place,
+  index: OfflineIndex | undefined,
   workbench: Workbench,
 ): { problems: string[]; live: Map<number, string> } {
   const { uid, manifest, schema, documents, dead } = contents;
@@ -29,7 +28,7 @@ export function checkContents(
   if (manifest === null) return { problems, live };
   checkNumbers(contents, problems);
   checkRows(contents, live, workbench, problems);
-  checkIds(uid, live, place, workbench, problems);
+  checkIds(uid, live, index, workbench, problems);
   checkVectors(contents, problems);
   return { problems, live };
 }
@@ -91,7 +90,7 @@ function checkVectors({ uid, vectors, documents, unreadable }: StoredIndex, prob
 function checkIds(
   uid: number,
   live: ReadonlyMap<number, string>,
-  { shard, shards }: Place,
+  index: OfflineIndex | undefined,
   workbench: Workbench,
   problems: string[],
 ): void {
@@ -102,7 +101,7 @@ function checkIds(
       problems.push(`${documentName(uid, seq)}: has the same id as ${describeKey(documentKey(uid, other))}`);
     }
     seqById.set(id, seq);
-    if (Number(workbench.hash(id) >> 32n) % shards !== shard) {
+    if (index !== undefined && Number(workbench.hash(id) >> 32n) % index.shards !== index.part) {
       problems.push(`${documentName(uid, seq)}: belongs to another shard`);
     }
   }

@@ -82,8 +82,8 @@ async function onIndex(
   lostFiles: boolean,
 ): Promise<IndexReport> {
   const contents = await readContents(store, uid, module);
-  const { problems, live } = checkContents(contents, job, module.workbench());
   const known = job.indexes.find((index) => index.uid === uid);
+  const { problems, live } = checkContents(contents, known, module.workbench());
   if (known === undefined && !contents.dropping) {
     problems.push(`index ${uid}: the catalog does not have it; restore the catalog from a backup`);
   }

@@ -123,6 +123,11 @@ export function withoutDocuments(
   return documents.length === 0 ? null : encodeWrite({ ...request, documents });
 }
 
+/** The documents of an encoded WRITE. Their raw bytes are views into it. */
+export function writtenDocuments(message: Uint8Array): readonly WriteDocument[] {
+  return decodeWrite(new MessageReader(message.subarray(1))).documents;
+}
+
 /** The marks of an encoded SYNC's documents: what is stored under their ids stays. */
 export function asMarks(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const request = decodeWrite(new MessageReader(message.subarray(1)));

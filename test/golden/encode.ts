@@ -78,7 +78,7 @@ export const FIXTURES: Readonly<Record<string, Encode>> = {
       await writeManifest(folder, V.SNAPSHOT_MANIFEST);
       return readFile(join(folder, "manifest.json"));
     }),
-  "reshard-plan-v1.json": () =>
+  "reshard-plan-v2.json": () =>
     inFolder(async (folder) => {
       await mkdir(join(folder, "shards.new"));
       await writePlan(folder, V.RESHARD_PLAN);

@@ -269,11 +269,15 @@ describe("files beside databases", () => {
       return beginPlan(folder, V.RESHARD_PLAN.from, V.RESHARD_PLAN.to);
     });
 
-  test("the plan of a change of shards is followed; one of another version is begun anew", async () => {
-    const stored = String(readFixture("reshard-plan-v1.json"));
+  test("the plan of a change of shards is followed; one of another version is refused", async () => {
+    const stored = String(readFixture("reshard-plan-v2.json"));
     expect(await planOf(stored)).toEqual(V.RESHARD_PLAN);
-    const anew = { ...V.RESHARD_PLAN, done: [] };
-    expect(await planOf(stored.replace('"version":1', '"version":2'))).toEqual(anew);
+    expect(await planOf(String(readFixture("reshard-plan-v1.json")))).toEqual({
+      ...V.RESHARD_PLAN,
+      home: [],
+    });
+    const later = stored.replace('"version":2', '"version":3');
+    await expect(planOf(later)).rejects.toThrow("written by another version of Skein");
   });
 
   test("a log is held against the note of the closed database", async () => {

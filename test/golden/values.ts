@@ -325,4 +325,4 @@ export const SNAPSHOT_MANIFEST = {
   ],
 };
 
-export const RESHARD_PLAN = { from: 2, to: 8, done: [1, 7], complete: false };
+export const RESHARD_PLAN = { from: 2, to: 8, done: [1, 7], home: [7], complete: false };

@@ -6,12 +6,14 @@ import { HeldGenerations } from "../../reads/held-generations.js";
 import { IndexStanding } from "../../reads/index-standing.js";
 import { type Memories, ReadIndex } from "../../reads/read-index.js";
 import type { IndexUse, ReadIndexes } from "../../reads/reads.js";
+import type { Locations } from "../../schema/placement.js";
 import type { ThreadLine } from "../line.js";
 import type { OwnerCalls } from "../messages.js";
 import type { FollowedCatalog } from "./followed-catalog.js";
 
 interface FollowedIndexesOptions {
   readonly place: number;
+  readonly locations: Locations;
   readonly catalog: FollowedCatalog;
   readonly owner: ThreadLine<OwnerCalls>;
   readonly memories: Memories;
@@ -100,13 +102,14 @@ export class FollowedIndexes implements ReadIndexes {
   }
 
   async #attach(uid: number): Promise<Followed> {
-    const { place, catalog, owner, memories } = this.#options;
+    const { place, locations, catalog, owner, memories } = this.#options;
     const record = catalog.state.indexes.get(uid);
     if (record === undefined) throw new SkeinError("SK-SE-503", "the index does not exist any more");
     const standing = new IndexStanding(await owner.ask("attach", uid));
     const generations = new HeldGenerations(standing, place);
     const present = catalog.state.indexes.get(uid) ?? record;
-    const followed = { index: new ReadIndex(present, standing, generations, memories), standing, uses: 0 };
+    const index = new ReadIndex(present, standing, generations, locations, memories);
+    const followed = { index, standing, uses: 0 };
     this.#followed.set(uid, followed);
     // The owner has begun one use for this thread. Those who asked begin theirs in this turn.
     setImmediate(() => {

@@ -21,6 +21,7 @@ import { AnswerCache } from "../../reads/answer-cache.js";
 import { Reads } from "../../reads/reads.js";
 import { LiveSettings } from "../../reload/live-settings.js";
 import { viewOf } from "../../schema/index-view.js";
+import { Locations } from "../../schema/placement.js";
 import { RecentTokens } from "../../schema/recent-tokens.js";
 import { type AnalyserOf, textAnalyser } from "../../schema/text-analyser.js";
 import { SlowQueryLog } from "../../search/slow-query-log.js";
@@ -67,7 +68,13 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     recentTokens.remembering(textAnalyser(workbench, viewOf(record)));
 
   const answers = new AnswerCache(limits.rememberedAnswersBytesMax, recorder.answerCache);
-  const indexes = new FollowedIndexes({ place, catalog, owner, memories: { answers, recorder } });
+  const indexes = new FollowedIndexes({
+    place,
+    locations: new Locations(data.shards),
+    catalog,
+    owner,
+    memories: { answers, recorder },
+  });
   const { queries, ...counts } = threadCounts(shared.counts, place, limits);
   const shards = new FollowedShards(data.shards, readersOf(engine, log), limits, recorder);
   const gate = new ReadGate(data.shards, places, shared.gate);
@@ -84,7 +91,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     meter: recorder.localReads,
     onReading: (uid) => pulse.reads(place, uid),
   });
-  for (const uid of data.leftToShards) reads.leaveToShards(uid, limits.suspectReadMsMax);
+  for (const left of data.leftToShards) reads.leaveToShards(left, limits.suspectReadMsMax);
 
   const secrets = new Secrets(config.dataDir);
   const embeddings = new EmbeddingEndpoints({ catalog, secrets, addresses: config.ai, limits, recorder });
@@ -146,7 +153,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     },
     counted: () => recorder.values(),
     flushLog: () => logWriter.flush(),
-    leaveToShards: ({ uid, ms }) => reads.leaveToShards(uid, ms),
+    leaveToShards: ({ data: left, ms }) => reads.leaveToShards(left, ms),
     stopAccepting: () => listener?.stopAccepting(),
     drain: async (ms) => void (await Promise.all([service.drain(ms), forwarder.drain(ms)])),
     close: onClose,

@@ -84,7 +84,7 @@ async function stats({ services, record }: IndexContext): Promise<HttpReply> {
     name: record.name,
     status: services.lifecycle.status(record),
     records_count: services.lifecycle.records(record),
-    shards: services.reads.shards,
+    shards: services.reads.shards(record.uid),
     deleted_rows: measured.deletedRows,
     segments: measured.segments,
     stale_segments: measured.staleSegments,

@@ -144,7 +144,7 @@ async function takenByTenants(
   const records = [...state.indexes.values()].filter(
     (record) => tenants.has(record.tenant) && isMade(record),
   );
-  const sizes = await indexes.sizes(records.map(({ uid }) => uid)).catch((error: unknown) => {
+  const sizes = await indexes.sizes(records).catch((error: unknown) => {
     if (error instanceof SkeinError) return null;
     throw error;
   });

@@ -1,4 +1,4 @@
-// Reads the live documents of an index and their vectors from the database a page at a time, without opening the index.
+// Reads the live documents of an index and their vectors from the database a page at a time, whether the index is open or not.
 import {
   type MovedVector,
   movedBytes,

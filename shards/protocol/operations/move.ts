@@ -1,4 +1,4 @@
-// Moving documents to another number of shards, at a start and without readers.
+// Moving documents to other shards, where nobody reads them yet.
 //   STORED request  u8 op, u32 uid, f64 afterSeq, u32 bytesMax
 //          reply    u8 0, f64 generation, f64 maxSeq, f64 liveDocs, u8 more, u32 count,
 //                   count x {f64 seq, u16 + id, u32 + raw JSON, u32 + vector}

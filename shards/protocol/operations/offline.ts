@@ -5,19 +5,20 @@ import type { ShardSchema } from "../control.js";
 export interface OfflineIndex {
   uid: number;
   schema: ShardSchema;
+  /** In how many shards the index lies, and the shard's number among these, by which documents belong to it. */
+  shards: number;
+  part: number;
 }
 
 export interface OfflineJob {
   task: "check" | "repair";
   dataDir: string;
   shard: number;
-  /** Shards of the data directory: they decide where a document belongs. */
-  shards: number;
-  /** All indexes of the catalog. */
+  /** All indexes of the catalog that lie in the shard. */
   indexes: OfflineIndex[];
   /** The indexes to work on; null for all. */
   only: number[] | null;
-  /** Indexes that are being dropped, or were never made: the server's next start removes them. */
+  /** What is being dropped, was never made or was to be spread to this shard: it does not count. */
   dropping: number[];
   /** Repair: only say what would be done. */
   dryRun: boolean;

@@ -74,6 +74,18 @@ describe("apply", () => {
     expect(apply(deleted, { type: "index.dropped", uid: 1 }).state.toDrop.size).toBe(0);
   });
 
+  test("has an index that is spread no longer at home, whose documents there are still to be dropped", () => {
+    const atHome = { ...record(1, "a"), isHome: true as const };
+    const before = run({ type: "index.put", record: atHome });
+    const { state: spread, changes } = apply(before, { type: "index.spread", uid: 1, home: 77 });
+    expect(spread.indexes.get(1)).toEqual(record(1, "a"));
+    expect([...spread.toDrop]).toEqual([77]);
+    expect(changes.map(({ kind, id }) => [kind, id])).toEqual([
+      ["index", 1],
+      ["drop", 77],
+    ]);
+  });
+
   test("deletes a tenant's keys with the tenant", () => {
     const state = run(
       tenant(1, "default"),

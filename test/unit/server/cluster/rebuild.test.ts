@@ -11,6 +11,7 @@ import { Jobs } from "../../../../server/jobs/jobs.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
+import { Locations } from "../../../../server/schema/placement.js";
 import { makeRecord } from "../record.js";
 
 const log = createLogger("silent");
@@ -19,7 +20,7 @@ const log = createLogger("silent");
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();
   const answers = new AnswerCache(0, recorder.answerCache);
-  const state = new IndexState(makeRecord(), [], 1, { answers, recorder });
+  const state = new IndexState(makeRecord(), [], 1, new Locations(1), { answers, recorder });
   state.rebuilding = true;
   const jobs = new Jobs(log);
   let free: () => void = () => undefined;

@@ -43,9 +43,12 @@ function answer(message: Uint8Array): Uint8Array {
   );
 }
 
+/** All indexes lie in these shards. */
+const at = (places: number[]) => (uid: number) => ({ data: uid, places });
+
 describe("a survey", () => {
   test("sums what the shards tell and leaves out what is not open everywhere", async () => {
-    const survey = new ShardSurvey(3, async (_, message) => answer(message));
+    const survey = new ShardSurvey(3, at([0, 1, 2]), async (_, message) => answer(message));
     const { answerMs, stats } = await survey.take([1, 404, 2], 1_000);
     expect(answerMs.every((ms) => ms !== null && ms >= 0)).toBe(true);
     expect([...stats.keys()]).toEqual([1, 2]);
@@ -55,7 +58,7 @@ describe("a survey", () => {
   test("asks for many indexes in few messages, one after the other", async () => {
     let messages = 0;
     let inside = 0;
-    const survey = new ShardSurvey(1, async (_, message) => {
+    const survey = new ShardSurvey(1, at([0]), async (_, message) => {
       messages++;
       expect(++inside).toBe(1);
       await new Promise(setImmediate);
@@ -70,7 +73,7 @@ describe("a survey", () => {
   test("does not wait for a shard that hangs, and does not ask it again meanwhile", async () => {
     let asked = 0;
     let wake: () => void = () => undefined;
-    const survey = new ShardSurvey(2, async (shard, message) => {
+    const survey = new ShardSurvey(2, at([0, 1]), async (shard, message) => {
       if (shard === 1 && asked++ === 0) await new Promise<void>((resolve) => (wake = resolve));
       return answer(message);
     });
@@ -87,7 +90,7 @@ describe("a survey", () => {
   });
 
   test("a shard that refuses is down, the others are not", async () => {
-    const survey = new ShardSurvey(2, async (shard, message) => {
+    const survey = new ShardSurvey(2, at([0, 1]), async (shard, message) => {
       if (shard === 0) throw new Error("restarting");
       return answer(message);
     });

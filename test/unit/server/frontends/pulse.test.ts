@@ -10,8 +10,8 @@ test("each place beats and reads by itself, in the same memory", () => {
   other.beat(2);
   expect([0, 1, 2].map((place) => owner.beats(place))).toEqual([0, 2, 1]);
   one.reads(1, 77);
-  other.reads(2, 2 ** 31 - 1);
-  expect([0, 1, 2].map((place) => owner.reading(place))).toEqual([null, 77, 2 ** 31 - 1]);
+  other.reads(2, 2 ** 32 - 1);
+  expect([0, 1, 2].map((place) => owner.reading(place))).toEqual([null, 77, 2 ** 32 - 1]);
   one.reads(1, null);
-  expect([owner.reading(1), owner.reading(2)]).toEqual([null, 2 ** 31 - 1]);
+  expect([owner.reading(1), owner.reading(2)]).toEqual([null, 2 ** 32 - 1]);
 });

@@ -49,7 +49,7 @@ describe("import of lines without documents", () => {
       recorder,
     });
     const { reads, writes } = cluster;
-    const intake = new Intake({ shards: 1, engine, workbench, limits, log });
+    const intake = new Intake({ engine, workbench, limits, log });
     const room = new Room(dataDir, limits);
     const byteQuotas = new ByteQuotas({
       limitsOf: () => ({ diskBytes: null, memoryBytes: null }),

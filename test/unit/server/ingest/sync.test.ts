@@ -133,7 +133,7 @@ describe.each([1, 2, 3, 8])("%i shards", (shards) => {
       recorder,
     });
     const { reads, writes } = cluster;
-    const intake = new Intake({ shards, engine, workbench, limits, log });
+    const intake = new Intake({ engine, workbench, limits, log });
     const room = new Room(dataDir, limits);
     const byteQuotas = new ByteQuotas({
       limitsOf: () => ({ diskBytes: bytesMax, memoryBytes: null }),

@@ -20,7 +20,13 @@ import { randomQuery, randomVector } from "../../engine/vectors/random-vectors.j
 
 const module = await loadEngine();
 const workbench = module.workbench();
-const VIEW: LocalView = { uid: 7, generation: 1, oldestGeneration: 1, deadline: Number.POSITIVE_INFINITY };
+const VIEW: LocalView = {
+  data: 7,
+  places: [0],
+  generation: 1,
+  oldestGeneration: 1,
+  deadline: Number.POSITIVE_INFINITY,
+};
 const SHOE: WeightedTerm[] = [{ term: "shoe", weight: 1 }];
 const random = new Random(1);
 const STORED = Array.from({ length: 10 }, () => new Uint8Array(plainRecords([randomVector(random)])));
@@ -61,7 +67,7 @@ class World {
       return workbench.vectorTable();
     };
     this.local = new LocalReads(
-      { count: 1, reader: () => this.reader, readerFailed: () => this.failed++ },
+      { reader: () => this.reader, readerFailed: () => this.failed++ },
       new LocalDocuments(workbench, this.turn, 0),
       new LocalVectors(newTable, 2 ** 20),
       this.turn,

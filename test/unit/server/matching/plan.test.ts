@@ -6,10 +6,10 @@ import { readQueryRequest } from "../../../../server/request/query-request.js";
 import { typosAllowed, typosAtLast } from "../../../../server/words/typos/typo-rule.js";
 import { makeRecord, queried } from "../record.js";
 
-function plan(body: object, record = makeRecord(), shards = 2, documentsMax = 1_000): QueryPlan {
+function plan(body: object, record = makeRecord(), documentsMax = 1_000): QueryPlan {
   const index = queried(record);
   const request = readQueryRequest(body, record, index.view, DEFAULT_LIMITS);
-  return planQuery(request, index, DEFAULT_LIMITS, { shards, documents: documentsMax, documentsMax });
+  return planQuery(request, index, DEFAULT_LIMITS, { documents: documentsMax, documentsMax });
 }
 const words = (q: string, settings = {}): string[] =>
   plan({ q }, makeRecord(settings)).text.words.map(
@@ -100,10 +100,7 @@ describe("plan", () => {
 
   it("lets several shards send their share of facet values", () => {
     const body = { q: "x", facets: ["brand", "brand", "title"], max_facet_values: 5 };
-    expect(plan(body, makeRecord(), 1).program.facets).toEqual([
-      { slot: 1, type: 0, limit: 5, share: false },
-    ]);
-    expect(plan(body, makeRecord(), 2).program.facets).toEqual([{ slot: 1, type: 0, limit: 5, share: true }]);
+    expect(plan(body, makeRecord()).program.facets).toEqual([{ slot: 1, type: 0, limit: 5, share: true }]);
     expect(plan({ ...body, max_facet_values: 0 }).program.facets).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import { LocalVectors } from "../../../../server/local/local-vectors.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { type CallShard, ReadView } from "../../../../server/reads/read-view.js";
+import { Locations } from "../../../../server/schema/placement.js";
 import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
 import { loadEngine } from "../../engine/load-engine.js";
@@ -22,7 +23,7 @@ const EMPTY_DICTIONARY = encodeOk(new Uint8Array(8));
 
 const workbench = (await loadEngine("checked")).workbench();
 const NO_LOCAL_READS = new LocalReads(
-  { count: 1, reader: () => null, readerFailed: () => undefined },
+  { reader: () => null, readerFailed: () => undefined },
   new LocalDocuments(workbench, new LocalTurn(1), 0),
   new LocalVectors(() => workbench.vectorTable(), 0),
   new LocalTurn(1),
@@ -36,11 +37,10 @@ function viewUntil(deadline: number): ReadView {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
-  const state = new IndexState(makeRecord(), standing, 1, { answers, recorder });
+  const state = new IndexState(makeRecord(), standing, 1, new Locations(1), { answers, recorder });
   const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
   return new ReadView(
     state,
-    1,
     { call, local: NO_LOCAL_READS },
     async () => undefined,
     deadline,

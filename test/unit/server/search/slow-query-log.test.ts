@@ -24,8 +24,9 @@ function slowLog(slowMs: number): SlowQueryLog {
 
 let now = 0;
 
-function traceOf(ms: number): QueryTrace {
+function traceOf(ms: number, shards = 1): QueryTrace {
   const trace = new QueryTrace();
+  trace.shards = shards;
   now += ms;
   trace.found = 3;
   trace.stop();
@@ -46,7 +47,7 @@ afterEach(() => {
 describe("the slow-query log", () => {
   test("says what was asked, how long each phase took and what was found", () => {
     const body = { q: "x".repeat(300), filter_by: "price:<3", facets: ["brand"], per_page: 10n };
-    slowLog(5).ended("request-1", INDEX, body, traceOf(6), 4);
+    slowLog(5).ended("request-1", INDEX, body, traceOf(6, 4));
     expect(lines).toEqual([
       expect.objectContaining({
         msg: "slow query",
@@ -68,20 +69,19 @@ describe("the slow-query log", () => {
   });
 
   test("is silent about quick queries and when it is off", () => {
-    slowLog(1_000).ended("request-1", INDEX, { q: "a" }, traceOf(1), 1);
-    slowLog(0).ended("request-1", INDEX, { q: "a" }, traceOf(1), 1);
+    slowLog(1_000).ended("request-1", INDEX, { q: "a" }, traceOf(1));
+    slowLog(0).ended("request-1", INDEX, { q: "a" }, traceOf(1));
     expect([lines.length, recorder.slowQueries]).toEqual([0, 0]);
   });
 
   test("takes any body and names why a query was not answered", () => {
     const log = slowLog(1);
-    log.ended("request-1", INDEX, null, traceOf(2), 1, new SkeinError("SK-SE-503", "later"));
+    log.ended("request-1", INDEX, null, traceOf(2), new SkeinError("SK-SE-503", "later"));
     log.ended(
       "request-1",
       INDEX,
       { q: 5, filters: { year: 12345678901234567890n } },
       traceOf(2),
-      1,
       new TypeError("odd"),
     );
     expect(lines).toEqual([
@@ -93,10 +93,10 @@ describe("the slow-query log", () => {
   test("writes ten lines a second, counts all, and tells how many it left out", () => {
     const log = slowLog(1);
     const trace = traceOf(2);
-    for (let i = 0; i < 25; i++) log.ended("request-1", INDEX, { q: "a" }, trace, 1);
+    for (let i = 0; i < 25; i++) log.ended("request-1", INDEX, { q: "a" }, trace);
     expect([lines.length, recorder.slowQueries]).toEqual([10, 25]);
     now += 1_000;
-    log.ended("request-1", INDEX, { q: "a" }, trace, 1);
+    log.ended("request-1", INDEX, { q: "a" }, trace);
     expect(lines.length).toBe(11);
     expect(lines[10]).toMatchObject({ skipped: 15 });
   });

@@ -88,12 +88,16 @@ async function damagedCopy(key: Uint8Array, value: Uint8Array | null): Promise<s
 }
 
 async function job(task: "check" | "repair", dataDir: string): Promise<ShardReport> {
-  const indexes = [UID, OTHER].map((uid) => ({ uid, schema: SCHEMA }));
+  const indexes = [UID, OTHER].map((uid) => ({
+    uid,
+    schema: SCHEMA,
+    shards: 1,
+    part: 0,
+  }));
   const asked: OfflineJob = {
     task,
     dataDir,
     shard: 0,
-    shards: 1,
     indexes,
     only: null,
     dropping: [],

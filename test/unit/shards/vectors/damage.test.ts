@@ -75,8 +75,8 @@ function flip(value: Buffer): Uint8Array {
 }
 
 async function job(task: "check" | "repair", dataDir: string): Promise<ShardReport> {
-  const indexes = [{ uid: UID, schema: SCHEMA }];
-  const asked = { task, dataDir, shard: 0, shards: 1, indexes, only: null, dropping: [], dryRun: false };
+  const indexes = [{ uid: UID, schema: SCHEMA, shards: 1, part: 0 }];
+  const asked = { task, dataDir, shard: 0, indexes, only: null, dropping: [], dryRun: false };
   return runJob(asked, await engineModule());
 }
 

@@ -11,6 +11,7 @@ import { FollowedIndexes } from "../../../../../server/frontends/thread/followed
 import { Recorder } from "../../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../../server/reads/answer-cache.js";
 import { IndexStanding } from "../../../../../server/reads/index-standing.js";
+import { Locations } from "../../../../../server/schema/placement.js";
 import { makeRecord } from "../../record.js";
 
 const PLACE = 1;
@@ -49,7 +50,13 @@ function frontEnd(open = openIndex) {
   const recorder = new Recorder();
   const catalog = new FollowedCatalog({ state: EMPTY_STATE, damagedIndexes: 0 });
   const memories = { answers: new AnswerCache(1_000_000, recorder.answerCache), recorder };
-  const indexes = new FollowedIndexes({ place: PLACE, catalog, owner: line, memories });
+  const indexes = new FollowedIndexes({
+    place: PLACE,
+    locations: new Locations(2),
+    catalog,
+    owner: line,
+    memories,
+  });
   const apply = (...commands: Command[]): void => {
     for (const command of commands) catalog.apply(command);
   };
