@@ -42,7 +42,7 @@ describe("facets of many values", () => {
   let fleet: Fleet;
 
   beforeAll(async () => {
-    fleet = await Fleet.start();
+    fleet = await Fleet.forDocuments(DOCUMENTS);
   });
 
   afterAll(() => fleet.close());

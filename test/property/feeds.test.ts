@@ -1,8 +1,9 @@
 // Runs of two data sources of one index, with pushes and deletions between the pieces of their feeds, against the naive twin of
-// runs; one to eight shards. After each step the index has the twin's documents, and each run ends as the twin says.
+// runs; one to eight shards, over which an index is spread at once or when it has some documents. After each step the index has the twin's documents, and each run ends as the twin says.
 // SKEIN_PROPERTY_SEED repeats a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Random } from "../../bench/random.js";
 import { type FeedServer, startFeedServer } from "../e2e/world/feed-server.js";
 import {
   documentsOf,
@@ -262,7 +263,14 @@ describe("runs and other writes", () => {
   beforeAll(async () => {
     feeds = await startFeedServer();
     const config = { feeds: { ...FROM_LOOPBACK.feeds, concurrency: TELLERS * 2 } };
-    servers = await Promise.all(SHARD_COUNTS.map((shards) => TestServer.start({ shards, config })));
+    const random = new Random(SEED);
+    servers = await Promise.all(
+      SHARD_COUNTS.map((shards, i) => {
+        // The documents of a story are ten at most.
+        const limits = i % 2 === SEED % 2 ? {} : { homeDocumentsMax: random.from(2, 9) };
+        return TestServer.start({ shards, config: { ...config, limits } });
+      }),
+    );
   });
 
   afterAll(async () => {

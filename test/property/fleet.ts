@@ -1,8 +1,10 @@
 // Four servers side by side (1, 2, 3 and 8 shards) that get the same writes and queries, each held against the
-// oracle. Knows nothing of where stories come from.
+// oracle. On some of them an index begins in one shard and is spread over all of them in the middle of its story. Knows nothing of
+// where stories come from.
 import { expect } from "vitest";
 import { eventually, expectStatus, TestServer } from "../e2e/world/harness.js";
 import type { Hit } from "../e2e/world/reply.js";
+import { effort } from "../effort.js";
 import type { Oracle } from "../oracle/engine.js";
 import type { Answer, Query } from "../oracle/query.js";
 import { type Document, type Json, parseJson, printJson, type Schema } from "../oracle/segments/values.js";
@@ -15,9 +17,37 @@ interface Shape {
   readonly shards: number;
   /** What all tests have when left out. */
   readonly frontEnds?: number;
+  /** An index of so many documents lies in one shard; in all of them from the beginning when left out. */
+  readonly homeDocumentsMax?: number;
 }
 
-const SHAPES: readonly Shape[] = [1, 2, 3, 8].map((shards) => ({ shards }));
+/** Up to so many documents stay at home on some server. Stories have up to 29 documents, but for those that are about more. */
+const HOME_DOCUMENTS_MAX = 24;
+/** Never reached. */
+const ALWAYS_HOME = 1_000_000;
+
+/** From 2 on, mostly few; those of a failed run stand in its message, and SKEIN_PROPERTY_HOME takes them again. */
+export function someHomeDocuments(most = HOME_DOCUMENTS_MAX): number {
+  const given = process.env.SKEIN_PROPERTY_HOME;
+  return given === undefined ? 2 + Math.floor((most - 1) * Math.random() ** 2) : Number(given);
+}
+
+/** `homeDocumentsMost`: see someHomeDocuments. */
+function usualShapes(homeDocumentsMost?: number): readonly Shape[] {
+  const homely = (shards: number): Shape => ({
+    shards,
+    homeDocumentsMax: someHomeDocuments(homeDocumentsMost),
+  });
+  const [first, second] = Math.random() < 0.5 ? [2, 3] : [3, 2];
+  const usual = [{ shards: 1 }, { shards: first }, homely(second), homely(8)];
+  return effort(usual, [
+    ...usual,
+    homely(first),
+    { shards: 8 },
+    { shards: 3, homeDocumentsMax: ALWAYS_HOME },
+  ]);
+}
+
 /** The second answer to a question is remembered, the third is what is remembered; see answer-cache.ts. */
 const TIMES_ASKED = 3;
 /** Of so many queries one is asked again. */
@@ -39,10 +69,37 @@ export class Fleet {
     private readonly shapes: readonly Shape[],
   ) {}
 
-  static async start(shapes: readonly Shape[] = SHAPES): Promise<Fleet> {
+  static async start(shapes: readonly Shape[] = usualShapes()): Promise<Fleet> {
     const flags = ["--engine", "checked"];
-    const servers = await Promise.all(shapes.map((shape) => TestServer.start({ ...shape, flags })));
+    const servers = await Promise.all(
+      shapes.map(({ homeDocumentsMax, ...shape }) => {
+        const config = homeDocumentsMax === undefined ? {} : { limits: { homeDocumentsMax } };
+        return TestServer.start({ ...shape, flags, config });
+      }),
+    );
     return new Fleet(servers, shapes);
+  }
+
+  /** The usual servers for stories of so many documents. */
+  static forDocuments(documents: number): Promise<Fleet> {
+    return Fleet.start(usualShapes(documents));
+  }
+
+  /** What a failure says of a server. */
+  nameOf(server: number): string {
+    const { shards, ...others } = this.shapes[server]!;
+    return `${shards} shards ${JSON.stringify(others)}`;
+  }
+
+  /** Waits until the index lies where it is to lie by its documents. */
+  async placed(index: string): Promise<void> {
+    await this.everywhere(async (server, i) => {
+      const { shards, homeDocumentsMax = 0 } = this.shapes[i]!;
+      await eventually(async () => {
+        const { records_count, shards: lies } = (await server.get(`/v1/indexes/${index}/stats`)).json.data;
+        return Number(records_count) <= homeDocumentsMax || lies === shards;
+      }, "an index that has grown is spread");
+    });
   }
 
   /** Fails when an assertion of the engine was broken, also in work that no answer depends on. */
@@ -158,7 +215,7 @@ export class Fleet {
         answers.forEach((answer, i) => {
           const { vector, ...rest } = query;
           const shown = printJson({ ...rest, vector: vector?.slice(0, 4) ?? null } as unknown as Json);
-          expect(answer, `${this.shapes[i]!.shards} shards, query ${shown}`).toEqual(expected);
+          expect(answer, `${this.nameOf(i)}, query ${shown}`).toEqual(expected);
         });
       }
     }
@@ -188,7 +245,7 @@ export class Fleet {
       const replies = await this.everywhere((server) => server.post(`/v1/indexes/${index}/suggest`, input));
       replies.forEach((reply, i) => {
         expectStatus(reply, 200);
-        const where = `${this.shapes[i]!.shards} shards, input ${JSON.stringify(input)}`;
+        const where = `${this.nameOf(i)}, input ${JSON.stringify(input)}`;
         expect(reply.json.data.suggestions, where).toEqual(expected);
       });
     }
@@ -197,12 +254,14 @@ export class Fleet {
   /** Every stored document is what the oracle holds, to the last digit. */
   async compareDocuments(index: string, oracle: Oracle): Promise<void> {
     const expected = canonical(oracle.documents.map(({ embedding, ...shown }) => shown as Document));
-    await this.everywhere(async (server) => {
+    await this.everywhere(async (server, i) => {
       const reply = await server.raw("GET", `/v1/indexes/${index}/documents/export`);
       expectStatus(reply, 200);
       const lines = reply.text.split("\n").filter((line) => line !== "");
-      expect(canonical(lines.map((line) => parseJson(line) as Document))).toEqual(expected);
-      expect((await server.get(`/v1/indexes/${index}`)).json.data.records_count).toBe(expected.length);
+      const stored = canonical(lines.map((line) => parseJson(line) as Document));
+      expect(stored, `${this.nameOf(i)}, documents`).toEqual(expected);
+      const { records_count } = (await server.get(`/v1/indexes/${index}`)).json.data;
+      expect(records_count, `${this.nameOf(i)}, count`).toBe(expected.length);
     });
   }
 
@@ -212,7 +271,7 @@ export class Fleet {
     for (const query of queries) {
       const [first, ...others] = await this.everywhere((server) => ask(server, index, query));
       others.forEach((answer, i) => {
-        expect(answer, `${this.shapes[i + 1]!.shards} shards, query ${JSON.stringify(query)}`).toEqual(first);
+        expect(answer, `${this.nameOf(i + 1)}, query ${JSON.stringify(query)}`).toEqual(first);
       });
       answers.push(first!);
     }
@@ -229,7 +288,7 @@ export class Fleet {
       return hits.map(({ document, similarity }): [string, number | null] => [document.id, similarity]);
     });
     others.forEach((hits, i) => {
-      expect(hits, `${this.shapes[i + 1]!.shards} shards, similar to ${id}`).toEqual(first);
+      expect(hits, `${this.nameOf(i + 1)}, similar to ${id}`).toEqual(first);
     });
     return first!;
   }

@@ -111,7 +111,7 @@ describe("a few thousand documents", () => {
   let fleet: Fleet;
 
   beforeAll(async () => {
-    fleet = await Fleet.start();
+    fleet = await Fleet.forDocuments(DOCUMENTS);
   });
 
   afterAll(() => fleet.close());

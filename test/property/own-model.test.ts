@@ -25,13 +25,14 @@ const SCHEMA: Schema = {
 const THEMES = 5;
 const WORDS_A_THEME = 12;
 const BATCH = 17;
+const DOCUMENTS_MAX = 120;
 /** Larger than any number of documents, so that its multiples are all of them in another order. */
 const PRIME = 7919;
 
 let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await Fleet.start();
+  fleet = await Fleet.forDocuments(DOCUMENTS_MAX);
 });
 
 afterAll(() => fleet.close());
@@ -90,7 +91,10 @@ describe("an index's own model", () => {
   test("gives the same answers for any number of shards and any order of the documents", {
     timeout,
   }, async () => {
-    const stories = fc.record({ seed: fc.nat(1_000_000), count: fc.integer({ min: 40, max: 120 }) });
+    const stories = fc.record({
+      seed: fc.nat(1_000_000),
+      count: fc.integer({ min: 40, max: DOCUMENTS_MAX }),
+    });
     const property = fc.asyncProperty(stories, async ({ seed, count }) => {
       const documents = documentsOf(seed, count);
       const queries = queriesOf(seed);

@@ -1,6 +1,6 @@
 // The server against the oracle: random schemas, settings, writes and queries, with 1, 2, 3 and 8 shards. Same
-// documents, same order, same text_match, found, pages and facets; also while and after segments are merged in the
-// background, and after kill -9. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
+// documents, same order, same text_match, found, pages and facets; also while and after an index is spread over the shards and
+// segments are merged in the background, and after kill -9. SKEIN_PROPERTY_RUNS and SKEIN_PROPERTY_SEED deepen or repeat a run.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { effort } from "../effort.js";
@@ -64,7 +64,7 @@ describe("the server answers like the oracle", () => {
     await fleet.compareWasRemembered();
   });
 
-  test("while and after segments are merged", { timeout }, async () => {
+  test("while and after segments are merged and the index is spread", { timeout }, async () => {
     const property = fc.asyncProperty(
       story(60, 2, 12),
       inTime(async ({ schema, settings, writes, changes, queries }) => {
@@ -76,6 +76,7 @@ describe("the server answers like the oracle", () => {
           if (i % 10 === 9) await fleet.compareQueries(index, oracle, queries.slice(0, 2));
         }
         await fleet.compareQueries(index, oracle, queries);
+        await fleet.placed(index);
         await fleet.settled(index);
         await fleet.compareQueries(index, oracle, queries);
         await fleet.dropIndex(index);

@@ -22,6 +22,7 @@ const SCHEMA: Schema = {
   default_sorting_field: "views",
 };
 const SETTINGS = { num_typos: 0 };
+const DOCUMENTS_MAX = 60;
 
 /** No word is made of two others, so that no reading but the plain one exists. */
 const WORDS = ["red", "Redish", "RÉD", "robust", "blue", "Bluet", "bird", "green", "gréy", "ß", "x1", "3"];
@@ -32,7 +33,7 @@ const value = fc
 const text = fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom("", "!") });
 
 const documents = fc
-  .uniqueArray(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: 60 })
+  .uniqueArray(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: DOCUMENTS_MAX })
   .chain((views) =>
     fc.tuple(
       ...views.map((count, i) =>
@@ -58,7 +59,7 @@ const input: fc.Arbitrary<SuggestInput> = fc.record(
 let fleet: Fleet;
 
 beforeAll(async () => {
-  fleet = await Fleet.start();
+  fleet = await Fleet.forDocuments(DOCUMENTS_MAX);
 });
 
 afterAll(() => fleet.close());

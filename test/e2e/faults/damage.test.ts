@@ -15,7 +15,8 @@ const SCHEMA = { fields: [{ name: "title", type: "string" }] };
 const OPTIONS = { keyEncoding: "view", valueEncoding: "view", compression: false } as const;
 const documents = Array.from({ length: 40 }, (_, i) => ({ id: `d${i}`, title: `thing number${i}` }));
 
-const server = sharedServer({}, async (server) => {
+// What is damaged is looked for under the numbers of indexes that are spread.
+const server = sharedServer({ config: { limits: { homeDocumentsMax: 1 } } }, async (server) => {
   await server.createIndex("hurt", SCHEMA, documents);
   await server.createIndex("well", SCHEMA, documents);
 });

@@ -12,7 +12,7 @@ import type { Reply } from "../world/reply.js";
 import { backups, SCENARIOS, type Scenario, type ServingPoint } from "./fault-scenarios.js";
 import { type View, World } from "./fault-world.js";
 
-const ELSEWHERE = /^(restore|reshard|run|audit|secrets)\./;
+const ELSEWHERE = /^(restore|reshard|run|audit|secrets|spread)\./;
 const POINTS = [...SHARD_FAULT_POINTS, ...SERVER_FAULT_POINTS].filter(
   (point) => !ELSEWHERE.test(point),
 ) as ServingPoint[];

@@ -14,9 +14,11 @@ export type RunPoint = Extract<ServerFaultPoint, `run.${string}`>;
 /** Those of the audit log and of a change of the key of secrets have, too. */
 export type AuditPoint = Extract<ServerFaultPoint, `audit.${string}`>;
 export type SecretsPoint = Extract<ServerFaultPoint, `secrets.${string}`>;
+/** So do those of the spreading of an index. */
+export type SpreadPoint = Extract<ServerFaultPoint, `spread.${string}`>;
 export type ServingPoint =
   | ShardFaultPoint
-  | Exclude<ServerFaultPoint, OfflinePoint | RunPoint | AuditPoint | SecretsPoint>;
+  | Exclude<ServerFaultPoint, OfflinePoint | RunPoint | AuditPoint | SecretsPoint | SpreadPoint>;
 
 export interface Scenario {
   /** Runs before the point is armed. */

@@ -9,7 +9,7 @@ import { ADMIN_KEY, eventually, MAIN, TestServer } from "../world/harness.js";
 
 const MODULE = pathToFileURL(join(import.meta.dirname, "fault-module.mjs")).href;
 /** Few enough places that three indexes in use push each other out. */
-const LIMITS = { openIndexesMax: 2 };
+const LIMITS = { openIndexesMax: 2, homeDocumentsMax: 1 };
 
 interface IndexView {
   /** Every document, a line each, sorted. */

@@ -19,7 +19,12 @@ describe.each(effort([2], [1, 2]))("poisonous queries, %i shards", (shards) => {
   beforeAll(async () => {
     const config = join(folder, "skein.config.json");
     // remembered answers would say nothing about the shards
-    const limits = { shardHangMsMax: HANG_MS, rememberedAnswersBytesMax: 1, localDocumentsMax: 1 };
+    const limits = {
+      shardHangMsMax: HANG_MS,
+      rememberedAnswersBytesMax: 1,
+      localDocumentsMax: 1,
+      homeDocumentsMax: 1, // every shard meets the poison
+    };
     writeFileSync(config, JSON.stringify({ limits }));
     const env = {
       NODE_OPTIONS: `--import=${join(import.meta.dirname, "shard-poison.mjs")} --max-old-space-size=96`,

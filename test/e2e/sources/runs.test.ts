@@ -11,7 +11,7 @@ import {
   sync,
   syncNow,
 } from "../world/feeds.js";
-import { eventually, expectStatus } from "../world/harness.js";
+import { eventually, expectStatus, HOME_DOCUMENTS_MAX } from "../world/harness.js";
 import { sharedServer } from "../world/shared-server.js";
 
 const SCHEMA = {
@@ -70,6 +70,11 @@ describe("a run", () => {
     expect(Date.parse(first.finished_at!)).toBeGreaterThanOrEqual(Date.parse(first.started_at!));
     const generation = async () =>
       (await server.get("/metrics")).text.match(/skein_index_segments\{index="changed".*/)![0];
+    const places = 2_500 > HOME_DOCUMENTS_MAX ? 2 : 1;
+    await eventually(
+      async () => (await server.get("/v1/indexes/changed/stats")).json.data.shards === places,
+      "the index lies where it is to lie",
+    );
     const before = await generation();
     expect(await sync(server, source)).toMatchObject({ documents_imported: 0, documents_unchanged: 2_500 });
     expect(await generation()).toBe(before);

@@ -21,6 +21,8 @@ export const ADMIN_KEY = "test-admin-key-0123456789abcdef";
 
 /** Front-ends of servers that say nothing of their number. */
 const FRONT_ENDS = Number(process.env.SKEIN_TEST_FRONTENDS ?? 1);
+/** Indexes of up to so many documents lie in one shard, unless a test says otherwise: with none all shards take part in all tests. */
+export const HOME_DOCUMENTS_MAX = Number(process.env.SKEIN_TEST_HOME_DOCUMENTS ?? 1);
 
 export interface StartOptions {
   shards?: number;
@@ -51,6 +53,12 @@ const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
+
+function withHomes(config: unknown): unknown {
+  if (typeof config !== "object" || config === null || Array.isArray(config)) return config;
+  const { limits = {}, ...others } = config as { limits?: object };
+  return { ...others, limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX, ...limits } };
+}
 
 export class TestServer {
   /** Known from the first launch on. */
@@ -114,14 +122,14 @@ export class TestServer {
   }
 
   private configFlags(): string[] {
-    const { config } = this.options;
-    return config === undefined ? [] : ["--config", this.writeConfig(config)];
+    const { config = {}, flags = [] } = this.options;
+    return flags.includes("--config") ? [] : ["--config", this.writeConfig(config)];
   }
 
   private writeConfig(config: unknown): string {
     this.configDir ||= mkdtempSync(join(tmpdir(), "skein-test-config-"));
     const file = join(this.configDir, "skein.config.json");
-    writeFileSync(file, typeof config === "string" ? config : JSON.stringify(config));
+    writeFileSync(file, typeof config === "string" ? config : JSON.stringify(withHomes(config)));
     return file;
   }
 

@@ -1,0 +1,235 @@
+// What is asked of an index in the middle of its spreading: changes of the index as a whole, writes, a stop of the server and the
+// death of shards. The middle is held where a shard that is to get documents stands still, before anything is decided, where the
+// catalog seems not to take the decision, and where the home is to be dropped. Nothing is lost, nothing is there twice, and everything that was asked for is done.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
+import { eventually, expectStatus, sleep } from "../world/harness.js";
+import { HOME_DOCUMENTS_MAX, SCHEMA, SpreadingWorld, type Thing, things } from "./spreading-world.js";
+
+const SHARDS = 3;
+const BEGUN = things(0, HOME_DOCUMENTS_MAX);
+const MORE = things(HOME_DOCUMENTS_MAX, 20);
+const ALL = [...BEGUN, ...MORE];
+
+/** Where the spreading is held. */
+type Hold = "a shard stands still" | "spread.after-decision" | "spread.before-drop";
+const HOLDS: readonly Hold[] = [
+  "a shard stands still",
+  "spread.after-decision",
+  ...effort<readonly Hold[]>([], ["spread.before-drop"]),
+];
+
+const world = new SpreadingWorld({ shards: SHARDS });
+const { server } = world;
+
+beforeAll(() => server.launch());
+afterAll(() => world.close());
+
+/** Does the work while the index, which has grown, is held in the middle of its spreading. */
+async function whileSpread<T>(hold: Hold, index: string, home: number, work: () => Promise<T>): Promise<T> {
+  const grow = () => world.write(index, MORE);
+  if (hold !== "a shard stands still") return world.whileHeld(hold, grow, work);
+  return world.blocked.while((home + 1) % SHARDS, async () => {
+    await grow();
+    return work();
+  });
+}
+
+/** Something that is asked during the spreading and may have to wait for its end. */
+async function asked<T>(
+  hold: Hold,
+  index: string,
+  home: number,
+  request: () => Promise<T>,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<T> {
+  const answer = await whileSpread(hold, index, home, async () => {
+    const pending = request();
+    pending.catch(() => undefined);
+    await meanwhile();
+    return { pending };
+  });
+  return answer.pending;
+}
+
+let names = 0;
+const fresh = (what: string): string => `${what}-${++names}`;
+
+describe.each(HOLDS)("while %s", (hold) => {
+  test("reads are answered, and writes wait or are done", async () => {
+    const index = fresh("written");
+    const path = `/v1/indexes/${index}/documents`;
+    const home = await world.make(index, undefined, BEGUN);
+    const changed = { ...BEGUN[3]!, title: "changed", number: 1_003 };
+    const imported = things(100, 30, "imported");
+    const requests = () =>
+      Promise.all([
+        server.patch(`${path}/d3`, { title: "changed", number: 1_003 }),
+        server.delete(`${path}/d5`),
+        server.delete(`${path}?filter_by=${encodeURIComponent("number:[10..19]")}`),
+        server.post(`${path}/batch`, { action: "update", documents: [{ id: "d30", group: "g9" }] }),
+        server.raw("POST", `${path}/import`, {
+          body: imported.map((one) => JSON.stringify(one)).join("\n"),
+          headers: { "content-type": "application/x-ndjson" },
+        }),
+      ]);
+    const replies = await asked(hold, index, home, requests, async () => {
+      if (hold !== "spread.after-decision") return; // no write is done meanwhile
+      expect(await world.found(index)).toBe(ALL.length);
+    });
+    for (const reply of replies) expectStatus(reply, 200);
+    expect(replies[2]!.json.data).toMatchObject({ deleted: 10 });
+    const kept = ALL.filter(({ id, number }) => id !== "d3" && id !== "d5" && (number < 10 || number > 19));
+    const expected = kept.map((one) => (one.id === "d30" ? { ...one, group: "g9" } : one));
+    await world.spread(index);
+    await world.expectThings(index, [...expected, changed, ...imported]);
+  });
+
+  test("the schema changes", async () => {
+    const index = fresh("schema");
+    const home = await world.make(index, undefined, BEGUN);
+    const body = { schema: { fields: [{ name: "added", type: "string", facet: true }] } };
+    expectStatus(await asked(hold, index, home, () => server.patch(`/v1/indexes/${index}`, body)), 200);
+    const isActive = async () => (await server.get(`/v1/indexes/${index}`)).json.data.status === "active";
+    await eventually(isActive, "it is analysed anew");
+    await world.spread(index);
+    await world.expectThings(index, ALL);
+    const update = ALL.slice(0, 70).map(({ id }) => ({ id, added: "fresh" }));
+    const path = `/v1/indexes/${index}/documents/batch`;
+    expectStatus(await server.post(path, { action: "update", documents: update }), 200);
+    expect(await world.found(index, "added:fresh")).toBe(70);
+  });
+
+  test("settings are copied from another index", async () => {
+    const [index, source] = [fresh("copied"), fresh("source")];
+    await world.make(source, { schema: SCHEMA, settings: { symbols_to_index: ["+"], num_typos: 0 } });
+    const home = await world.make(index, undefined, [...BEGUN.slice(1), { ...BEGUN[0], title: "c+ first" }]);
+    const path = `/v1/indexes/${index}`;
+    const copy = () =>
+      server.post(`${path}/copy-settings-from`, { source_index: source, copy: ["settings"] });
+    expectStatus(await asked(hold, index, home, copy), 200);
+    await eventually(async () => (await server.get(path)).json.data.status === "active", "analysed anew");
+    await world.spread(index);
+    await world.expectThings(index, [{ ...BEGUN[0]!, title: "c+ first" }, ...ALL.slice(1)]);
+    expect((await server.get(`${path}/settings`)).json.data).toMatchObject({ symbols_to_index: ["+"] });
+    expect((await server.query(index, { q: "c+" })).json.found).toBe(1);
+  });
+
+  test("the index is deleted, and another one has its name", async () => {
+    const index = fresh("deleted");
+    const home = await world.make(index, undefined, BEGUN);
+    expectStatus(await asked(hold, index, home, () => server.delete(`/v1/indexes/${index}`)), 200);
+    expectStatus(await server.get(`/v1/indexes/${index}`), 404);
+    await world.make(index, undefined, ALL.slice(0, 70));
+    await world.spread(index);
+    await world.expectThings(index, ALL.slice(0, 70));
+  });
+
+  test("two indexes are swapped, either of which is being spread", async () => {
+    const [index, other] = [fresh("live"), fresh("next")];
+    const few = things(500, 9, "few");
+    await world.make(other, undefined, few);
+    const home = await world.make(index, undefined, BEGUN);
+    const swap = (name: string, target_index: string) =>
+      server.post(`/v1/indexes/${name}/swap-with`, { target_index });
+    const replies = await asked(hold, index, home, async () => [
+      await swap(index, other),
+      await swap(index, other),
+      await swap(other, index),
+    ]);
+    for (const reply of replies) expectStatus(reply, 200);
+    await world.spread(other);
+    await world.expectThings(other, ALL);
+    await world.expectThings(index, few);
+    expect(await world.shardsOf(index)).toBe(1);
+  });
+
+  test("a swap displaces and drops it", async () => {
+    const [index, other] = [fresh("displaced"), fresh("instead")];
+    const few = things(500, 9, "few");
+    await world.make(other, undefined, few);
+    const home = await world.make(index, undefined, BEGUN);
+    const body = { target_index: other, drop_source_after: true };
+    const reply = await asked(hold, index, home, () => server.post(`/v1/indexes/${index}/swap-with`, body));
+    expectStatus(reply, 200);
+    await world.expectThings(index, few);
+    expectStatus(await server.get(`/v1/indexes/${other}`), 404);
+    await world.write(index, BEGUN);
+    await world.spread(index);
+    await world.expectThings(index, [...few, ...BEGUN]);
+  });
+});
+
+describe("a stop of the server", () => {
+  test.each(HOLDS)("while %s loses nothing", async (hold) => {
+    const index = fresh("stopped");
+    const home = await world.make(index, undefined, BEGUN);
+    const code = await whileSpread(hold, index, home, () =>
+      server.stop(hold === HOLDS[0] ? "SIGKILL" : "SIGTERM"),
+    );
+    expect(code).toBe(hold === HOLDS[0] ? null : 0);
+    await server.launch();
+    await world.spread(index);
+    await world.expectThings(index, ALL);
+  });
+});
+
+describe("the death of a shard", () => {
+  const POINTS = effort(
+    ["spread.after-copy", "spread.before-drop"] as const,
+    ["spread.before-copy", "spread.after-copy", "spread.after-decision", "spread.before-drop"] as const,
+  );
+
+  test.each(POINTS)("about %s neither loses nor doubles anything", async (point) => {
+    for (let round = 0; round < effort(1, 6); round++)
+      for (const [which, step] of [
+        ["the home", 0],
+        ["another", 1],
+      ] as const) {
+        const index = fresh(`killed-${which.replace(" ", "-")}`);
+        const home = await world.make(index, undefined, BEGUN);
+        await world.whileHeld(
+          point,
+          () => world.write(index, MORE),
+          () => world.kill((home + step) % SHARDS),
+        );
+        await world.spread(index);
+        await eventually(
+          async () => (await server.query(index, { q: "*", per_page: 0 })).status === 200,
+          "all shards answer again",
+        );
+        await world.expectThings(index, ALL);
+      }
+  });
+
+  test("at any time, with writers that repeat what was refused", async () => {
+    const index = fresh("any-time");
+    const home = await world.make(index, undefined, BEGUN);
+    const documents: Thing[] = things(HOME_DOCUMENTS_MAX, 400);
+    let at = 0;
+    const writer = async (): Promise<void> => {
+      while (at < documents.length) {
+        const batch = documents.slice(at, at + 10);
+        at += 10;
+        const isWritten = async (): Promise<boolean> => {
+          const reply = await server.post(`/v1/indexes/${index}/documents/batch`, { documents: batch });
+          return reply.status === 200 && reply.json.data.failed === 0;
+        };
+        await eventually(isWritten, "the batch is taken");
+      }
+    };
+    const killer = async (): Promise<void> => {
+      for (let turn = 0; at < documents.length; turn++) {
+        await world.kill((home + turn) % SHARDS);
+        await sleep(300);
+      }
+    };
+    await Promise.all([writer(), writer(), killer()]);
+    await eventually(
+      async () => (await server.query(index, { q: "*", per_page: 0 })).status === 200,
+      "all shards answer again",
+    );
+    await world.spread(index);
+    await world.expectThings(index, [...BEGUN, ...documents]);
+  });
+});

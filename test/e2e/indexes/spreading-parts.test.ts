@@ -1,0 +1,378 @@
+// What belongs to an index is there once it is spread, as it was before: vectors of every source, the marks of a feed's run, the
+// places of a plan, and what snapshots and changes of the number of shards make of it.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { effort } from "../../effort.js";
+import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";
+import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
+import { type FeedServer, startFeedServer } from "../world/feed-server.js";
+import { ended, makeSource, runOf, sync, syncNow } from "../world/feeds.js";
+import { eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
+import { expectThings, HOME_DOCUMENTS_MAX, SCHEMA, SpreadingWorld, things } from "./spreading-world.js";
+
+const SHARDS = 3;
+const BEGUN = things(0, HOME_DOCUMENTS_MAX);
+const MORE = things(HOME_DOCUMENTS_MAX, 20);
+const ALL = [...BEGUN, ...MORE];
+/** A feed is read in blocks of some size. */
+const PADDING = " ".repeat(100_000);
+
+let endpoint: EmbeddingServer;
+let feeds: FeedServer;
+const world = new SpreadingWorld({
+  shards: SHARDS,
+  config: {
+    ai: { allow_hosts: ["127.0.0.1"] },
+    feeds: { allow_hosts: ["127.0.0.1"] },
+    plans: [{ name: "small", documents: 100 }],
+    // Every question is put to the shards or their memories.
+    limits: { rememberedAnswersBytesMax: 1 },
+  },
+});
+const { server } = world;
+
+beforeAll(async () => {
+  endpoint = await startEmbeddingServer();
+  feeds = await startFeedServer();
+  await server.launch();
+});
+
+afterAll(async () => {
+  await world.close();
+  await endpoint.close();
+  await feeds.close();
+});
+
+/** Ids with what a search by vectors says of them; queries like these change nothing. */
+async function answers(index: string, queries: readonly object[]): Promise<unknown[]> {
+  const told: unknown[] = [];
+  for (const query of queries) {
+    const reply = await server.query(index, { ...query, per_page: 100, analytics: false });
+    expectStatus(reply, 200);
+    const { hits, found, search_mode } = reply.json;
+    told.push({
+      found,
+      search_mode,
+      hits: hits.map(({ document, text_match, match_type }) => [document.id, text_match, match_type]),
+    });
+  }
+  return told;
+}
+
+describe("vectors", () => {
+  const direction = (i: number): number[] => toward(1, (i % 7) / 7, (i % 5) / 5, (i % 3) / 3);
+
+  test("that were pushed travel with their documents", async () => {
+    await world.make("pushed", { schema: SCHEMA, settings: { embedder: { source: "pushed" } } });
+    const withVectors = ALL.map((one, i) => (i % 6 === 0 ? one : { ...one, embedding: direction(i) }));
+    await world.write("pushed", withVectors.slice(0, HOME_DOCUMENTS_MAX));
+    const queries = ["semantic", "hybrid"].flatMap((search_mode) =>
+      [0, 8, 13].map((i) => ({
+        q: `number${i}`,
+        search_mode,
+        vector: direction(i),
+        filter_by: "number:<60",
+      })),
+    );
+    const grow = () => world.write("pushed", withVectors.slice(HOME_DOCUMENTS_MAX));
+    // The home answers until the end of the spreading.
+    const before = await world.whileHeld("spread.after-decision", grow, () => answers("pushed", queries));
+    await world.spread("pushed");
+    expect(await answers("pushed", queries)).toEqual(before);
+    await ready(server, "pushed", "pushed", withVectors.filter((one) => "embedding" in one).length);
+    const found = await server.query("pushed", {
+      q: "*",
+      search_mode: "semantic",
+      vector: direction(71),
+      per_page: 100,
+    });
+    expect(idsOf(found)).toContain("d71");
+    await world.expectThings("pushed", ALL);
+  });
+
+  test("of an endpoint travel, and no text is asked of it again", async () => {
+    const embedder = { source: "endpoint", url: endpoint.url(), model: "small" };
+    await world.make("asked", { schema: SCHEMA, settings: { embedder } }, BEGUN);
+    await ready(server, "asked", "endpoint", BEGUN.length);
+    // Long enough for the server to look which documents wait, where two shards have them.
+    await world.whileHeld(
+      "spread.after-decision",
+      () => world.write("asked", MORE),
+      () => sleep(1_500),
+    );
+    await world.spread("asked");
+    await ready(server, "asked", "endpoint", ALL.length);
+    const texts = endpoint.texts();
+    expect(texts.length).toBe(new Set(texts).size);
+    expect(texts.length).toBe(ALL.length);
+    const reply = await server.query("asked", { q: "thing number7", search_mode: "semantic" });
+    expect([reply.json.search_mode, idsOf(reply)[0]]).toEqual(["semantic", "d7"]);
+  });
+
+  test("that the endpoint is about to make when the index is spread are not asked for again", async () => {
+    let answer = (): void => undefined;
+    const after = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const before = endpoint.texts().length;
+    endpoint.always({ after });
+    const embedder = { source: "endpoint", url: endpoint.url(), model: "slow" };
+    await world.make(
+      "slow",
+      { schema: SCHEMA, settings: { embedder } },
+      things(0, HOME_DOCUMENTS_MAX, "slow"),
+    );
+    await eventually(async () => endpoint.texts().length > before, "the endpoint is asked");
+    await world.write("slow", things(HOME_DOCUMENTS_MAX, 20, "slow"));
+    await world.spread("slow");
+    endpoint.always(null);
+    answer();
+    await ready(server, "slow", "endpoint", ALL.length);
+    const texts = endpoint.texts().slice(before);
+    expect(texts.length).toBe(new Set(texts).size);
+    expect(texts.length).toBe(ALL.length);
+  });
+
+  test("of an index's own model travel with the model", async () => {
+    const themes = ["red shoe leather sole", "hot coffee bean cup", "loud guitar string amp"];
+    const texts = ALL.map((one, i) => ({ ...one, title: `${themes[i % 3]} number${i}` }));
+    const settings = { embedder: { source: "documents" } };
+    await world.make("own", { schema: SCHEMA, settings }, texts.slice(0, HOME_DOCUMENTS_MAX));
+    await ready(server, "own", "documents", HOME_DOCUMENTS_MAX);
+    const modelOf = async () => {
+      const { number, documents } = (await embedderOf(server, "own")).model!;
+      return { number, documents };
+    };
+    const model = await modelOf();
+    const queries = ["coffee bean", "leather", "guitar amp"].map((q) => ({
+      q,
+      search_mode: "semantic",
+      filter_by: "number:<60",
+    }));
+    const grow = () => world.write("own", texts.slice(HOME_DOCUMENTS_MAX));
+    const before = await world.whileHeld("spread.after-decision", grow, async () => {
+      await ready(server, "own", "documents", ALL.length);
+      return answers("own", queries);
+    });
+    await world.spread("own");
+    await ready(server, "own", "documents", ALL.length);
+    expect(await modelOf()).toEqual(model);
+    expect(await answers("own", queries)).toEqual(before);
+    await world.expectThings("own", texts);
+  });
+});
+
+describe("a feed", () => {
+  test("whose run crosses the limit deletes exactly what it does not have", async () => {
+    const seen = things(0, 25);
+    const unseen = things(200, 20);
+    await world.make("fed", undefined, [...seen, ...unseen]);
+    const url = feeds.url("/fed");
+    const source = await makeSource(server, "fed", {
+      url,
+      format: "json",
+      sync_mode: "replace",
+      max_delete_ratio: 1,
+    });
+    const line = (one: object): string => `${JSON.stringify(one)}\n`;
+    let goOn = (): void => undefined;
+    const spread = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    feeds.route("/fed", {
+      headers: { "content-type": "application/x-ndjson" },
+      body: async function* () {
+        yield Buffer.from(seen.map(line).join("") + PADDING);
+        yield Buffer.from(things(25, 45).map(line).join("") + PADDING);
+        await spread;
+        yield Buffer.from(things(70, 30).map(line).join(""));
+      },
+    });
+    const run = await syncNow(server, source);
+    await eventually(
+      async () => (await runOf(server, source, run)).documents_imported >= 45,
+      "half is written",
+    );
+    await world.spread("fed");
+    await world.write("fed", things(300, 5)); // somebody else's, newer than the run
+    goOn();
+    expect(await ended(server, source, run)).toMatchObject({
+      status: "completed",
+      documents_unchanged: 25,
+      documents_imported: 75,
+      documents_deleted: 20,
+    });
+    await world.expectThings("fed", [...things(0, 100), ...things(300, 5)]);
+    expect(await sync(server, source)).toMatchObject({ documents_unchanged: 100, documents_deleted: 5 });
+    await world.expectThings("fed", things(0, 100));
+  });
+});
+
+describe("the documents of a plan", () => {
+  test("are exact when the limit is crossed by many writers at once", async () => {
+    const made = await server.post("/v1/tenants", { name: "planned", plan: "small" });
+    const { key } = made.json.data.admin_key as { key: string };
+    expectStatus(await server.post("/v1/indexes", { name: "planned", schema: SCHEMA }, { key }), 201);
+    const batches = Array.from({ length: 16 }, (_, i) => things(i * 10, 13)); // they overlap
+    const replies = await Promise.all(
+      batches.map((documents) => server.post("/v1/indexes/planned/documents/batch", { documents }, { key })),
+    );
+    for (const reply of replies) {
+      expectStatus(reply, 200);
+      for (const { code } of reply.json.data.errors) expect(code).toBe("SK-SYS-429");
+    }
+    const stats = async () => (await server.get("/v1/indexes/planned/stats", { key })).json.data;
+    await eventually(async () => (await stats()).shards === SHARDS, "it is spread");
+    expect((await stats()).records_count).toBe(100);
+    const { text } = await server.raw("GET", "/v1/indexes/planned/documents/export", { key });
+    expect(new Set(text.trim().split("\n")).size).toBe(100);
+    const one = { documents: [{ id: "over", title: "x" }] };
+    const over = await server.post("/v1/indexes/planned/documents/batch", one, { key });
+    expect(over.json.data.errors.map(({ code }) => code)).toEqual(["SK-SYS-429"]);
+  });
+});
+
+describe("a snapshot", () => {
+  const copies: SpreadingWorld[] = [];
+
+  afterEach(() => Promise.all(copies.splice(0).map((copy) => copy.close())));
+
+  async function take(): Promise<{ id: string; documents: number; path: string }> {
+    const reply = await server.post("/v1/snapshots");
+    expectStatus(reply, 202);
+    let data = reply.json.data as unknown as { id: string; status: string; documents: number; path: string };
+    await eventually(async () => {
+      data = (await server.get(`/v1/snapshots/${data.id}`)).json.data as unknown as typeof data;
+      return data.status !== "running";
+    }, "the snapshot is written");
+    expect(data.status).toBe("complete");
+    return data;
+  }
+
+  /** A server on what the snapshot has. */
+  async function restored(path: string): Promise<SpreadingWorld> {
+    const copy = new SpreadingWorld({ shards: SHARDS });
+    copies.push(copy);
+    const { code, text } = await copy.faults.skein("restore", path, "--data-dir", copy.faults.dataDir);
+    expect(code, text).toBe(0);
+    const checked = await copy.faults.skein("check", "--data-dir", copy.faults.dataDir);
+    expect(checked.text).toContain("no damage found");
+    await copy.server.launch();
+    return copy;
+  }
+
+  test("that is taken in the middle has all documents once", async () => {
+    // Before the decision, while the move begins anew every second; and of one that waits for the end of what is decided.
+    const early = `early-${Date.now()}`;
+    await world.make(early, undefined, BEGUN);
+    const before = await world.whileHeld("spread.after-copy", () => world.write(early, MORE), take);
+    await world.spread(early);
+    const late = `late-${Date.now()}`;
+    await world.make(late, undefined, BEGUN);
+    const { pending } = await world.whileHeld(
+      "spread.after-decision",
+      () => world.write(late, MORE),
+      async () => ({ pending: take() }),
+    );
+    const after = await pending;
+    const first = await restored(before.path);
+    await first.spread(early);
+    await first.expectThings(early, ALL);
+    const second = await restored(after.path);
+    for (const index of [early, late]) {
+      expect(await second.shardsOf(index)).toBe(SHARDS);
+      await second.expectThings(index, ALL);
+    }
+  });
+});
+
+describe("another number of shards", () => {
+  let dataDir = "";
+  let moved: TestServer;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), "skein-test-"));
+  });
+
+  afterEach(async () => {
+    await moved.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const INDEXES = { few: things(0, 10), some: things(0, 40), many: things(0, 120), none: [] };
+  const PUSHED = { embedder: { source: "pushed" } };
+
+  async function start(shards: number, homeDocumentsMax: number): Promise<void> {
+    const config = { limits: { homeDocumentsMax } };
+    moved = await TestServer.start({ shards, dataDir, config });
+  }
+
+  async function expectAll(shards: number, homeDocumentsMax: number): Promise<void> {
+    for (const [name, documents] of Object.entries(INDEXES)) {
+      const isHome = documents.length <= homeDocumentsMax;
+      await eventually(async () => {
+        const { data } = (await moved.get(`/v1/indexes/${name}/stats`)).json;
+        return data.shards === (isHome ? 1 : shards);
+      }, `${name} lies where it belongs`);
+      if (documents.length === 0) continue;
+      await expectThings(moved, name, documents);
+      const body = { q: "*", search_mode: "semantic", vector: toward(1), per_page: 250 };
+      const reply = await moved.query(name, body);
+      expect(idsOf(reply).length).toBe(documents.length);
+    }
+  }
+
+  test("finds indexes at home, spread ones and one that is too large for its home now", async () => {
+    await start(3, 50);
+    for (const [name, documents] of Object.entries(INDEXES)) {
+      expectStatus(await moved.post("/v1/indexes", { name, schema: SCHEMA, settings: PUSHED }), 201);
+      const path = `/v1/indexes/${name}/documents/batch`;
+      const pushed = documents.map((one, i) => ({ ...one, embedding: toward(1, i / 100) }));
+      for (let at = 0; at < pushed.length; at += 30)
+        expectStatus(await moved.post(path, { documents: pushed.slice(at, at + 30) }), 200);
+    }
+    await expectAll(3, 50);
+    const starts: (readonly [shards: number, homeDocumentsMax: number])[] = [
+      [3, 20], // "some" is too large for its home
+      [2, 20],
+      [5, 200], // "many" comes home
+      [4, 30], // "many" and "some" are spread in the move
+      [1, 30],
+      [3, 60],
+    ];
+    for (const [shards, homeDocumentsMax] of starts.filter(([shards]) =>
+      effort(shards > 2 || shards === 1, true),
+    )) {
+      expect(await moved.stop()).toBe(0);
+      await start(shards, homeDocumentsMax);
+      await expectAll(shards, shards === 1 ? 0 : homeDocumentsMax);
+      expectStatus(await moved.patch("/v1/indexes/some/documents/d7", { title: "thing number7" }), 200);
+      await expectThings(moved, "some", INDEXES.some);
+    }
+  });
+
+  test("is not mistaken for a spreading that was cut short", async () => {
+    const cut = new SpreadingWorld({ shards: SHARDS });
+    try {
+      await cut.server.launch();
+      await cut.make("cut", undefined, BEGUN);
+      await cut.whileHeld(
+        "spread.after-decision",
+        () => cut.write("cut", MORE),
+        () => cut.server.stop("SIGKILL"),
+      );
+      moved = await TestServer.start({
+        shards: 2,
+        dataDir: cut.faults.dataDir,
+        config: { limits: { homeDocumentsMax: 1 } },
+      });
+      await expectThings(moved, "cut", ALL);
+      expect((await moved.get("/v1/indexes/cut/stats")).json.data.shards).toBe(2);
+      await moved.stop();
+    } finally {
+      await cut.close();
+    }
+  });
+});
