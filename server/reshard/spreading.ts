@@ -1,5 +1,5 @@
 // Spreads an index that has grown over all shards while it is in use: its documents are copied from its home, under another number
-// and a generation that nobody reads yet. Its writes wait for that about a second; reads go on. The step that decides is the
+// and a generation that nobody reads yet. Its writes wait for that, one or two seconds; reads go on. The step that decides is the
 // record in the catalog. Reads of older generations ask the home, which is dropped when there are none left.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
