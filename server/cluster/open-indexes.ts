@@ -273,7 +273,7 @@ export class OpenIndexes implements ReadIndexes {
   async statsByShard(uid: number): Promise<IndexStats[]> {
     const { state, end } = await this.use(uid);
     try {
-      return await this.messages.stats(state.newest);
+      return await state.withNewest((newest) => this.messages.stats(newest));
     } finally {
       end();
     }

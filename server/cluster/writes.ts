@@ -125,7 +125,8 @@ export class Writes {
   /** How many documents `deleteUnseen` would delete. */
   async countUnseen(uid: number, beforeSeq: number, kept: SeqSet): Promise<number> {
     const { state, end } = await this.#indexes.use(uid);
-    const { published: generation, oldest: oldestGeneration } = state.generations;
+    const generation = state.generations.hold();
+    const { oldest: oldestGeneration } = state.generations;
     try {
       const { data, places } = state.locationAt(generation);
       const counts = await this.#calls.each(
@@ -135,6 +136,7 @@ export class Writes {
       );
       return counts.reduce((sum, count) => sum + count, 0);
     } finally {
+      state.generations.release(generation);
       end();
     }
   }

@@ -70,6 +70,16 @@ export class ReadIndex<G extends HeldGenerations = HeldGenerations> {
     return this.locationAt(Number.MAX_SAFE_INTEGER);
   }
 
+  /** Runs work that asks the newest state. Where that lies when the work begins, nothing is dropped before it ends. */
+  async withNewest<T>(work: (newest: Location) => Promise<T>): Promise<T> {
+    const generation = this.generations.hold();
+    try {
+      return await work(this.newest);
+    } finally {
+      this.generations.release(generation);
+    }
+  }
+
   /** Where the documents of a generation lie. */
   locationAt(generation: number): Location {
     return generation < this.standing.spreadFrom ? this.home : this.spread;

@@ -159,8 +159,10 @@ export class Reads {
     const { state, end } = await this.#indexes.use(uid);
     try {
       const { tenant } = state.record;
-      const { shard, request } = ask(state.newest);
-      return await this.#calls.read(shard, tenant, () => this.turns.next(tenant), request, decode);
+      return await state.withNewest((newest) => {
+        const { shard, request } = ask(newest);
+        return this.#calls.read(shard, tenant, () => this.turns.next(tenant), request, decode);
+      });
     } finally {
       end();
     }

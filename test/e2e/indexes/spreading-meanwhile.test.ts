@@ -3,7 +3,7 @@
 // catalog seems not to take the decision, and where the home is to be dropped. Nothing is lost, nothing is there twice, and everything that was asked for is done.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { effort } from "../../effort.js";
-import { eventually, expectStatus, sleep } from "../world/harness.js";
+import { eventually, expectStatus } from "../world/harness.js";
 import { HOME_DOCUMENTS_MAX, SCHEMA, SpreadingWorld, type Thing, things } from "./spreading-world.js";
 
 const SHARDS = 3;
@@ -219,9 +219,12 @@ describe("the death of a shard", () => {
       }
     };
     const killer = async (): Promise<void> => {
-      for (let turn = 0; at < documents.length; turn++) {
+      for (let turn = 0; turn < effort(6, 30); turn++) {
         await world.kill((home + turn) % SHARDS);
-        await sleep(300);
+        await eventually(
+          async () => (await server.get("/health/ready")).status === 200,
+          "all shards are back",
+        );
       }
     };
     await Promise.all([writer(), writer(), killer()]);
