@@ -18,7 +18,7 @@ export class IndexState extends ReadIndex<Generations> {
   failing = false;
   /** Writes wait here while the index is being spread. */
   readonly writing = new WriteGate();
-  /** It is being spread: its documents are at home and spread, and open in both places. */
+  /** It is being spread, and its documents are stored as a whole at home and spread, and open in both places. */
   isMoving = false;
   /** By shard of its newest location. */
   readonly #liveDocs = new Map<number, number>();

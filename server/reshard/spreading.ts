@@ -115,12 +115,12 @@ export class Spreading {
     const generation = generations.begin();
     let mayBeDecided = false;
     try {
-      state.isMoving = true;
       fault("spread.before-copy");
       const [source, target] = [home, spread].map((location) => ({ ask: this.#ask, location }));
       await moveIndex({ record, workbench, source: source!, target: target!, generation });
       fault("spread.after-copy");
-      const told = await indexes.messages.open(record, spread); // a shard that was restarted has lost it
+      state.isMoving = true; // a shard that is restarted from now on opens the copy
+      const told = await indexes.messages.open(record, spread); // and one that was has lost it
       mayBeDecided = true;
       // A backup has the step as a whole or not at all.
       await writes.asOne(() => this.#decide(state, signal));
