@@ -31,7 +31,7 @@ export interface SpreadingOptions {
 }
 
 const TURNS = "spreading of indexes";
-/** What failed is tried again after the first of these, and after twice as long each time. */
+/** What failed or has to wait is tried again after the first of these, and what fails again after twice as long each time. */
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const LOOK_MS = 100;
@@ -39,7 +39,7 @@ const LOOK_MS = 100;
 export class Spreading {
   readonly #options: SpreadingOptions;
   readonly #ask: AskShard;
-  /** Of indexes that could not be spread, by uid: how long the last pause was. */
+  /** Of indexes that could not be spread yet, by uid: how long the last pause was. */
   readonly #paused = new Map<number, number>();
 
   constructor(options: SpreadingOptions) {
@@ -49,21 +49,25 @@ export class Spreading {
 
   /** In the background, if the index has grown, one index after the other. To be called when it was opened or written. */
   look(uid: number): void {
-    if (!this.#paused.has(uid) && this.#isDue(uid)) this.#begin(uid);
+    if (!this.#paused.has(uid)) this.#lookNow(uid);
   }
 
-  #begin(uid: number): void {
-    const { jobs } = this.#options;
-    const turn = { name: `spread index ${uid}`, subject: TURNS };
-    const job = { name: "spread an index", subject: indexSubject(uid) };
-    if (!jobs.has(turn)) void jobs.start(turn, () => jobs.run(job, (signal) => this.#spread(uid, signal)));
+  #lookNow(uid: number): void {
+    const { indexes, jobs } = this.#options;
+    if (!this.#hasGrown(uid)) this.#paused.delete(uid);
+    else if (indexes.isRebuilding(uid)) this.#pause(uid, PAUSE_MS);
+    else {
+      const turn = { name: `spread index ${uid}`, subject: TURNS };
+      const job = { name: "spread an index", subject: indexSubject(uid) };
+      if (!jobs.has(turn)) void jobs.start(turn, () => jobs.run(job, (signal) => this.#spread(uid, signal)));
+    }
   }
 
-  #isDue(uid: number): boolean {
+  #hasGrown(uid: number): boolean {
     const { indexes, limits } = this.#options;
     const state = indexes.find(uid);
     if (state === undefined || !this.#isThere(state) || indexes.isFailing(uid)) return false;
-    return state.isHome && !state.rebuilding && state.documents > limits.homeDocumentsMax;
+    return state.isHome && state.documents > limits.homeDocumentsMax;
   }
 
   /** A swap may have deleted it, and its data is dropped when the spreading is over. */
@@ -75,7 +79,7 @@ export class Spreading {
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, limits, log } = this.#options;
-    if (!this.#isDue(uid)) return;
+    if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid); // it waited for its turn
     const startedMs = performance.now();
     try {
       const { state, end } = await indexes.use(uid);
@@ -90,20 +94,22 @@ export class Spreading {
         end();
       }
     } catch (error) {
-      if (!signal.aborted) this.#pause(uid, error);
+      if (!signal.aborted) this.#failed(uid, error);
     }
   }
 
-  #pause(uid: number, error: unknown): void {
-    const { indexes, jobs, log } = this.#options;
+  #failed(uid: number, error: unknown): void {
+    const { indexes, log } = this.#options;
     if (indexes.find(uid) === undefined) return;
     const retryMs = Math.min(2 * (this.#paused.get(uid) ?? PAUSE_MS / 2), PAUSE_MS_MAX);
     log.warn({ err: error, uid, retryMs }, "an index could not be spread over all shards; trying again");
-    this.#paused.set(uid, retryMs);
-    jobs.after(retryMs, { name: `look at index ${uid} again`, subject: TURNS }, async () => {
-      if (this.#isDue(uid)) this.#begin(uid);
-      else this.#paused.delete(uid);
-    });
+    this.#pause(uid, retryMs);
+  }
+
+  #pause(uid: number, ms: number): void {
+    this.#paused.set(uid, ms);
+    const job = { name: `look at index ${uid} again`, subject: TURNS };
+    this.#options.jobs.after(ms, job, async () => this.#lookNow(uid));
   }
 
   /** Nobody writes to the index meanwhile. */

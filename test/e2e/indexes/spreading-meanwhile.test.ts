@@ -160,6 +160,20 @@ describe.each(HOLDS)("while %s", (hold) => {
   });
 });
 
+test("an index that grows while it is analysed anew is spread when that is over", async () => {
+  const index = fresh("anew");
+  await world.make(index, undefined, BEGUN);
+  await world.whileFailing("schema.before-shards", async () => {
+    const body = { schema: { fields: [{ name: "added", type: "string", facet: true }] } };
+    await server.patch(`/v1/indexes/${index}`, body);
+    await world.write(index, MORE);
+    expect((await server.get(`/v1/indexes/${index}`)).json.data.status).toBe("rebuilding");
+    expect(await world.shardsOf(index)).toBe(1);
+  });
+  await world.spread(index);
+  await world.expectThings(index, ALL);
+});
+
 describe("a stop of the server", () => {
   test.each(HOLDS)("while %s loses nothing", async (hold) => {
     const index = fresh("stopped");
