@@ -134,10 +134,10 @@ export class ShardIndexState {
   }
 
   /**
-   * Writes the operations and the manifest of `next` as one batch. On return it is durable; on an error
-   * (SHARD_STORAGE) nothing has changed. The caller then updates this state.
+   * Writes the operations and the manifest of `next` as one batch. On return it is durable, with `sync` whatever the server's durability
+   * is; on an error (SHARD_STORAGE) nothing has changed. The caller then updates this state.
    */
-  async commit(ops: Iterable<StoreOp>, next: NextState): Promise<void> {
+  async commit(ops: Iterable<StoreOp>, next: NextState, sync = this.home.sync): Promise<void> {
     this.checkOpen();
     const segments = next.segments.map(({ record }): SegmentRecord => {
       return { ...record, deleted: next.deleted.get(record.id)?.count ?? 0 };
@@ -153,7 +153,7 @@ export class ShardIndexState {
     const known = new Set(this.entries.map(({ segment }) => segment));
     const adds = next.segments.some((segment) => !known.has(segment));
     try {
-      await this.home.store.batch(all, { sync: this.home.sync, adds });
+      await this.home.store.batch(all, { sync, adds });
       if (adds) this.short = false;
     } catch (cause) {
       this.short = true;

@@ -3,8 +3,10 @@
 // all or nothing.
 import { describe, expect, test } from "vitest";
 import { FLAG_INDEX, TYPE_FLOAT } from "../../engine-wasm/assembly/layout.js";
+import { encodeAdopt } from "../../shards/protocol/operations/move.js";
 import { Action } from "../../shards/protocol/ops.js";
-import { SCHEMA, type TestDocument, TestShard } from "../unit/shards/harness.js";
+import { decodeEmptyReply } from "../../shards/protocol/reply.js";
+import { NO_VECTORS, SCHEMA, type TestDocument, TestShard, UID } from "../unit/shards/harness.js";
 import { Model } from "../unit/shards/index/model.js";
 import { CrashDisk, CrashStore } from "./crash-store.js";
 
@@ -111,4 +113,21 @@ describe("a shard that loses power", () => {
       }
     });
   }
+
+  test("keeps documents that moved to it, whatever the durability of writes is", async () => {
+    const disk = new CrashDisk();
+    const shard = await TestShard.open(new CrashStore(disk), SCHEMA, NO_VECTORS, undefined, false);
+    const moved = [1, 2, 3].map((seq) => {
+      const { id, body } = doc(seq, seq);
+      return { seq, id, raw: Buffer.from(JSON.stringify(body)), vector: null };
+    });
+    const request = encodeAdopt({ uid: UID, generation: 4, maxSeq: 3, documents: moved });
+    decodeEmptyReply(await shard.ask(request));
+    shard.generation = 4;
+    shard.nextSeq = 4;
+    await shard.write(Action.UPSERT, [doc(9, 9)]); // not durable
+    const after = await TestShard.open(new CrashStore(disk));
+    expect([...(await after.documents()).keys()].sort()).toEqual(["d1", "d2", "d3"]);
+    await after.close();
+  });
 });

@@ -11,7 +11,7 @@ import type { Turns } from "../turns.js";
 import { buildTolerant } from "../upkeep/reindex-job.js";
 import { commitWrite, type NewSegment } from "./write-commit.js";
 
-/** One segment and one commit. To be run in the index's lane. */
+/** One segment and one commit, durable: somebody is about to drop what the documents were copied from. To be run in the index's lane. */
 export async function adoptDocuments(
   state: ShardIndexState,
   request: AdoptRequest,
@@ -35,6 +35,7 @@ export async function adoptDocuments(
       documents.map(({ seq, id, raw }) => ({ seq, id, raw, internal: hasInternalMembers(raw, workbench) })),
     ),
     dead: [],
+    sync: true,
   });
 }
 

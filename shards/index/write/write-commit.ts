@@ -31,6 +31,8 @@ export interface WriteChange {
   /** Puts of the documents that at least one generation shows. */
   documents: Iterable<StoreOp>;
   dead: DeadList[];
+  /** Durable when it is committed, whatever the server's durability is. */
+  sync?: true;
 }
 
 export async function commitWrite(state: ShardIndexState, change: WriteChange, turns?: Turns): Promise<void> {
@@ -63,7 +65,7 @@ export async function commitWrite(state: ShardIndexState, change: WriteChange, t
       deleted: new Map([...state.deleted, ...deleted]),
     };
     shardFault("commit.before-batch");
-    await state.commit(ops, next);
+    await state.commit(ops, next, change.sync);
     shardFault("commit.after-batch");
     state.generation = next.generation;
     state.maxSeq = next.maxSeq;

@@ -84,13 +84,14 @@ export class TestShard {
     schema = SCHEMA,
     vectors = NO_VECTORS,
     embedder?: (model: Uint8Array) => Embedder,
+    sync = true,
   ): Promise<TestShard> {
     const module = await engineModule();
     const workbench = module.workbench();
     const reports: string[] = [];
     const shard = await Shard.open({
       store,
-      sync: true,
+      sync,
       mergeSliceMs: 3,
       documentBytesMax: 1024 * 1024,
       queries: new Int32Array(1),
