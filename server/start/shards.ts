@@ -64,6 +64,8 @@ export async function fixedShards(catalog: Catalog, config: Config, log: Logger)
       ...indexes.map(
         (record): Command => ({ type: "index.put", record: placed(record, home.has(record.uid)) }),
       ),
+      // What waited to be dropped was not moved. An index that comes home may have its number there again.
+      ...Array.from(catalog.state.toDrop, (uid): Command => ({ type: "index.dropped", uid })),
     ],
   }));
   fault("reshard.after-catalog");
