@@ -80,6 +80,9 @@ export class Lifecycle {
     const records = [...this.#catalog.state.indexes.values()];
     for (const record of records) if (!isMade(record)) await this.#takeBack(record.uid);
     for (const uid of this.#catalog.state.toDrop) await this.#drop(uid);
+    await this.#indexes.messages.dropCopies(records).catch((error: unknown) => {
+      this.#log.error({ err: error }, "copies of indexes could not be dropped; the next start tries again");
+    });
     await this.#indexes.adopt(records.filter(isMade));
     this.#begun = true;
   }

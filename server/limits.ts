@@ -104,9 +104,10 @@ const SERVER_LIMITS = {
   exportPageDocuments: 500,
   rememberedAnswersBytesMax: 16 * 1024 * 1024,
 
-  // an index begins in one shard, and is spread over all of them when it has more documents (1: at once); how long that waits for
-  // the writes under way
+  // an index begins in one shard, and is spread over all of them when it has more documents (1: at once) or takes more bytes there; how
+  // long that waits for the writes under way, and later ones for that
   homeDocumentsMax: 30_000,
+  homeBytesMax: 64 * 1024 * 1024,
   spreadWaitMsMax: 30_000,
 
   // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while it is busy all the time; what

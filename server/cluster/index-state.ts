@@ -2,6 +2,7 @@
 // only; a start rebuilds it from the shards. Other threads see the part of it that stands in shared memory.
 import type { OpenReply } from "../../shards/protocol/control.js";
 import type { IndexRecord } from "../catalog/types.js";
+import type { Limits } from "../limits.js";
 import { IndexStanding } from "../reads/index-standing.js";
 import { type Memories, ReadIndex } from "../reads/read-index.js";
 import type { Location, Locations } from "../schema/placement.js";
@@ -13,11 +14,15 @@ export function indexSubject(uid: number): string {
   return `index ${uid}`;
 }
 
+export interface IndexStateOptions extends Memories {
+  readonly limits: Pick<Limits, "spreadWaitMsMax">;
+}
+
 export class IndexState extends ReadIndex<Generations> {
   /** It did not open when it was last needed. */
   failing = false;
   /** Writes wait here while the index is being spread. */
-  readonly writing = new WriteGate();
+  readonly writing: WriteGate;
   /** It is being spread, and its documents are stored as a whole at home and spread, and open in both places. */
   isMoving = false;
   /** By shard of its newest location. */
@@ -29,12 +34,13 @@ export class IndexState extends ReadIndex<Generations> {
     told: readonly OpenReply[],
     threads: number,
     locations: Locations,
-    memories: Memories,
+    options: IndexStateOptions,
   ) {
     const standing = IndexStanding.make(threads, Math.max(0, ...told.map((shard) => shard.generation)));
     standing.lastSeq = Math.max(0, ...told.map((shard) => shard.maxSeq));
     if (record.isHome) standing.spreadFrom = Number.POSITIVE_INFINITY;
-    super(record, standing, new Generations(standing), locations, memories);
+    super(record, standing, new Generations(standing), locations, options);
+    this.writing = new WriteGate(options.limits.spreadWaitMsMax);
     this.reopened(told);
   }
 
@@ -49,7 +55,8 @@ export class IndexState extends ReadIndex<Generations> {
   }
 
   /** From this generation on, which is not published yet, its documents are spread. `told`: where it stands in all shards. */
-  spreadFrom(generation: number, told: readonly OpenReply[]): void {
+  spreadFrom(generation: number, record: IndexRecord, told: readonly OpenReply[]): void {
+    this.record = record;
     this.standing.spreadFrom = generation;
     this.#liveDocs.clear();
     this.reopened(told);

@@ -1,20 +1,43 @@
 // Lets writes pass, and stops them for a moment when somebody needs the shards between two writes: those under
 // way end, later ones wait and go on in their order. Knows no write.
 import { setTimeout as sleep } from "node:timers/promises";
+import { SkeinError } from "../errors.js";
 
 export class WriteGate {
+  readonly #waitMsMax: number | undefined;
   #closed = false;
   #inside = 0;
-  readonly #waiting: (() => void)[] = [];
+  /** In the order of the calls. */
+  readonly #waiting = new Set<() => void>();
   #onIdle: (() => void) | null = null;
 
-  /** Resolves when the write may start; `leave` must follow. Writes start in the order of the calls. */
+  /** `waitMsMax`: how long a write may have to wait; undefined: however long it takes. */
+  constructor(waitMsMax?: number) {
+    this.#waitMsMax = waitMsMax;
+  }
+
+  /**
+   * Resolves when the write may start; `leave` must follow. Writes start in the order of the calls. Throws SK-SYS-503 when the wait is
+   * too long.
+   */
   enter(): Promise<void> {
     if (!this.#closed) {
       this.#inside++;
       return Promise.resolve();
     }
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        clearTimeout(timer);
+        this.#inside++;
+        resolve();
+      };
+      const refuse = (): void => {
+        this.#waiting.delete(start);
+        reject(new SkeinError("SK-SYS-503", "writes wait too long at the moment; retry", { retryAfter: 5 }));
+      };
+      const timer = this.#waitMsMax === undefined ? undefined : setTimeout(refuse, this.#waitMsMax).unref();
+      this.#waiting.add(start);
+    });
   }
 
   leave(): void {
@@ -32,10 +55,9 @@ export class WriteGate {
       return (await this.#idle(msMax)) ? await work() : undefined;
     } finally {
       this.#closed = false;
-      for (const start of this.#waiting.splice(0)) {
-        this.#inside++;
-        start();
-      }
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const start of waiting) start();
     }
   }
 

@@ -67,7 +67,10 @@ export class Writes {
     return this.#indexes.find(uid)?.newest.places.length ?? 1;
   }
 
-  /** Where the documents of the index lie, which stays the same until `leave` is called. Waits while it is being spread. */
+  /**
+   * Where the documents of the index lie, which stays the same until `leave` is called. Waits while it is being spread. Throws SK-SE-503
+   * for an index that cannot be opened, SK-SYS-503 when the wait is too long.
+   */
   async enter(uid: number): Promise<WriteEntry> {
     const state = this.#indexes.state(uid);
     await state.writing.enter();

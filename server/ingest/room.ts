@@ -19,13 +19,13 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** Throws SK-SYS-503 while there is no room. */
-  check(): void {
+  /** Throws SK-SYS-503 while there is no room, for something of so many bytes if it is given. */
+  check(diskBytes = 0): void {
     const { memoryBytesMax, diskFreeBytesMin } = this.#limits;
     if (memoryBytesMax !== Number.POSITIVE_INFINITY && process.memoryUsage.rss() >= memoryBytesMax) {
       throw refusal("the memory limit is reached");
     }
-    if (this.#freeBytes() < diskFreeBytesMin) throw refusal("the disk is full");
+    if (this.#freeBytes() < diskFreeBytesMin + diskBytes) throw refusal("the disk is full");
   }
 
   #freeBytes(): number {

@@ -23,6 +23,8 @@ export interface Move {
   /** From which the documents are visible; that of the source when it is not given. */
   readonly generation?: number;
   readonly onMoved?: () => void;
+  /** Ends it, with what it says as the error. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Side {
@@ -30,7 +32,7 @@ export interface Side {
   readonly location: Location;
 }
 
-/** The targets are open and durable when it resolves. Throws SkeinError, and an Error when documents are missing. */
+/** How many documents were copied; the targets are open and durable then. Throws SkeinError, and an Error when documents are missing. */
 export async function moveIndex({
   record,
   workbench,
@@ -38,22 +40,24 @@ export async function moveIndex({
   target,
   generation: given,
   onMoved,
-}: Move): Promise<void> {
+  signal,
+}: Move): Promise<number> {
   const { ask, location } = target;
-  const { data: uid, places } = location;
+  const { data, places } = location;
   const stream = new DocumentStream(source.ask, source.location);
   const expected = await stream.open();
   const vectors = vectorPolicy(record, expected);
   const { shardSchema: schema } = viewOf(record);
-  await each(ask, places, () => encodeOpen({ uid, schema, made: false, vectors }), decodeOpenReply);
+  await each(ask, places, () => encodeOpen({ uid: data, schema, made: false, vectors }), decodeOpenReply);
   // Vectors travel with their documents, and those of a model count only where it is in force.
   const model = vectors.source === "documents" ? await newestModel(source) : null;
-  if (model !== null) await each(ask, places, () => encodeModel(uid, model), decodeEmptyReply);
+  if (model !== null) await each(ask, places, () => encodeModel(data, model), decodeEmptyReply);
   const { maxSeq } = stream;
   const generation = given ?? stream.generation;
-  const parts = places.map((shard) => new NewPart(ask, shard, uid, generation));
+  const parts = places.map((shard) => new NewPart(ask, shard, data, generation));
   let read = 0;
   for (let next = await stream.next(); next !== null; next = await stream.next()) {
+    signal?.throwIfAborted();
     await parts[shardOf(workbench.hash(next.id), parts.length)]!.add(next);
     read++;
     onMoved?.();
@@ -61,7 +65,9 @@ export async function moveIndex({
   for (const part of parts) await part.flush();
   if (read !== expected)
     throw new Error(`the index "${record.name}" counts ${expected} documents but ${read} are stored`);
-  await each(ask, places, () => encodeAdopt({ uid, generation, maxSeq, documents: [] }), decodeEmptyReply);
+  const end = { uid: data, generation, maxSeq, documents: [] };
+  await each(ask, places, () => encodeAdopt(end), decodeEmptyReply);
+  return read;
 }
 
 /** Asks each of the shards. */

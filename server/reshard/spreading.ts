@@ -1,9 +1,11 @@
 // Spreads an index that has grown over all shards while it is in use: its documents are copied from its home, under another number
-// and a generation that nobody reads yet. Its writes wait for that, one or two seconds; reads go on. The step that decides is the
+// and a generation that nobody reads yet. Its writes wait for that, some seconds at most; reads go on. The step that decides is the
 // record in the catalog. Reads of older generations ask the home, which is dropped when there are none left.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import { openReply } from "../../shards/protocol/reply.js";
 import type { Catalog } from "../catalog/catalog.js";
+import type { IndexRecord } from "../catalog/types.js";
 import { type IndexState, indexSubject } from "../cluster/index-state.js";
 import type { OpenIndexes } from "../cluster/open-indexes.js";
 import type { Writes } from "../cluster/writes.js";
@@ -13,6 +15,8 @@ import type { Jobs } from "../jobs/jobs.js";
 import type { Limits } from "../limits.js";
 import type { Logger } from "../log.js";
 import type { ShardCalls } from "../threads/shard-calls.js";
+import { decodeReply } from "../threads/shard-errors.js";
+import type { Message } from "../threads/shard-pool.js";
 import { moveIndex } from "./move-index.js";
 import type { AskShard } from "./new-part.js";
 
@@ -24,7 +28,7 @@ export interface SpreadingOptions {
   readonly room: Room;
   readonly workbench: Workbench;
   readonly jobs: Jobs;
-  readonly limits: Pick<Limits, "homeDocumentsMax" | "spreadWaitMsMax">;
+  readonly limits: Pick<Limits, "documentBytesMax" | "homeDocumentsMax" | "homeBytesMax" | "spreadWaitMsMax">;
   readonly log: Logger;
   /** The index lies in other shards now. */
   readonly onSpread: (uid: number) => void;
@@ -35,21 +39,41 @@ const TURNS = "spreading of indexes";
 const PAUSE_MS = 1_000;
 const PAUSE_MS_MAX = 5 * 60_000;
 const LOOK_MS = 100;
+/** Indexes at home that are written are asked for their bytes no more often than this. */
+const MEASURE_MS = 1_000;
+/** The copy and its merges need room for so many times the bytes at home. */
+const COPY_BYTES_FACTOR = 2;
+
+/** How large an index at home was found to be, and performance.now() of that. */
+interface Measured {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+const NOT_MEASURED: Measured = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
 
 export class Spreading {
   readonly #options: SpreadingOptions;
-  readonly #ask: AskShard;
+  /** Reports damage, and what was asked has an end then. */
+  readonly #askHome: AskShard;
+  readonly #measured = new WeakMap<IndexState, Measured>();
   /** Of indexes that could not be spread yet, by uid: how long the last pause was. */
   readonly #paused = new Map<number, number>();
 
   constructor(options: SpreadingOptions) {
     this.#options = options;
-    this.#ask = (shard, request) => options.calls.ask(shard, request);
+    this.#askHome = async (shard, request) => {
+      const reply = await options.calls.ask(shard, request);
+      decodeReply(reply, openReply, (error) => options.indexes.onDamage(shard, error));
+      return reply;
+    };
   }
 
   /** In the background, if the index has grown, one index after the other. To be called when it was opened or written. */
   look(uid: number): void {
-    if (!this.#paused.has(uid)) this.#lookNow(uid);
+    if (this.#paused.has(uid)) return;
+    if (this.#hasGrown(uid)) this.#lookNow(uid);
+    else this.#measure(uid);
   }
 
   #lookNow(uid: number): void {
@@ -67,7 +91,33 @@ export class Spreading {
     const { indexes, limits } = this.#options;
     const state = indexes.find(uid);
     if (state === undefined || !this.#isThere(state) || indexes.isFailing(uid)) return false;
-    return state.isHome && state.documents > limits.homeDocumentsMax;
+    if (!state.isHome) return false;
+    const { bytes } = this.#measured.get(state) ?? NOT_MEASURED;
+    return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
+  }
+
+  /** In the background; looks again when there are too many bytes. */
+  #measure(uid: number): void {
+    const { indexes, limits, log, jobs } = this.#options;
+    const state = indexes.find(uid);
+    if (!state?.isHome || state.documents * limits.documentBytesMax <= limits.homeBytesMax) return;
+    const atMs = performance.now();
+    const before = this.#measured.get(state) ?? NOT_MEASURED;
+    if (atMs - before.atMs < MEASURE_MS) return;
+    this.#measured.set(state, { ...before, atMs });
+    void jobs.start({ name: "measure", subject: `bytes of index ${uid}` }, async () => {
+      try {
+        this.#measured.set(state, { atMs, bytes: await this.#homeBytes(state) });
+        if (this.#hasGrown(uid)) this.#lookNow(uid);
+      } catch (error) {
+        log.debug({ err: error, uid }, "a shard could not be asked how large an index is"); // the next write asks again
+      }
+    });
+  }
+
+  async #homeBytes({ home }: IndexState): Promise<number> {
+    const [size] = await this.#options.indexes.messages.sizes([home]);
+    return size!.diskBytes;
   }
 
   /** A swap may have deleted it, and its data is dropped when the spreading is over. */
@@ -78,12 +128,13 @@ export class Spreading {
   }
 
   async #spread(uid: number, signal: AbortSignal): Promise<void> {
-    const { indexes, limits, log } = this.#options;
+    const { indexes, limits, room, log } = this.#options;
     if (!this.#hasGrown(uid) || indexes.isRebuilding(uid)) return this.#lookNow(uid); // it waited for its turn
     const startedMs = performance.now();
     try {
       const { state, end } = await indexes.use(uid);
       try {
+        room.check(COPY_BYTES_FACTOR * (await this.#homeBytes(state)));
         const done = await state.writing.quiet(limits.spreadWaitMsMax, () => this.#move(state, signal));
         if (done === undefined) throw new Error("the writes under way did not end");
         const tookMs = Math.round(performance.now() - startedMs);
@@ -100,7 +151,10 @@ export class Spreading {
 
   #failed(uid: number, error: unknown): void {
     const { indexes, log } = this.#options;
-    if (indexes.find(uid) === undefined) return;
+    if (indexes.find(uid) === undefined) {
+      this.#paused.delete(uid);
+      return;
+    }
     const retryMs = Math.min(2 * (this.#paused.get(uid) ?? PAUSE_MS / 2), PAUSE_MS_MAX);
     log.warn({ err: error, uid, retryMs }, "an index could not be spread over all shards; trying again");
     this.#pause(uid, retryMs);
@@ -114,23 +168,23 @@ export class Spreading {
 
   /** Nobody writes to the index meanwhile. */
   async #move(state: IndexState, signal: AbortSignal): Promise<true> {
-    const { indexes, writes, room, workbench, onSpread } = this.#options;
+    const { calls, indexes, workbench, onSpread } = this.#options;
     const { record, home, spread, generations } = state;
-    room.check(); // for the copy
+    const source = { ask: this.#askHome, location: home };
+    const target = { ask: (shard: number, request: Message) => calls.ask(shard, request), location: spread };
     await this.#dropCopy(state);
     const generation = generations.begin();
     let mayBeDecided = false;
     try {
       fault("spread.before-copy");
-      const [source, target] = [home, spread].map((location) => ({ ask: this.#ask, location }));
-      await moveIndex({ record, workbench, source: source!, target: target!, generation });
+      const moved = await moveIndex({ record, workbench, source, target, generation, signal });
       fault("spread.after-copy");
       state.isMoving = true; // a shard that is restarted from now on opens the copy
       const told = await indexes.messages.open(record, spread); // and one that was has lost it
+      const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
+      if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
       mayBeDecided = true;
-      // A backup has the step as a whole or not at all.
-      await writes.asOne(() => this.#decide(state, signal));
-      state.spreadFrom(generation, told);
+      state.spreadFrom(generation, await this.#decide(state, signal), told);
     } finally {
       generations.finish(generation);
       if (!mayBeDecided) {
@@ -151,18 +205,23 @@ export class Spreading {
     if (stored!.diskBytes > 0 || stored!.memoryBytes > 0) await messages.drop(spread);
   }
 
-  /** A refusal may have stored it all the same, so nobody writes to the home before it is clear that it is stored. */
-  async #decide(state: IndexState, signal: AbortSignal): Promise<void> {
-    const { catalog, indexes, log } = this.#options;
+  /**
+   * A refusal may have stored it all the same, so nobody writes to the home before it is clear that it is stored. A backup between two
+   * attempts has the home and the copy, and either may count.
+   */
+  async #decide(state: IndexState, signal: AbortSignal): Promise<IndexRecord> {
+    const { catalog, indexes, writes, log } = this.#options;
     const { uid } = state.record;
     for (;;) {
       try {
-        await catalog.change(({ indexes: present }) => {
-          if (!present.has(uid)) throw new Error(`index ${uid} is deleted`);
-          return { type: "index.spread", uid, home: state.home.data };
+        return await writes.asOne(async () => {
+          const decided = await catalog.change(({ indexes: present }) => {
+            if (!present.has(uid)) throw new Error(`index ${uid} is deleted`);
+            return { type: "index.spread", uid, home: state.home.data };
+          });
+          fault("spread.after-decision");
+          return decided.indexes.get(uid)!;
         });
-        fault("spread.after-decision");
-        return;
       } catch (error) {
         if (!this.#isThere(state)) throw error;
         if (signal.aborted) {

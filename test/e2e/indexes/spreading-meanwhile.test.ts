@@ -216,6 +216,35 @@ describe("the death of a shard", () => {
       }
   });
 
+  test.each([0, 1, 2])("that was spread and is at rest leaves it as it is: shard home + %i", async (step) => {
+    const index = fresh("at-rest");
+    const home = await world.make(index, undefined, ALL);
+    await world.spread(index);
+    await world.kill((home + step) % SHARDS);
+    await eventually(async () => (await server.get("/health/ready")).status === 200, "all shards are back");
+    expect((await server.get(`/v1/indexes/${index}`)).json.data).toMatchObject({
+      status: "active",
+      records_count: ALL.length,
+    });
+    await world.expectThings(index, ALL);
+    expect(server.log.filter(({ msg }) => msg === "stored data of an index cannot be read")).toEqual([]);
+  });
+
+  test("while its home waits to be dropped does not count documents twice", async () => {
+    const index = fresh("counted");
+    const home = await world.make(index, undefined, BEGUN);
+    await world.whileHeld(
+      "spread.before-drop",
+      () => world.write(index, MORE),
+      async () => {
+        await world.kill(home);
+        await eventually(async () => (await server.get("/health/ready")).status === 200, "it is back");
+        expect((await server.get(`/v1/indexes/${index}`)).json.data.records_count).toBe(ALL.length);
+      },
+    );
+    await world.expectThings(index, ALL);
+  });
+
   test("at any time, with writers that repeat what was refused", async () => {
     const index = fresh("any-time");
     const home = await world.make(index, undefined, BEGUN);

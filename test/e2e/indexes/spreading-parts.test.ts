@@ -1,16 +1,13 @@
-// What belongs to an index is there once it is spread, as it was before: vectors of every source, the marks of a feed's run, the
-// places of a plan, and what snapshots and changes of the number of shards make of it.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { effort } from "../../effort.js";
+// What belongs to an index is there once it is spread, as it was before: vectors of every source, the marks of a feed's run and the
+// places of a plan.
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embedderOf, idsOf, ready, toward } from "../semantic/near.js";
 import { type EmbeddingServer, startEmbeddingServer } from "../world/embedding-server.js";
 import { type FeedServer, startFeedServer } from "../world/feed-server.js";
 import { ended, makeSource, runOf, sync, syncNow } from "../world/feeds.js";
-import { eventually, expectStatus, sleep, TestServer } from "../world/harness.js";
-import { expectThings, HOME_DOCUMENTS_MAX, SCHEMA, SpreadingWorld, things } from "./spreading-world.js";
+import { eventually, expectStatus, sleep } from "../world/harness.js";
+import { HOME_DOCUMENTS_MAX, SCHEMA, SpreadingWorld, things } from "./spreading-world.js";
 
 const SHARDS = 3;
 const BEGUN = things(0, HOME_DOCUMENTS_MAX);
@@ -210,6 +207,31 @@ describe("a feed", () => {
   });
 });
 
+describe("many bytes", () => {
+  test("of few documents have an index spread, too", async () => {
+    const large = new SpreadingWorld({
+      shards: SHARDS,
+      config: { limits: { homeDocumentsMax: 30_000, homeBytesMax: 4_000_000 } },
+    });
+    try {
+      await large.server.launch();
+      const random = () => randomBytes(150_000).toString("base64");
+      const heavy = (from: number) => things(from, 40).map((one) => ({ ...one, weight: random() }));
+      await large.make("heavy", { schema: SCHEMA });
+      let written = 0;
+      // What is not in a table of the database yet is not counted.
+      for (let at = 0; (await large.shardsOf("heavy")) === 1; at += 40) {
+        await large.write("heavy", heavy(at));
+        written += 40;
+      }
+      await large.spread("heavy");
+      expect(await large.found("heavy")).toBe(written);
+    } finally {
+      await large.close();
+    }
+  });
+});
+
 describe("the documents of a plan", () => {
   test("are exact when the limit is crossed by many writers at once", async () => {
     const made = await server.post("/v1/tenants", { name: "planned", plan: "small" });
@@ -231,148 +253,5 @@ describe("the documents of a plan", () => {
     const one = { documents: [{ id: "over", title: "x" }] };
     const over = await server.post("/v1/indexes/planned/documents/batch", one, { key });
     expect(over.json.data.errors.map(({ code }) => code)).toEqual(["SK-SYS-429"]);
-  });
-});
-
-describe("a snapshot", () => {
-  const copies: SpreadingWorld[] = [];
-
-  afterEach(() => Promise.all(copies.splice(0).map((copy) => copy.close())));
-
-  async function take(): Promise<{ id: string; documents: number; path: string }> {
-    const reply = await server.post("/v1/snapshots");
-    expectStatus(reply, 202);
-    let data = reply.json.data as unknown as { id: string; status: string; documents: number; path: string };
-    await eventually(async () => {
-      data = (await server.get(`/v1/snapshots/${data.id}`)).json.data as unknown as typeof data;
-      return data.status !== "running";
-    }, "the snapshot is written");
-    expect(data.status).toBe("complete");
-    return data;
-  }
-
-  /** A server on what the snapshot has. */
-  async function restored(path: string): Promise<SpreadingWorld> {
-    const copy = new SpreadingWorld({ shards: SHARDS });
-    copies.push(copy);
-    const { code, text } = await copy.faults.skein("restore", path, "--data-dir", copy.faults.dataDir);
-    expect(code, text).toBe(0);
-    const checked = await copy.faults.skein("check", "--data-dir", copy.faults.dataDir);
-    expect(checked.text).toContain("no damage found");
-    await copy.server.launch();
-    return copy;
-  }
-
-  test("that is taken in the middle has all documents once", async () => {
-    // Before the decision, while the move begins anew every second; and of one that waits for the end of what is decided.
-    const early = `early-${Date.now()}`;
-    await world.make(early, undefined, BEGUN);
-    const before = await world.whileHeld("spread.after-copy", () => world.write(early, MORE), take);
-    await world.spread(early);
-    const late = `late-${Date.now()}`;
-    await world.make(late, undefined, BEGUN);
-    const { pending } = await world.whileHeld(
-      "spread.after-decision",
-      () => world.write(late, MORE),
-      async () => ({ pending: take() }),
-    );
-    const after = await pending;
-    const first = await restored(before.path);
-    await first.spread(early);
-    await first.expectThings(early, ALL);
-    const second = await restored(after.path);
-    for (const index of [early, late]) {
-      expect(await second.shardsOf(index)).toBe(SHARDS);
-      await second.expectThings(index, ALL);
-    }
-  });
-});
-
-describe("another number of shards", () => {
-  let dataDir = "";
-  let moved: TestServer;
-
-  beforeEach(() => {
-    dataDir = mkdtempSync(join(tmpdir(), "skein-test-"));
-  });
-
-  afterEach(async () => {
-    await moved.close();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-
-  const INDEXES = { few: things(0, 10), some: things(0, 40), many: things(0, 120), none: [] };
-  const PUSHED = { embedder: { source: "pushed" } };
-
-  async function start(shards: number, homeDocumentsMax: number): Promise<void> {
-    const config = { limits: { homeDocumentsMax } };
-    moved = await TestServer.start({ shards, dataDir, config });
-  }
-
-  async function expectAll(shards: number, homeDocumentsMax: number): Promise<void> {
-    for (const [name, documents] of Object.entries(INDEXES)) {
-      const isHome = documents.length <= homeDocumentsMax;
-      await eventually(async () => {
-        const { data } = (await moved.get(`/v1/indexes/${name}/stats`)).json;
-        return data.shards === (isHome ? 1 : shards);
-      }, `${name} lies where it belongs`);
-      if (documents.length === 0) continue;
-      await expectThings(moved, name, documents);
-      const body = { q: "*", search_mode: "semantic", vector: toward(1), per_page: 250 };
-      const reply = await moved.query(name, body);
-      expect(idsOf(reply).length).toBe(documents.length);
-    }
-  }
-
-  test("finds indexes at home, spread ones and one that is too large for its home now", async () => {
-    await start(3, 50);
-    for (const [name, documents] of Object.entries(INDEXES)) {
-      expectStatus(await moved.post("/v1/indexes", { name, schema: SCHEMA, settings: PUSHED }), 201);
-      const path = `/v1/indexes/${name}/documents/batch`;
-      const pushed = documents.map((one, i) => ({ ...one, embedding: toward(1, i / 100) }));
-      for (let at = 0; at < pushed.length; at += 30)
-        expectStatus(await moved.post(path, { documents: pushed.slice(at, at + 30) }), 200);
-    }
-    await expectAll(3, 50);
-    const starts: (readonly [shards: number, homeDocumentsMax: number])[] = [
-      [3, 20], // "some" is too large for its home
-      [2, 20],
-      [5, 200], // "many" comes home
-      [4, 30], // "many" and "some" are spread in the move
-      [1, 30],
-      [3, 60],
-    ];
-    for (const [shards, homeDocumentsMax] of starts.filter(([shards]) =>
-      effort(shards > 2 || shards === 1, true),
-    )) {
-      expect(await moved.stop()).toBe(0);
-      await start(shards, homeDocumentsMax);
-      await expectAll(shards, shards === 1 ? 0 : homeDocumentsMax);
-      expectStatus(await moved.patch("/v1/indexes/some/documents/d7", { title: "thing number7" }), 200);
-      await expectThings(moved, "some", INDEXES.some);
-    }
-  });
-
-  test("is not mistaken for a spreading that was cut short", async () => {
-    const cut = new SpreadingWorld({ shards: SHARDS });
-    try {
-      await cut.server.launch();
-      await cut.make("cut", undefined, BEGUN);
-      await cut.whileHeld(
-        "spread.after-decision",
-        () => cut.write("cut", MORE),
-        () => cut.server.stop("SIGKILL"),
-      );
-      moved = await TestServer.start({
-        shards: 2,
-        dataDir: cut.faults.dataDir,
-        config: { limits: { homeDocumentsMax: 1 } },
-      });
-      await expectThings(moved, "cut", ALL);
-      expect((await moved.get("/v1/indexes/cut/stats")).json.data.shards).toBe(2);
-      await moved.stop();
-    } finally {
-      await cut.close();
-    }
   });
 });

@@ -8,6 +8,7 @@ import {
   repeatSchema,
 } from "../../../../server/cluster/rebuild.js";
 import { Jobs } from "../../../../server/jobs/jobs.js";
+import { DEFAULT_LIMITS } from "../../../../server/limits.js";
 import { createLogger } from "../../../../server/log.js";
 import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
@@ -20,7 +21,11 @@ const log = createLogger("silent");
 function changedIndex(stale: number[]) {
   const recorder = new Recorder();
   const answers = new AnswerCache(0, recorder.answerCache);
-  const state = new IndexState(makeRecord(), [], 1, new Locations(1), { answers, recorder });
+  const state = new IndexState(makeRecord(), [], 1, new Locations(1), {
+    answers,
+    recorder,
+    limits: DEFAULT_LIMITS,
+  });
   state.rebuilding = true;
   const jobs = new Jobs(log);
   let free: () => void = () => undefined;

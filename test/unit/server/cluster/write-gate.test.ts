@@ -42,6 +42,22 @@ describe("the write gate", () => {
     expect(await gate.quiet(10, async () => "idle again")).toBe("idle again");
   });
 
+  test("refuses writes that would have to wait too long; the others keep their order", async () => {
+    const gate = new WriteGate(20);
+    let end = (): void => undefined;
+    const work = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const quiet = gate.quiet(10_000, () => work);
+    await expect(gate.enter()).rejects.toMatchObject({ code: "SK-SYS-503", retryAfter: 5 });
+    const waiting = gate.enter();
+    end();
+    await quiet;
+    await waiting;
+    gate.leave();
+    expect(await gate.quiet(10, async () => "nobody is inside")).toBe("nobody is inside");
+  });
+
   test("opens again after work that failed", async () => {
     const gate = new WriteGate();
     const failing = gate.quiet(10, () => Promise.reject(new Error("no disk")));

@@ -37,7 +37,11 @@ function viewUntil(deadline: number): ReadView {
   const recorder = new Recorder();
   const answers = new AnswerCache(1, recorder.answerCache);
   const standing = [{ liveDocs: 0, maxSeq: 0, generation: 0, staleSegments: 0 }];
-  const state = new IndexState(makeRecord(), standing, 1, new Locations(1), { answers, recorder });
+  const state = new IndexState(makeRecord(), standing, 1, new Locations(1), {
+    answers,
+    recorder,
+    limits: DEFAULT_LIMITS,
+  });
   const call: CallShard = async (_shard, _request, decode) => decode(EMPTY_DICTIONARY);
   return new ReadView(
     state,

@@ -21,9 +21,13 @@ const STANDING = { liveDocs: 7, maxSeq: 9, generation: 4, staleSegments: 0 };
 
 function stateOf(shards: number, uid: number): IndexState {
   const recorder = new Recorder();
-  const memories = { answers: new AnswerCache(1_000_000, recorder.answerCache), recorder };
+  const answers = new AnswerCache(1_000_000, recorder.answerCache);
   const record = { ...makeRecord(), uid, isHome: true as const };
-  return new IndexState(record, [STANDING], 1, new Locations(shards), memories);
+  return new IndexState(record, [STANDING], 1, new Locations(shards), {
+    answers,
+    recorder,
+    limits: DEFAULT_LIMITS,
+  });
 }
 
 test("indexes have their homes in all shards, as evenly as can be", () => {
@@ -57,8 +61,10 @@ test("a read asks where its generation lies, a write where the newest does", () 
   expect([state.isHome, state.location, state.newest, state.documents]).toEqual([true, home, home, 7]);
   const before = state.rememberedAt(generations.published);
   const generation = generations.begin();
+  const { isHome: _, ...record } = state.record;
   state.spreadFrom(
     generation,
+    record,
     [1, 2, 4].map((liveDocs) => ({ ...STANDING, liveDocs })),
   );
   expect([state.isHome, state.location, state.newest, state.documents]).toEqual([false, home, spread, 7]);
@@ -67,6 +73,7 @@ test("a read asks where its generation lies, a write where the newest does", () 
   generations.finish(generation);
   expect([state.location, state.locationAt(generation - 1)]).toEqual([spread, home]);
   expect(state.rememberedAt(generation)).not.toBe(before);
+  expect(new Locations(3).of(state.record)).toEqual(spread);
 });
 
 test("property: a write that was prepared for one shard is divided as if it had been prepared for all", async () => {

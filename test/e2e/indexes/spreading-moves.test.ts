@@ -1,0 +1,240 @@
+// Snapshots, starts and changes of the number of shards find indexes at home, spread ones and those that are on their way: each
+// document is there once, and nothing of a spreading that came to nothing is left.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ClassicLevel } from "classic-level";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { homeData } from "../../../server/schema/placement.js";
+import { documentRange, indexRange } from "../../../shards/storage/keyspace.js";
+import { effort } from "../../effort.js";
+import { idsOf, toward } from "../semantic/near.js";
+import { eventually, expectStatus, TestServer } from "../world/harness.js";
+import { expectThings, HOME_DOCUMENTS_MAX, SCHEMA, SpreadingWorld, things } from "./spreading-world.js";
+
+const SHARDS = 3;
+const BEGUN = things(0, HOME_DOCUMENTS_MAX);
+const MORE = things(HOME_DOCUMENTS_MAX, 20);
+const ALL = [...BEGUN, ...MORE];
+
+describe("a snapshot", () => {
+  const world = new SpreadingWorld({ shards: SHARDS });
+  const { server } = world;
+  const copies: SpreadingWorld[] = [];
+
+  beforeAll(() => server.launch());
+  afterEach(() => Promise.all(copies.splice(0).map((copy) => copy.close())));
+  afterAll(() => world.close());
+
+  async function take(): Promise<{ id: string; documents: number; path: string }> {
+    const reply = await server.post("/v1/snapshots");
+    expectStatus(reply, 202);
+    let data = reply.json.data as unknown as { id: string; status: string; documents: number; path: string };
+    await eventually(async () => {
+      data = (await server.get(`/v1/snapshots/${data.id}`)).json.data as unknown as typeof data;
+      return data.status !== "running";
+    }, "the snapshot is written");
+    expect(data.status).toBe("complete");
+    return data;
+  }
+
+  /** A server on what the snapshot has. */
+  async function restored(path: string): Promise<SpreadingWorld> {
+    const copy = new SpreadingWorld({ shards: SHARDS });
+    copies.push(copy);
+    const { code, text } = await copy.faults.skein("restore", path, "--data-dir", copy.faults.dataDir);
+    expect(code, text).toBe(0);
+    const checked = await copy.faults.skein("check", "--data-dir", copy.faults.dataDir);
+    expect(checked.text).toContain("no damage found");
+    await copy.server.launch();
+    return copy;
+  }
+
+  test("that is taken in the middle has all documents once", async () => {
+    // Before the decision, while the move begins anew every second; and between a decision that seemed to be refused and the next.
+    const early = `early-${Date.now()}`;
+    await world.make(early, undefined, BEGUN);
+    const before = await world.whileHeld("spread.after-copy", () => world.write(early, MORE), take);
+    await world.spread(early);
+    const late = `late-${Date.now()}`;
+    await world.make(late, undefined, BEGUN);
+    const after = await world.whileHeld("spread.after-decision", () => world.write(late, MORE), take);
+    const first = await restored(before.path);
+    await first.spread(early);
+    await first.expectThings(early, ALL);
+    const second = await restored(after.path);
+    for (const index of [early, late]) {
+      expect(await second.shardsOf(index)).toBe(SHARDS);
+      await second.expectThings(index, ALL);
+    }
+  });
+});
+
+describe("a start", () => {
+  let world: SpreadingWorld;
+
+  beforeEach(() => {
+    world = new SpreadingWorld({ shards: SHARDS });
+  });
+
+  afterEach(() => world.close());
+
+  function database(shard: number): ClassicLevel<Uint8Array, Uint8Array> {
+    const encodings = { keyEncoding: "view", valueEncoding: "view" };
+    return new ClassicLevel(join(world.faults.dataDir, "shards", String(shard)), encodings);
+  }
+
+  test("drops the copy of an index that does not need it any more", async () => {
+    await world.server.launch();
+    await world.make("left", undefined, ALL.slice(0, HOME_DOCUMENTS_MAX));
+    await world.whileHeld(
+      "spread.after-copy",
+      async () => {
+        await world.write("left", MORE);
+        expectStatus(await world.server.delete("/v1/indexes/left/documents?filter_by=number:>=60"), 200);
+      },
+      () => world.server.stop("SIGKILL"),
+    );
+    await world.server.launch();
+    await world.expectThings("left", BEGUN);
+    expect(await world.shardsOf("left")).toBe(1);
+    await world.server.stop();
+    for (let shard = 0; shard < SHARDS; shard++) {
+      const db = database(shard);
+      const { from, to } = indexRange(1);
+      expect(await db.keys({ gte: from, lt: to }).all()).toEqual([]);
+      await db.close();
+    }
+  });
+
+  test("meets damage in what is to be copied, and leaves the index at home", async () => {
+    await world.server.launch();
+    const home = await world.make("hurt", undefined, ALL.slice(0, HOME_DOCUMENTS_MAX));
+    await world.server.stop();
+    const db = database(home);
+    const { from, to } = documentRange(homeData(1), 0, 1_000);
+    const [key, value] = (await db.iterator({ gte: from, lt: to }).all())[30]!;
+    value[value.length - 5]! ^= 0xff;
+    await db.put(key, value);
+    await db.close();
+    await world.server.launch();
+    await world.write("hurt", MORE);
+    const status = async () => (await world.server.get("/v1/indexes/hurt")).json.data.status;
+    await eventually(async () => (await status()) === "error", "the damage is told");
+    expect(await world.found("hurt")).toBe(ALL.length);
+    expect(await world.found("hurt", "number:70")).toBe(1);
+  });
+});
+
+describe("another number of shards", () => {
+  let dataDir = "";
+  let moved: TestServer;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), "skein-test-"));
+  });
+
+  afterEach(async () => {
+    await moved.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const INDEXES = { few: things(0, 10), some: things(0, 40), many: things(0, 120), none: [] };
+  const PUSHED = { embedder: { source: "pushed" } };
+
+  async function start(shards: number, homeDocumentsMax: number): Promise<void> {
+    const config = { limits: { homeDocumentsMax } };
+    moved = await TestServer.start({ shards, dataDir, config });
+  }
+
+  async function expectAll(shards: number, homeDocumentsMax: number): Promise<void> {
+    for (const [name, documents] of Object.entries(INDEXES)) {
+      const isHome = documents.length <= homeDocumentsMax;
+      await eventually(async () => {
+        const { data } = (await moved.get(`/v1/indexes/${name}/stats`)).json;
+        return data.shards === (isHome ? 1 : shards);
+      }, `${name} lies where it belongs`);
+      if (documents.length === 0) continue;
+      await expectThings(moved, name, documents);
+      const body = { q: "*", search_mode: "semantic", vector: toward(1), per_page: 250 };
+      const reply = await moved.query(name, body);
+      expect(idsOf(reply).length).toBe(documents.length);
+    }
+  }
+
+  test("finds indexes at home, spread ones and one that is too large for its home now", async () => {
+    await start(3, 50);
+    for (const [name, documents] of Object.entries(INDEXES)) {
+      expectStatus(await moved.post("/v1/indexes", { name, schema: SCHEMA, settings: PUSHED }), 201);
+      const path = `/v1/indexes/${name}/documents/batch`;
+      const pushed = documents.map((one, i) => ({ ...one, embedding: toward(1, i / 100) }));
+      for (let at = 0; at < pushed.length; at += 30)
+        expectStatus(await moved.post(path, { documents: pushed.slice(at, at + 30) }), 200);
+    }
+    await expectAll(3, 50);
+    const starts: (readonly [shards: number, homeDocumentsMax: number])[] = [
+      [3, 20], // "some" is too large for its home
+      [2, 20],
+      [5, 200], // "many" comes home
+      [4, 30], // "many" and "some" are spread in the move
+      [1, 30],
+      [3, 60],
+    ];
+    for (const [shards, homeDocumentsMax] of starts.filter(([shards]) =>
+      effort(shards > 2 || shards === 1, true),
+    )) {
+      expect(await moved.stop()).toBe(0);
+      await start(shards, homeDocumentsMax);
+      await expectAll(shards, shards === 1 ? 0 : homeDocumentsMax);
+      expectStatus(await moved.patch("/v1/indexes/some/documents/d7", { title: "thing number7" }), 200);
+      await expectThings(moved, "some", INDEXES.some);
+    }
+  });
+
+  test("loses nothing of an index that comes home before its former home was dropped", async () => {
+    const cut = new SpreadingWorld({ shards: SHARDS });
+    try {
+      await cut.server.launch();
+      await cut.make("back", undefined, BEGUN);
+      await cut.whileHeld(
+        "spread.before-drop",
+        () => cut.write("back", MORE),
+        async () => {
+          const filter = encodeURIComponent("number:[0..49]");
+          expectStatus(await cut.server.delete(`/v1/indexes/back/documents?filter_by=${filter}`), 200);
+          await cut.server.stop();
+        },
+      );
+      const config = { limits: { homeDocumentsMax: HOME_DOCUMENTS_MAX } };
+      moved = await TestServer.start({ shards: 2, dataDir: cut.faults.dataDir, config });
+      expect((await moved.get("/v1/indexes/back/stats")).json.data.shards).toBe(1);
+      await expectThings(moved, "back", ALL.slice(50));
+      await moved.stop();
+    } finally {
+      await cut.close();
+    }
+  });
+
+  test("is not mistaken for a spreading that was cut short", async () => {
+    const cut = new SpreadingWorld({ shards: SHARDS });
+    try {
+      await cut.server.launch();
+      await cut.make("cut", undefined, BEGUN);
+      await cut.whileHeld(
+        "spread.after-decision",
+        () => cut.write("cut", MORE),
+        () => cut.server.stop("SIGKILL"),
+      );
+      moved = await TestServer.start({
+        shards: 2,
+        dataDir: cut.faults.dataDir,
+        config: { limits: { homeDocumentsMax: 1 } },
+      });
+      await expectThings(moved, "cut", ALL);
+      expect((await moved.get("/v1/indexes/cut/stats")).json.data.shards).toBe(2);
+      await moved.stop();
+    } finally {
+      await cut.close();
+    }
+  });
+});
