@@ -104,8 +104,11 @@ describe("vectors", () => {
     const texts = endpoint.texts();
     expect(texts.length).toBe(new Set(texts).size);
     expect(texts.length).toBe(ALL.length);
-    const reply = await server.query("asked", { q: "thing number7", search_mode: "semantic" });
-    expect([reply.json.search_mode, idsOf(reply)[0]]).toEqual(["semantic", "d7"]);
+    await eventually(async () => {
+      const reply = await server.query("asked", { q: "thing number7", search_mode: "semantic" });
+      expect(idsOf(reply)[0]).toBe("d7");
+      return reply.json.search_mode === "semantic"; // "keyword" where a busy machine lets the endpoint be late
+    }, "the endpoint is in time");
   });
 
   test("that the endpoint is about to make when the index is spread are not asked for again", async () => {
