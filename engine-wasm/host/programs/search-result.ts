@@ -92,7 +92,9 @@ export function seqsOfResult(bytes: Uint8Array, offset: number, count: number): 
 
 /** Behind the numbers of documents and rows, and the number of sort keys. */
 const SEQS_AT = 13;
-/** Text match, bonus and flags. */
+/** In the head of a row: the text match, then these. */
+const BONUS_AT = 8;
+const FLAGS_AT = 16;
 const ROW_HEAD_BYTES = 17;
 /** Of a value that is no string. */
 const SORT_VALUE_BYTES = 8;
@@ -102,7 +104,11 @@ const ROWS_A_STEP = 1_000;
 /** With all rows decoded. Throws a RangeError when the bytes are not the answer to `program`. */
 export function decodeSearchResult(bytes: Uint8Array, program: SearchProgram): DecodedSearchResult {
   const result = finished(decodingOfSearchResult(bytes, program));
-  return { ...result, rows: Array.from(result.rows, (row) => ({ ...row, keys: row.keys })) };
+  const rows = Array.from(result.rows, (row): SearchRow => {
+    const { seq, textMatch, bonus, matched, neighbour, hasWord, pinned, keys } = row;
+    return { seq, textMatch, bonus, matched, neighbour, hasWord, pinned, keys };
+  });
+  return { ...result, rows };
 }
 
 /** The result in small steps, for a deep page has many rows. The bytes must stay as they are. */
@@ -125,7 +131,7 @@ export function* decodingOfSearchResult(
     reader.skip(ROW_HEAD_BYTES);
     for (const key of program.sort) skipSortValue(reader, key);
   }
-  const rows = new EncodedRows(bytes, starts, program.sort);
+  const rows = new EncodedRows(reader, starts, program.sort);
   const facetBounds: number[] = [];
   const facets = program.facets.map((facet) => {
     const values = reader.u32();
@@ -144,8 +150,9 @@ class EncodedRows implements SearchRows {
   readonly #starts: Uint32Array;
   readonly #sort: readonly SortKey[];
 
-  constructor(bytes: Uint8Array, starts: Uint32Array, sort: readonly SortKey[]) {
-    this.#reader = new ByteReader(bytes);
+  /** `reader`: of the whole result; nobody else may use it any more. */
+  constructor(reader: ByteReader, starts: Uint32Array, sort: readonly SortKey[]) {
+    this.#reader = reader;
     this.#starts = starts;
     this.#sort = sort;
   }
@@ -155,60 +162,76 @@ class EncodedRows implements SearchRows {
   }
 
   at(index: number): SearchRow | undefined {
-    const start = this.#starts[index];
-    if (start === undefined) return undefined;
-    const reader = this.#reader;
-    reader.seek(SEQS_AT + index * Float64Array.BYTES_PER_ELEMENT);
-    const seq = reader.f64();
-    reader.seek(start);
-    const textMatch = reader.f64();
-    const bonus = reader.f64();
-    const flags = reader.u8();
-    return new EncodedRow(seq, textMatch, bonus, flags, reader, this.#sort);
+    return index < this.#starts.length ? new EncodedRow(this, index) : undefined;
   }
 
   *[Symbol.iterator](): Iterator<SearchRow> {
     for (let i = 0; i < this.length; i++) yield this.at(i)!;
   }
+
+  seqOf(index: number): number {
+    this.#reader.seek(SEQS_AT + index * Float64Array.BYTES_PER_ELEMENT);
+    return this.#reader.f64();
+  }
+
+  /** At bytes of the row's head. */
+  readerOf(index: number, at: number): ByteReader {
+    this.#reader.seek(this.#starts[index]! + at);
+    return this.#reader;
+  }
+
+  keysOf(index: number): SortValue[] {
+    const reader = this.readerOf(index, ROW_HEAD_BYTES);
+    return this.#sort.map((key) => decodeSortValue(reader, key));
+  }
 }
 
-/** A row whose keys are decoded when they are asked for: the rows of a single shard are in order already. */
+/** Nothing of a row is decoded before it is asked for: a shard tells of more rows than are shown, and one shard's are in order. */
 class EncodedRow implements SearchRow {
-  readonly matched: boolean;
-  readonly neighbour: boolean;
-  readonly hasWord: boolean;
-  readonly pinned: boolean;
-  readonly #reader: ByteReader;
-  readonly #keysAt: number;
-  readonly #sort: readonly SortKey[];
+  readonly #rows: EncodedRows;
+  readonly #index: number;
   #keys: readonly SortValue[] | null = null;
 
-  /** `reader`: of the result, at the row's keys. */
-  constructor(
-    readonly seq: number,
-    readonly textMatch: number,
-    readonly bonus: number,
-    flags: number,
-    reader: ByteReader,
-    sort: readonly SortKey[],
-  ) {
-    this.matched = (flags & ROW_MATCHED) !== 0;
-    this.neighbour = (flags & ROW_NEIGHBOUR) !== 0;
-    this.hasWord = (flags & ROW_HAS_WORD) !== 0;
-    this.pinned = (flags & ROW_PINNED) !== 0;
-    this.#reader = reader;
-    this.#keysAt = reader.at;
-    this.#sort = sort;
+  constructor(rows: EncodedRows, index: number) {
+    this.#rows = rows;
+    this.#index = index;
+  }
+
+  get seq(): number {
+    return this.#rows.seqOf(this.#index);
+  }
+
+  get textMatch(): number {
+    return this.#rows.readerOf(this.#index, 0).f64();
+  }
+
+  get bonus(): number {
+    return this.#rows.readerOf(this.#index, BONUS_AT).f64();
+  }
+
+  get matched(): boolean {
+    return this.#has(ROW_MATCHED);
+  }
+
+  get neighbour(): boolean {
+    return this.#has(ROW_NEIGHBOUR);
+  }
+
+  get hasWord(): boolean {
+    return this.#has(ROW_HAS_WORD);
+  }
+
+  get pinned(): boolean {
+    return this.#has(ROW_PINNED);
   }
 
   get keys(): readonly SortValue[] {
-    this.#keys ??= this.#decodedKeys();
+    this.#keys ??= this.#rows.keysOf(this.#index);
     return this.#keys;
   }
 
-  #decodedKeys(): SortValue[] {
-    this.#reader.seek(this.#keysAt);
-    return this.#sort.map((key) => decodeSortValue(this.#reader, key));
+  #has(flag: number): boolean {
+    return (this.#rows.readerOf(this.#index, FLAGS_AT).u8() & flag) !== 0;
   }
 }
 
