@@ -122,7 +122,7 @@ export class LocalReads {
     { data, places }: LocalView,
     shard: number,
     query: Float32Array,
-    seqs: readonly number[],
+    seqs: ArrayLike<number>,
     there: EmbedThere,
   ): Promise<Float32Array | null> {
     const reader = this.#readersNow(data, [places[shard]!])?.[0] ?? null;
@@ -156,7 +156,7 @@ export class LocalReads {
   /** What `use` makes of vectors; null when they cannot be known here. */
   async #ofVectors<T>(
     reader: EngineReader,
-    seqs: readonly number[],
+    seqs: ArrayLike<number>,
     there: EmbedThere,
     use: (slots: Int32Array) => T,
   ): Promise<T | null> {

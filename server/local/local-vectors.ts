@@ -46,7 +46,7 @@ export class LocalVectors {
    */
   async with<T>(
     reader: EngineReader,
-    seqs: readonly number[],
+    seqs: ArrayLike<number>,
     fetch: FetchVectors,
     use: (slots: Int32Array) => T,
   ): Promise<T | null> {
@@ -118,7 +118,7 @@ export class LocalVectors {
 }
 
 /** Puts the slots of documents there; tells which are not known. */
-function fill(slots: Int32Array, seqs: readonly number[], known: Known): number[] {
+function fill(slots: Int32Array, seqs: ArrayLike<number>, known: Known): number[] {
   const missing: number[] = [];
   for (let i = 0; i < seqs.length; i++) {
     const slot = known.slots.get(seqs[i]!);

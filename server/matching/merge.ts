@@ -53,24 +53,36 @@ export function* mergingOfResults(
   keys: readonly SortKey[],
   window: MergeWindow,
 ): Generator<void, MergedResult> {
+  const winners: Winner[] = [];
+  yield* mergingOfRows(results, keys, window, (shard, row) => winners.push(winnerOf(shard, row)));
   return {
     found: results.reduce((sum, result) => sum + result.found, 0),
-    winners: yield* mergingOfRows(results, keys, window),
+    winners,
     applied: (results[0]?.applied ?? []).map((_, i) => results.some((result) => result.applied[i] === true)),
     pinsApplied: results.some((result) => result.pinsApplied),
   };
 }
 
-function* mergingOfRows(
+/** Takes the rows of the window, the first one first. */
+export function* mergingOfRows(
   results: readonly SearchResult[],
   keys: readonly SortKey[],
   { offset, count }: MergeWindow,
-): Generator<void, Winner[]> {
-  const first = results.length === 1 ? offset : 0; // one shard's rows are in order
-  const next = results.map(() => first);
-  const heads = results.map(({ rows }) => rows.at(first));
-  const winners: Winner[] = [];
-  for (let rank = first; rank < offset + count; rank++) {
+  take: (shard: number, row: SearchRow) => void,
+): Generator<void, void> {
+  if (results.length === 1) {
+    const { rows } = results[0]!; // in order already
+    for (let rank = offset; rank < offset + count; rank++) {
+      if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
+      const row = rows.at(rank);
+      if (row === undefined) return;
+      take(0, row);
+    }
+    return;
+  }
+  const next = results.map(() => 0);
+  const heads = results.map(({ rows }) => rows.at(0));
+  for (let rank = 0; rank < offset + count; rank++) {
     if (rank % RANKS_A_STEP === RANKS_A_STEP - 1) yield;
     let best: SearchRow | undefined;
     let bestShard = -1;
@@ -80,13 +92,15 @@ function* mergingOfRows(
       best = row;
       bestShard = shard;
     }
-    if (best === undefined) break;
+    if (best === undefined) return;
     heads[bestShard] = results[bestShard]!.rows.at(++next[bestShard]!);
-    if (rank < offset) continue;
-    const { seq, textMatch, bonus, matched, neighbour, hasWord, pinned } = best;
-    winners.push({ shard: bestShard, seq, textMatch, bonus, matched, neighbour, hasWord, pinned });
+    if (rank >= offset) take(bestShard, best);
   }
-  return winners;
+}
+
+function winnerOf(shard: number, row: SearchRow): Winner {
+  const { seq, textMatch, bonus, matched, neighbour, hasWord, pinned } = row;
+  return { shard, seq, textMatch, bonus, matched, neighbour, hasWord, pinned };
 }
 
 /** Negative when `a` comes first. Never 0 for two different rows of an index. */

@@ -257,7 +257,7 @@ export class ReadView {
   }
 
   /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
-  async similarities(shard: number, query: Float32Array, seqs: readonly number[]): Promise<Float32Array> {
+  async similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
     const uid = this.#location.data;
     const there = this.#embedThere(shard);
     const known = await this.#local?.similarities(this.#localView, shard, query, seqs, there);

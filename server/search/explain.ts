@@ -18,7 +18,7 @@ import type { Winner } from "../matching/merge.js";
 import type { QueryPlan } from "../matching/plan.js";
 import type { ReadView } from "../reads/read-view.js";
 import type { IndexView } from "../schema/index-view.js";
-import type { Similarities } from "../semantic/similarities.js";
+import { type Compared, similarityOf } from "../semantic/nearest.js";
 import type { QueryWord } from "../words/query-text.js";
 
 export interface WordExplanation {
@@ -67,16 +67,16 @@ const HOW: Readonly<Record<WordExplanation["match"], string>> = {
   none: "not found",
 };
 
-/** The program that was answered, and how near documents are to the query. */
+/** The program that was answered, and what was compared with the query's vector. */
 interface Searched {
   readonly program: SearchProgram;
-  readonly similarities: Similarities;
+  readonly compared: Compared;
 }
 
 /** The hits, each with an explanation, or with null when its row is gone meanwhile. `winners` are their rows in the same order. */
 export async function explainHits<Hit>(
   readView: ReadView,
-  { program, similarities }: Searched,
+  { program, compared }: Searched,
   { text, shopRules }: QueryPlan,
   winners: readonly Winner[],
   hits: readonly Hit[],
@@ -97,7 +97,9 @@ export async function explainHits<Hit>(
     return {
       ...(hits[i] as Hit),
       explanation:
-        row === null ? null : explanation(row, program, text.words, view, similarities.of(seq), causes),
+        row === null
+          ? null
+          : explanation(row, program, text.words, view, similarityOf(compared, seq), causes),
     };
   });
 }

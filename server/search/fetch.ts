@@ -4,6 +4,7 @@ import type { FetchedDocument, FetchOptions } from "../../shards/protocol/fetch.
 import type { Winner } from "../matching/merge.js";
 import type { ReadView } from "../reads/read-view.js";
 import { matchTypeOf } from "../semantic/match-type.js";
+import type { Compared } from "../semantic/nearest.js";
 import { ReplyTooLargeError } from "../threads/shard-errors.js";
 import type { Hit } from "./respond.js";
 import { documentBytes } from "./shown-documents.js";
@@ -12,8 +13,8 @@ import { documentBytes } from "./shown-documents.js";
 export interface ShownWinners {
   readonly winners: readonly Winner[];
   readonly related: readonly Winner[];
-  /** The seqs of the documents that vectors have found. */
-  readonly near: ReadonlySet<number>;
+  /** What was compared with the query's vector. */
+  readonly compared: Compared;
 }
 
 /**
@@ -22,13 +23,16 @@ export interface ShownWinners {
  */
 export async function fetchHits(
   readView: ReadView,
-  { winners, related, near }: ShownWinners,
+  { winners, related, compared }: ShownWinners,
   known: readonly ReadonlyMap<number, FetchedDocument>[],
   options: FetchOptions,
   replyBytesMax: number,
 ): Promise<Hit[] | null> {
   const fetchAll = (all: readonly Winner[]): Promise<Hit[] | null> =>
-    hitsOf(readView, all, known, near, { ...options, bytesMax: documentBytes(replyBytesMax, all.length) });
+    hitsOf(readView, all, known, compared, {
+      ...options,
+      bytesMax: documentBytes(replyBytesMax, all.length),
+    });
   try {
     return await fetchAll([...winners, ...related]);
   } catch (error) {
@@ -41,7 +45,7 @@ async function hitsOf(
   readView: ReadView,
   winners: readonly Winner[],
   known: readonly ReadonlyMap<number, FetchedDocument>[],
-  near: ReadonlySet<number>,
+  compared: Compared,
   options: FetchOptions & { readonly bytesMax: number },
 ): Promise<Hit[] | null> {
   const knownDocument = (seq: number): FetchedDocument | undefined => {
@@ -86,7 +90,7 @@ async function hitsOf(
       highlight,
       textMatch,
       bonus,
-      matchType: matchTypeOf(winner, near),
+      matchType: matchTypeOf(winner, compared),
       explanation: null,
     };
   });

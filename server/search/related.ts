@@ -7,7 +7,7 @@ import { type Matched, matches } from "../matching/match.js";
 import { mergeResults, type Winner } from "../matching/merge.js";
 import { FEW_RESULTS, programOf, type QueryPlan } from "../matching/plan.js";
 import type { ReadView } from "../reads/read-view.js";
-import type { Nearest, PlacedDocument } from "../semantic/nearest.js";
+import type { NearDocument, PlacedDocument } from "../semantic/nearest.js";
 import type { SemanticSearch } from "../semantic/semantic-search.js";
 
 const RELATED_MAX = 5;
@@ -47,7 +47,7 @@ function matchedDocuments({ results }: Matched): PlacedDocument[] {
   );
 }
 
-function winnerOf({ shard, seq }: Nearest["near"][number]): Winner {
+function winnerOf({ shard, seq }: NearDocument): Winner {
   const found = { neighbour: true, matched: false, hasWord: false, pinned: false };
   return { shard, seq, textMatch: 0, bonus: 0, ...found };
 }

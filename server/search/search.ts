@@ -132,8 +132,7 @@ export async function search(
     const related = await relatedWinners(plan, searched, readView, perPage, options);
 
     trace.enter("fetch");
-    const near = new Set(searched.near.map(({ seq }) => seq));
-    const winners = { winners: merged.winners, related: related.winners, near };
+    const winners = { winners: merged.winners, related: related.winners, compared: searched.compared };
     const known = [documents, related.documents];
     const fetched = await fetchHits(readView, winners, known, shown.fetched(program), bytesMax);
     if (fetched === null) return null;

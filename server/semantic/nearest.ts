@@ -3,8 +3,6 @@
 import type { NearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
 import type { ReadView } from "../reads/read-view.js";
-import type { SimilarDocument } from "./fusion.js";
-import { Similarities } from "./similarities.js";
 
 /** So many documents with the most similar codes are looked at. */
 const CODES_MAX = 1000;
@@ -19,14 +17,30 @@ export interface PlacedDocument {
   readonly seq: number;
 }
 
-export interface NearDocument extends SimilarDocument, PlacedDocument {}
-
-export interface Nearest {
-  /** Nearest first. */
-  readonly near: readonly NearDocument[];
-  /** Of these and of the `others`. */
-  readonly similarities: Similarities;
+export interface NearDocument extends PlacedDocument {
+  /** Cosine. */
+  readonly similarity: number;
 }
+
+/** The documents that were compared with a query, each once, by ascending sequence number. Hundreds are, so they are no objects. */
+export interface Compared {
+  readonly seqs: Float64Array;
+  /** By place; NaN for a document without a vector. */
+  readonly cosines: Float32Array;
+  /** By place: 1 for the nearest documents. */
+  readonly isNear: Uint8Array;
+  /** By place: 1 for those that were to be compared in any case. */
+  readonly isOther: Uint8Array;
+  shardOf(seq: number): number;
+}
+
+export const NOTHING_COMPARED: Compared = {
+  seqs: new Float64Array(0),
+  cosines: new Float32Array(0),
+  isNear: new Uint8Array(0),
+  isOther: new Uint8Array(0),
+  shardOf: () => 0,
+};
 
 /** The `wanted` nearest documents among those that pass the program, and how near the others are. */
 export async function nearestDocuments(
@@ -35,34 +49,58 @@ export async function nearestDocuments(
   query: Float32Array,
   wanted: number,
   others: readonly PlacedDocument[],
-): Promise<Nearest> {
+): Promise<Compared> {
   const compared = wanted * COMPARED_FACTOR;
   const similar = Math.max(CODES_MAX, compared);
   const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
-  const similarities = await similaritiesOf(readView, query, likely, others);
-  return { near: nearestOf(likely, similarities, wanted), similarities };
+  const shardOf = readView.shards === 1 ? NOTHING_COMPARED.shardOf : shardsOf(likely, others);
+  const likelySeqs = likely.seqs.slice().sort();
+  const otherSeqs = seqsOf(others).sort();
+  const seqs = union(likelySeqs, otherSeqs);
+  const cosines = await cosinesOf(readView, query, seqs, shardOf);
+  const isNear = marked(seqs, likelySeqs);
+  keepNearest(isNear, cosines, wanted);
+  return { seqs, cosines, isNear, isOther: marked(seqs, otherSeqs), shardOf };
 }
 
-/** Those of the documents that have a vector, the nearest first, `wanted` at most. They were compared first. */
-function nearestOf(
-  likely: readonly PlacedDocument[],
-  similarities: Similarities,
-  wanted: number,
-): NearDocument[] {
-  const known = new Float32Array(likely.length);
-  let count = 0;
-  for (let place = 0; place < likely.length; place++) {
-    const similarity = similarities.at(place);
-    if (!Number.isNaN(similarity)) known[count++] = similarity;
-  }
-  const least = leastOfLargest(known.subarray(0, count), wanted);
+/** How similar a document is to the query; null for one without a vector, and for one that was not compared. */
+export function similarityOf({ seqs, cosines }: Compared, seq: number): number | null {
+  const cosine = cosines[seqs.indexOf(seq)] ?? Number.NaN;
+  return Number.isNaN(cosine) ? null : cosine;
+}
+
+/** Whether a document is one of the nearest. */
+export function isNear({ seqs, isNear: marks }: Compared, seq: number): boolean {
+  return marks[seqs.indexOf(seq)] === 1;
+}
+
+/** The nearest documents, the nearest first, of equal ones the newest. */
+export function nearestFirst({ seqs, cosines, isNear, shardOf }: Compared): NearDocument[] {
   const near: NearDocument[] = [];
-  for (let place = 0; place < likely.length; place++) {
-    const similarity = similarities.at(place); // NaN is not at least anything
-    if (similarity >= least) near.push({ shard: likely[place]!.shard, seq: likely[place]!.seq, similarity });
+  for (let place = 0; place < seqs.length; place++) {
+    const seq = seqs[place]!;
+    if (isNear[place] === 1) near.push({ shard: shardOf(seq), seq, similarity: cosines[place]! });
   }
-  near.sort(nearestFirst);
-  return near.length > wanted ? near.slice(0, wanted) : near;
+  return near.sort(bySimilarity);
+}
+
+function bySimilarity(a: NearDocument, b: NearDocument): number {
+  return b.similarity - a.similarity || b.seq - a.seq;
+}
+
+/** Leaves the marks of the `wanted` largest cosines, of equal ones the last. A document without a vector is not near. */
+function keepNearest(marks: Uint8Array, cosines: Float32Array, wanted: number): void {
+  const known = new Float32Array(marks.length);
+  let count = 0;
+  for (let place = 0; place < marks.length; place++)
+    if (marks[place] === 1 && !Number.isNaN(cosines[place]!)) known[count++] = cosines[place]!;
+  const least = leastOfLargest(known.subarray(0, count), wanted);
+  let equal = wanted;
+  for (let i = 0; i < count; i++) if (known[i]! > least) equal--;
+  for (let place = marks.length - 1; place >= 0; place--) {
+    const cosine = cosines[place]!; // NaN is not at least anything
+    if (marks[place] === 1 && !(cosine > least || (cosine === least && equal-- > 0))) marks[place] = 0;
+  }
 }
 
 /**
@@ -74,61 +112,66 @@ export async function nearestByCodes(
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
-): Promise<Nearest["near"]> {
+): Promise<NearDocument[]> {
   const similar = Math.max(SHALLOW_CODES, wanted);
-  return mostLikely(await readView.nearest(program, query, similar), similar, wanted)
-    .map(({ shard, seq, estimate }) => ({ shard, seq, similarity: estimate }))
-    .sort(nearestFirst);
-}
-
-function nearestFirst(a: SimilarDocument, b: SimilarDocument): number {
-  return b.similarity - a.similarity || b.seq - a.seq;
-}
-
-/** A document and about how similar it is. */
-interface LikelyDocument extends PlacedDocument {
-  readonly estimate: number;
+  const likely = mostLikely(await readView.nearest(program, query, similar), similar, wanted);
+  const near = Array.from(likely.seqs, (seq, place): NearDocument => {
+    return { shard: likely.shards[place]!, seq, similarity: likely.estimates[place]! };
+  });
+  return near.sort(bySimilarity);
 }
 
 /**
  * Of the documents with the most similar codes over all shards, those with the largest estimates, in any order; of equal ones
- * those with the largest sequence numbers. Shards tell of a thousand documents, so only those that are kept become objects.
+ * those with the largest sequence numbers.
  */
 export function mostLikely(
   byShard: readonly NearestResult[],
   similarMax: number,
   count: number,
-): LikelyDocument[] {
-  const { shards, seqs, estimates } = mostSimilar(byShard, similarMax);
+): SimilarCodes {
+  const similar = mostSimilar(byShard, similarMax);
+  const { shards, seqs, estimates } = similar;
+  if (estimates.length <= count) return similar;
   const least = leastOfLargest(estimates, count);
-  const likely: LikelyDocument[] = [];
-  const equal: LikelyDocument[] = [];
-  for (let i = 0; i < estimates.length; i++) {
-    const estimate = estimates[i]!;
-    if (estimate >= least)
-      (estimate > least ? likely : equal).push({ shard: shards[i]!, seq: seqs[i]!, estimate });
+  const places: number[] = [];
+  const equal: number[] = [];
+  for (let place = 0; place < estimates.length; place++)
+    if (estimates[place]! >= least) (estimates[place]! > least ? places : equal).push(place);
+  equal.sort((a, b) => seqs[b]! - seqs[a]!);
+  for (const place of equal) if (places.length < count) places.push(place);
+  const likely = emptyPlaces(places.length);
+  for (let i = 0; i < places.length; i++) {
+    likely.shards[i] = shards[places[i]!]!;
+    likely.seqs[i] = seqs[places[i]!]!;
+    likely.estimates[i] = estimates[places[i]!]!;
   }
-  equal.sort((a, b) => b.seq - a.seq);
-  for (const document of equal) if (likely.length < count) likely.push(document);
   return likely;
 }
 
 /** Documents of several shards, one in each place. */
-interface SimilarCodes {
+export interface SimilarCodes {
   readonly shards: Uint16Array;
   readonly seqs: Float64Array;
   readonly estimates: Float32Array;
 }
 
-/** The first `max` documents over all shards. Each shard's are in order: the most similar code first, then the largest seq. */
-function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
-  const all = byShard.reduce((sum, { seqs }) => sum + seqs.length, 0);
-  const length = Math.min(all, max);
-  const similar = {
+function emptyPlaces(length: number): SimilarCodes {
+  return {
     shards: new Uint16Array(length),
     seqs: new Float64Array(length),
     estimates: new Float32Array(length),
   };
+}
+
+/** The first `max` documents over all shards. Each shard's are in order: the most similar code first, then the largest seq. */
+function mostSimilar(byShard: readonly NearestResult[], max: number): SimilarCodes {
+  const [only] = byShard;
+  if (byShard.length === 1 && only!.seqs.length <= max)
+    return { shards: new Uint16Array(only!.seqs.length), seqs: only!.seqs, estimates: only!.estimates };
+  const all = byShard.reduce((sum, { seqs }) => sum + seqs.length, 0);
+  const length = Math.min(all, max);
+  const similar = emptyPlaces(length);
   const next = byShard.map(() => 0);
   for (let rank = 0; rank < length; rank++) {
     let best = -1;
@@ -172,43 +215,60 @@ function leastOfLargest(numbers: Float32Array, count: number): number {
   return parted[place]!;
 }
 
-/** How similar the documents are to the query: the likely ones, which are different ones, then the others. Each is asked for once. */
-async function similaritiesOf(
+function shardsOf(likely: SimilarCodes, others: readonly PlacedDocument[]): Compared["shardOf"] {
+  const shards = new Map(others.map(({ shard, seq }) => [seq, shard]));
+  for (let place = 0; place < likely.seqs.length; place++)
+    shards.set(likely.seqs[place]!, likely.shards[place]!);
+  return (seq) => shards.get(seq)!;
+}
+
+/** Written out, because Float64Array.from makes an object for each element. */
+function seqsOf(documents: readonly PlacedDocument[]): Float64Array {
+  const seqs = new Float64Array(documents.length);
+  for (let i = 0; i < documents.length; i++) seqs[i] = documents[i]!.seq;
+  return seqs;
+}
+
+/** Both lists are in ascending order, and so is the union. */
+function union(a: Float64Array, b: Float64Array): Float64Array {
+  const all = new Float64Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  all.sort();
+  let length = 0;
+  for (let i = 0; i < all.length; i++) if (i === 0 || all[i] !== all[i - 1]) all[length++] = all[i]!;
+  return all.subarray(0, length);
+}
+
+/** 1 where a number of `all` is among `some`. Requires both in ascending order. */
+function marked(all: Float64Array, some: Float64Array): Uint8Array {
+  const marks = new Uint8Array(all.length);
+  let place = 0;
+  for (const one of some) {
+    while (all[place] !== one) place++;
+    marks[place] = 1;
+  }
+  return marks;
+}
+
+/** How similar each document is to the query. */
+async function cosinesOf(
   readView: ReadView,
   query: Float32Array,
-  likely: readonly PlacedDocument[],
-  others: readonly PlacedDocument[],
-): Promise<Similarities> {
-  const places = new Map<number, number>();
-  const shards: number[] = [];
-  for (const { shard, seq } of likely) {
-    places.set(seq, shards.length);
-    shards.push(shard);
-  }
-  for (const { shard, seq } of others) {
-    if (places.has(seq)) continue;
-    places.set(seq, shards.length);
-    shards.push(shard);
-  }
-  if (readView.shards === 1)
-    return new Similarities(places, await readView.similarities(0, query, [...places.keys()]));
-  const byShard = new Map<number, { readonly seqs: number[]; readonly places: number[] }>();
-  for (const [seq, place] of places) {
-    const shard = shards[place]!;
-    let asked = byShard.get(shard);
-    if (asked === undefined) {
-      asked = { seqs: [], places: [] };
-      byShard.set(shard, asked);
-    }
-    asked.seqs.push(seq);
-    asked.places.push(place);
-  }
-  const cosines = new Float32Array(places.size);
+  seqs: Float64Array,
+  shardOf: Compared["shardOf"],
+): Promise<Float32Array> {
+  if (readView.shards === 1) return readView.similarities(0, query, seqs);
+  const places: number[][] = Array.from({ length: readView.shards }, () => []);
+  for (let place = 0; place < seqs.length; place++) places[shardOf(seqs[place]!)]!.push(place);
+  const cosines = new Float32Array(seqs.length);
   await Promise.all(
-    Array.from(byShard, async ([shard, asked]) => {
-      const told = await readView.similarities(shard, query, asked.seqs);
-      for (let i = 0; i < told.length; i++) cosines[asked.places[i]!] = told[i]!;
+    places.map(async (own, shard) => {
+      if (own.length === 0) return;
+      const asked = Float64Array.from(own, (place) => seqs[place]!);
+      const told = await readView.similarities(shard, query, asked);
+      for (let i = 0; i < told.length; i++) cosines[own[i]!] = told[i]!;
     }),
   );
-  return new Similarities(places, cosines);
+  return cosines;
 }

@@ -1,8 +1,10 @@
 // A query by vectors, or by vectors and words: which documents are near it, and the search program that finds them beside
 // those with the words. The program runs like any other, so filters, facets, sorting, paging and rules hold for both.
 import type { SearchProgram } from "../../engine-wasm/host/programs/search-program.js";
+import type { SearchRow } from "../../engine-wasm/host/programs/search-result.js";
+import { finished } from "../../engine-wasm/host/steps.js";
 import { type Matched, type PageOf, relaxed, runProgram } from "../matching/match.js";
-import { mergeResults } from "../matching/merge.js";
+import { mergingOfRows } from "../matching/merge.js";
 import { programOf, type QueryPlan } from "../matching/plan.js";
 import type { QueriedIndex } from "../matching/queried-index.js";
 import type { SearchMode } from "../query-log/rows/journal.js";
@@ -12,15 +14,24 @@ import { vectorPolicy } from "../schema/vector-policy.js";
 import { addedNeighbours, firstNeighbours } from "./fusion.js";
 import { modeOf } from "./gate.js";
 import type { GivenVectors } from "./given-vectors.js";
-import { type Nearest, nearestByCodes, nearestDocuments, type PlacedDocument } from "./nearest.js";
+import {
+  type Compared,
+  type NearDocument,
+  NOTHING_COMPARED,
+  nearestByCodes,
+  nearestDocuments,
+  nearestFirst,
+  type PlacedDocument,
+} from "./nearest.js";
 import { FEEDBACK_DOCUMENTS, queryTerms, vectorOfQuery } from "./query-vector.js";
-import { Similarities } from "./similarities.js";
 
 /** What became of a query, whether vectors had a part in it or not. */
-export interface SemanticSearch extends Nearest {
+export interface SemanticSearch {
   /** The mode used. */
   readonly mode: SearchMode;
   readonly matched: Matched;
+  /** What was compared with the query's vector. */
+  readonly compared: Compared;
   /** How many documents the words find. What only vectors find is no result to the query log, so that words without one stay known. */
   readonly foundByWords: number;
   /** The endpoint that should have helped did not answer, so the answer may be a better one in a moment. */
@@ -29,7 +40,7 @@ export interface SemanticSearch extends Nearest {
    * The nearest documents, so many at least if there are, also where vectors had no part: near enough for a hit without any of the
    * words. There are none when the query has no vector. Where vectors had no part it is drawn towards `found`, best first.
    */
-  findNear(wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]>;
+  findNear(wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]>;
 }
 
 /** The documents that any of the words finds best, best first. */
@@ -49,7 +60,6 @@ const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
 const NO_ROWS: WordRows = { documents: [], found: 0, relevanceMax: 1, feedback: [] };
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
-const NOTHING_NEAR: Nearest = { near: [], similarities: Similarities.none };
 
 /** The answer of the words, or the one that vectors have a part in when the query's mode and the index say so. */
 export async function searchByVectors(
@@ -66,9 +76,9 @@ export async function searchByVectors(
     tellsOfOthers(request, index)
       ? NO_VECTOR
       : queryVector(request, index, plan, byWords, readView, givenVectors, worded);
-  const nearEnough = (near: Nearest["near"]): Nearest["near"] =>
+  const nearEnough = (near: NearDocument[]): NearDocument[] =>
     near.filter(({ similarity }) => similarity >= semantic.min_similarity);
-  const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<Nearest["near"]> => {
+  const findNear = async (wanted: number, found: readonly PlacedDocument[]): Promise<NearDocument[]> => {
     const feedback = found.slice(0, FEEDBACK_DOCUMENTS);
     const { vector } = await vectorFor(async () => ({ ...NO_ROWS, feedback }));
     if (vector === null) return [];
@@ -77,9 +87,9 @@ export async function searchByVectors(
   const wordsOnly = async (passing: boolean): Promise<SemanticSearch> => {
     const matched = await relaxed(byWords);
     return {
-      ...NOTHING_NEAR,
       mode: "keyword",
       matched,
+      compared: NOTHING_COMPARED,
       foundByWords: foundOf(matched.results),
       passing,
       findNear,
@@ -98,13 +108,9 @@ export async function searchByVectors(
   const { candidates: count } = semantic;
   const { vector, worded, failed } = await vectorFor(() => wordRows(plan, byWords, readView, count));
   if (vector === null) return wordsOnly(failed);
-  const nearest = await nearestDocuments(readView, withoutWords(plan), vector, count, worded.documents);
-  const candidates = {
-    ...nearest,
-    words: worded.documents,
-    relevanceMax: worded.relevanceMax,
-    similarityMin: semantic.min_similarity,
-  };
+  const compared = await nearestDocuments(readView, withoutWords(plan), vector, count, worded.documents);
+  const { relevanceMax } = worded;
+  const candidates = { compared, relevanceMax, similarityMin: semantic.min_similarity };
   const neighbours = mode === "hybrid" ? addedNeighbours(candidates) : firstNeighbours(candidates);
   // No neighbour comes before a document with all words, however many words there are.
   const matching = byWords.relax === null ? "all" : "any";
@@ -114,12 +120,12 @@ export async function searchByVectors(
   const foundByWords =
     byWords.relax !== null && wordRowsTell(plan) ? worded.found : foundOf((await relaxed(byWords)).results);
   return {
-    ...nearest,
     mode,
     matched,
+    compared,
     foundByWords,
     passing: false,
-    findNear: async () => nearEnough(nearest.near),
+    findNear: async () => nearEnough(nearestFirst(compared)),
   };
 }
 
@@ -185,16 +191,22 @@ async function wordRows(
     sort: BY_RELEVANCE,
     facets: [],
   };
-  const { winners, found } = mergeResults(await readView.search(program), program.sort, {
-    offset: 0,
-    count: k,
-  });
-  if (winners.length === 0) return NO_ROWS;
-  const documents = winners.length > count ? winners.slice(0, count) : winners;
+  const results = await readView.search(program);
+  const documents: PlacedDocument[] = [];
   let relevanceMax = 0;
-  for (const { textMatch } of documents)
-    relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
-  return { documents, found, relevanceMax, feedback: winners.slice(0, FEEDBACK_DOCUMENTS) };
+  const take = (shard: number, { seq, textMatch }: SearchRow): void => {
+    if (documents.length < count)
+      relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
+    documents.push({ shard, seq });
+  };
+  finished(mergingOfRows(results, program.sort, { offset: 0, count: k }, take));
+  if (documents.length === 0) return NO_ROWS;
+  return {
+    documents: documents.length > count ? documents.slice(0, count) : documents,
+    found: foundOf(results),
+    relevanceMax,
+    feedback: documents.slice(0, FEEDBACK_DOCUMENTS),
+  };
 }
 
 /** Which documents may be found at all. */

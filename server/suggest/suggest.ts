@@ -18,6 +18,7 @@ import { countFacets } from "../search/facets.js";
 import { fetchHits } from "../search/fetch.js";
 import { facetText, type Hit } from "../search/respond.js";
 import type { Searching } from "../search/search.js";
+import { NOTHING_COMPARED } from "../semantic/nearest.js";
 import { Dictionaries } from "../words/dictionaries.js";
 import { LOGGED_QUERIES, type Suggestion, SuggestionList } from "./suggest-list.js";
 import { mayBeMisspelt, readSuggestRequest, type SuggestRequest } from "./suggest-request.js";
@@ -30,7 +31,6 @@ import { type Judgement, judgeLiterally, ValueChooser } from "./suggest-values.j
 const ROWS_PER_SUGGESTION = [4, 20] as const;
 /** Documents read at once when those were not enough. */
 const CHUNK_ROWS = 100;
-const NOTHING_NEAR: ReadonlySet<number> = new Set();
 
 export interface Suggestions {
   readonly suggestions: readonly Suggestion[];
@@ -149,7 +149,7 @@ async function addValues(
     const chooser = chooserOf(task, plan, matched.program.words, typos);
     for (let at = 0; at < winners.length && !list.roundFull; at += CHUNK_ROWS) {
       const chunk = winners.slice(at, at + CHUNK_ROWS);
-      const shown = { winners: chunk, related: [], near: NOTHING_NEAR };
+      const shown = { winners: chunk, related: [], compared: NOTHING_COMPARED };
       const hits = await fetchHits(readView, shown, [matched.documents], options, replyBytesMax);
       if (hits === null) return false;
       for (const document of mostClickedFirst(task, hits)) {

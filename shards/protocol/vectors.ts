@@ -98,9 +98,9 @@ function readQuery(reader: MessageReader): Float32Array {
   return query;
 }
 
-function putSeqs(writer: MessageWriter, seqs: readonly number[]): MessageWriter {
+function putSeqs(writer: MessageWriter, seqs: ArrayLike<number>): MessageWriter {
   writer.u32(seqs.length);
-  for (const seq of seqs) writer.whole(seq);
+  for (let i = 0; i < seqs.length; i++) writer.whole(seqs[i]!);
   return writer;
 }
 
@@ -178,7 +178,11 @@ export function decodeEmbedReply(reply: Uint8Array): EmbedReply {
   return { query, vectors: reader.rest() };
 }
 
-export function encodeSimilarities({ uid, query, seqs }: SimilaritiesRequest): Uint8Array<ArrayBuffer> {
+export function encodeSimilarities({
+  uid,
+  query,
+  seqs,
+}: Omit<SimilaritiesRequest, "seqs"> & { seqs: ArrayLike<number> }): Uint8Array<ArrayBuffer> {
   const writer = new MessageWriter(1 + 4 + QUERY_BYTES + 4 + seqs.length * 8).u8(Op.SIMILARITIES).u32(uid);
   return putSeqs(writer.bytes(queryBytes(query)), seqs).finish();
 }

@@ -52,6 +52,7 @@ async function asked(vector: boolean, change: Partial<QueryPlan> = {}) {
     return matched("any", 8, null);
   });
   const readView = {
+    shards: 1,
     search: async () => {
       searches.push("candidates");
       return [resultOf(7, 1, 2)];
