@@ -17,14 +17,22 @@ const BYTES_MAX = 256 * 1024;
 const DOCUMENT_BYTES_MAX = 32 * 1024;
 /** When so few documents are too large together, each of them counts as a long one. */
 const LARGE_PAGE = 16;
+
+/** A document, and what the shard shows of it when everything is wanted. */
+interface KeptDocument extends ShownRecord {
+  readonly whole: FetchedDocument;
+}
+
+const NOTHING = new Uint8Array(0);
+const NO_DOCUMENT: FetchedDocument = { id: NOTHING, document: NOTHING, highlight: NOTHING };
 /** Stands for a long document. */
-const LARGE: ShownRecord = { internal: false, id: "", raw: new Uint8Array(0) };
+const LARGE: KeptDocument = { internal: false, id: "", raw: NOTHING, whole: NO_DOCUMENT };
 
 /** Asks a shard for documents, in the order of the seqs; one that it does not have is empty. Throws ReplyTooLargeError. */
 export type FetchThere = (seqs: readonly number[], options: FetchOptions) => Promise<FetchedDocument[]>;
 
 export class LocalDocuments {
-  readonly #cache: DocumentCache;
+  readonly #cache: DocumentCache<KeptDocument>;
   readonly #workbench: Workbench;
   readonly #turn: LocalTurn;
 
@@ -43,8 +51,13 @@ export class LocalDocuments {
   ): Promise<FetchedDocument[]> {
     const records = seqs.length > DOCUMENTS_MAX ? null : await this.#records(record.uid, seqs, fetchThere);
     if (records === null) return fetchThere(seqs, options);
-    const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
     const fitting = new FittingDocuments(options.bytesMax ?? Number.POSITIVE_INFINITY);
+    if (isWhole(options)) {
+      for (const known of records)
+        if (!fitting.add(known?.whole ?? NO_DOCUMENT)) throw new ReplyTooLargeError();
+      return fitting.documents;
+    }
+    const show = shower(options, viewOf(record).shardSchema.analysis, this.#workbench);
     for (const [i, known] of records.entries()) {
       if (this.#turn.leftMs <= 0) {
         const { bytesLeft } = fitting;
@@ -64,11 +77,11 @@ export class LocalDocuments {
     uid: number,
     seqs: readonly number[],
     fetchThere: FetchThere,
-  ): Promise<(ShownRecord | null)[] | null> {
+  ): Promise<(KeptDocument | null)[] | null> {
     const records = seqs.map((seq) => this.#cache.get(uid, seq) ?? null);
-    const missing = seqs.filter((_, i) => records[i] === null);
     if (records.includes(LARGE)) return null;
-    if (missing.length > 0) {
+    if (records.includes(null)) {
+      const missing = seqs.filter((_, i) => records[i] === null);
       const fetched = await this.#whole(missing, fetchThere);
       if (fetched === null) {
         if (missing.length <= LARGE_PAGE) for (const seq of missing) this.#cache.put(uid, seq, LARGE);
@@ -77,13 +90,13 @@ export class LocalDocuments {
       let next = 0;
       for (const [i, seq] of seqs.entries()) {
         if (records[i] !== null) continue;
-        const { id, document } = fetched[next++]!;
-        if (document.length === 0) continue;
-        records[i] = { internal: false, id: Buffer.from(id).toString(), raw: new Uint8Array(document) };
-        this.#cache.put(uid, seq, document.length > DOCUMENT_BYTES_MAX ? LARGE : records[i]);
+        const known = kept(fetched[next++]!);
+        records[i] = known;
+        if (known !== null) this.#cache.put(uid, seq, known.raw.length > DOCUMENT_BYTES_MAX ? LARGE : known);
       }
     }
-    const bytes = records.reduce((sum, known) => sum + (known?.raw.length ?? 0), 0);
+    let bytes = 0;
+    for (const known of records) bytes += known?.raw.length ?? 0;
     return bytes > BYTES_MAX ? null : records;
   }
 
@@ -96,4 +109,16 @@ export class LocalDocuments {
       throw error;
     }
   }
+}
+
+function isWhole({ fields, excludeFields, highlight }: FetchOptions): boolean {
+  return fields === undefined && excludeFields === undefined && highlight === undefined;
+}
+
+/** A document in bytes of its own; null for one that is gone. */
+function kept({ id, document }: FetchedDocument): KeptDocument | null {
+  if (document.length === 0) return null;
+  const raw = new Uint8Array(document);
+  const whole = { id: new Uint8Array(id), document: raw, highlight: NOTHING };
+  return { internal: false, id: Buffer.from(id).toString(), raw, whole };
 }

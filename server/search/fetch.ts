@@ -48,42 +48,34 @@ async function hitsOf(
   compared: Compared,
   options: FetchOptions & { readonly bytesMax: number },
 ): Promise<Hit[] | null> {
-  const knownDocument = (seq: number): FetchedDocument | undefined => {
-    for (const documents of known) {
-      const document = documents.get(seq);
-      if (document !== undefined) return document;
-    }
-    return undefined;
-  };
-  const left = { bytes: options.bytesMax };
+  const documents = winners.map(({ seq }) => documentIn(known, seq));
+  let bytesLeft = options.bytesMax;
   const count = ({ document, highlight }: FetchedDocument): void => {
-    left.bytes -= document.length + highlight.length;
-    if (left.bytes < 0) throw new ReplyTooLargeError();
+    bytesLeft -= document.length + highlight.length;
+    if (bytesLeft < 0) throw new ReplyTooLargeError();
   };
-  const seqs = new Map<number, number[]>();
-  for (const { shard, seq } of winners) {
-    const sent = knownDocument(seq);
-    if (sent !== undefined) {
-      count(sent);
-      continue;
+  /** By shard, the places of documents that are not known. */
+  const missing = new Map<number, number[]>();
+  for (const [place, { shard }] of winners.entries()) {
+    const sent = documents[place];
+    const wanted = missing.get(shard);
+    if (sent !== undefined) count(sent);
+    else if (wanted === undefined) missing.set(shard, [place]);
+    else wanted.push(place);
+  }
+  const fetchFrom = async (shard: number, places: readonly number[]): Promise<void> => {
+    const seqs = places.map((place) => winners[place]!.seq);
+    const fetched = await readView.fetch(shard, seqs, { ...options, bytesMax: bytesLeft });
+    for (const [i, place] of places.entries()) {
+      count(fetched[i]!);
+      documents[place] = fetched[i]!;
     }
-    const wanted = seqs.get(shard);
-    if (wanted === undefined) seqs.set(shard, [seq]);
-    else wanted.push(seq);
-  }
-  const fetched = new Map<number, FetchedDocument>();
-  if (seqs.size > 0) {
-    await Promise.all(
-      Array.from(seqs, async ([shard, wanted]) => {
-        const documents = await readView.fetch(shard, wanted, { ...options, bytesMax: left.bytes });
-        documents.forEach(count);
-        for (const [i, seq] of wanted.entries()) fetched.set(seq, documents[i] as FetchedDocument);
-      }),
-    );
-  }
-  const hits = winners.map((winner): Hit => {
-    const { seq, textMatch, bonus } = winner;
-    const { id, document, highlight } = knownDocument(seq) ?? (fetched.get(seq) as FetchedDocument);
+  };
+  if (missing.size > 0) await Promise.all(Array.from(missing, ([shard, places]) => fetchFrom(shard, places)));
+  if (documents.some((one) => one!.document.length === 0)) return null;
+  return winners.map((winner, place): Hit => {
+    const { textMatch, bonus } = winner;
+    const { id, document, highlight } = documents[place]!;
     return {
       id,
       document,
@@ -94,5 +86,15 @@ async function hitsOf(
       explanation: null,
     };
   });
-  return hits.every((hit) => hit.document.length > 0) ? hits : null;
+}
+
+function documentIn(
+  known: readonly ReadonlyMap<number, FetchedDocument>[],
+  seq: number,
+): FetchedDocument | undefined {
+  for (const documents of known) {
+    const document = documents.get(seq);
+    if (document !== undefined) return document;
+  }
+  return undefined;
 }

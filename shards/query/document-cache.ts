@@ -13,27 +13,26 @@ const RECORD_BYTES = 400;
 /** A longer document is not kept, because it would take the place of too many others. */
 const DOCUMENT_BYTES_MAX = 64 * 1024;
 
-export class DocumentCache {
+export class DocumentCache<R extends ShownRecord = ShownRecord> {
   readonly #halfBytes: number;
-  #young = new Map<string, DocumentRecord>();
-  #old = new Map<string, DocumentRecord>();
+  #young: Half<R> = new Map();
+  #old: Half<R> = new Map();
   #youngBytes = 0;
 
   constructor(bytesMax = BYTES_MAX) {
     this.#halfBytes = bytesMax / 2;
   }
 
-  get(uid: number, seq: number): DocumentRecord | undefined {
-    const key = keyOf(uid, seq);
-    const record = this.#young.get(key);
+  get(uid: number, seq: number): R | undefined {
+    const record = this.#young.get(uid)?.get(seq);
     if (record !== undefined) return record;
-    const older = this.#old.get(key);
-    if (older !== undefined) this.#put(key, older);
+    const older = this.#old.get(uid)?.get(seq);
+    if (older !== undefined) this.#put(uid, seq, older);
     return older;
   }
 
-  put(uid: number, seq: number, record: DocumentRecord): void {
-    if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(keyOf(uid, seq), record);
+  put(uid: number, seq: number, record: R): void {
+    if (record.raw.length <= DOCUMENT_BYTES_MAX) this.#put(uid, seq, record);
   }
 
   /** Forgets the documents of all indexes. It is called when an index was dropped, which is rare. */
@@ -43,18 +42,22 @@ export class DocumentCache {
     this.#youngBytes = 0;
   }
 
-  #put(key: string, record: DocumentRecord): void {
+  #put(uid: number, seq: number, record: R): void {
     const bytes = record.raw.length + RECORD_BYTES;
     if (this.#youngBytes + bytes > this.#halfBytes) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#youngBytes = 0;
     }
-    this.#young.set(key, record);
+    let ofIndex = this.#young.get(uid);
+    if (ofIndex === undefined) {
+      ofIndex = new Map();
+      this.#young.set(uid, ofIndex);
+    }
+    ofIndex.set(seq, record);
     this.#youngBytes += bytes;
   }
 }
 
-function keyOf(uid: number, seq: number): string {
-  return `${uid}:${seq}`;
-}
+/** By index, then by sequence number: a key of both would be a new text for each look. */
+type Half<R> = Map<number, Map<number, R>>;

@@ -120,12 +120,16 @@ test("when the turn of this thread is over, the shard shows the rest", async () 
   const { fetchThere, asked } = shard(stored);
   const turn = new LocalTurn(TURN_MS);
   const local = new LocalDocuments(workbench, turn, CACHE_BYTES);
+  const titles = OPTIONS[1]!;
+  const shown = texts(await local.show(record, [0, 1, 2], titles, fetchThere));
   const whole = texts(await local.show(record, [0, 1, 2], {}, fetchThere));
   turn.spend(TURN_MS);
   asked.length = 0;
-  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole);
+  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole); // nothing to be done
+  expect(asked).toEqual([]);
+  expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toEqual([[0, 1, 2]]);
   await new Promise((resolve) => setImmediate(resolve));
-  expect(texts(await local.show(record, [0, 1, 2], {}, fetchThere))).toEqual(whole);
+  expect(texts(await local.show(record, [0, 1, 2], titles, fetchThere))).toEqual(shown);
   expect(asked).toHaveLength(1);
 });
