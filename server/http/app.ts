@@ -122,7 +122,6 @@ class UwsExchange extends Exchange implements Flow {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly ip: string;
   readonly #response: HttpResponse;
   readonly #limits: Limits;
   readonly #unsent: UnsentBytes;
@@ -146,7 +145,6 @@ class UwsExchange extends Exchange implements Flow {
     this.method = request.getCaseSensitiveMethod();
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
-    this.ip = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const lengths = this.#readHeaders(request);
     this.queue = new BodyQueue(this, declaredLength(this.header("content-length")), limits, memory);
     if (lengths > 1) {
@@ -179,6 +177,12 @@ class UwsExchange extends Exchange implements Flow {
       else if (name === "x-forwarded-for") this.#headers[at] += `, ${value}`;
     });
     return lengths;
+  }
+
+  /** A call of the system, which few requests need. */
+  get ip(): string {
+    if (this.aborted || this.#ended) return "";
+    return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
   }
 
   run(handler: HttpHandler): void {

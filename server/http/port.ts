@@ -29,7 +29,7 @@ export interface HttpRequest {
   readonly path: string;
   /** As sent, without the question mark. */
   readonly query: string;
-  /** Address of the peer as text. */
+  /** Address of the peer as text. It may be empty once the client has gone or has the reply. */
   readonly ip: string;
   /** The header's value, "" when absent. */
   header(name: ReadHeader): string;

@@ -31,6 +31,8 @@ interface Visit {
   route: string;
   /** What the key may do and asked for, when that is audited. */
   asked: AskedOperation | null;
+  /** Of the client, for the audit log and debugging. */
+  address: string;
   /** Ends the use of the index. */
   end: (() => void) | null;
 }
@@ -82,7 +84,8 @@ export class HttpService<S extends SearchServices> {
   async #answer(request: HttpRequest): Promise<HttpReply> {
     const started = performance.now();
     const id = this.#requestId(request);
-    const visit: Visit = { id, route: UNMATCHED, asked: null, end: null };
+    const address = this.#services.log.isLevelEnabled("debug") ? this.#address(request) : "";
+    const visit: Visit = { id, route: UNMATCHED, asked: null, address, end: null };
     this.#services.requests.add(1);
     this.#services.recorder.requestStarted();
     let reply: HttpReply;
@@ -93,7 +96,7 @@ export class HttpService<S extends SearchServices> {
       reply = this.#failed(error, id, request);
     }
     const { status, body } = reply;
-    if (visit.asked !== null) await this.#audit(visit.asked, request, id, reply);
+    if (visit.asked !== null) await this.#audit(visit.asked, visit, reply);
     return {
       status,
       headers: [
@@ -108,7 +111,7 @@ export class HttpService<S extends SearchServices> {
         visit.end?.();
         const ms = performance.now() - started;
         this.#services.recorder.requestFinished(request.method, visit.route, status, ms);
-        this.#finished(request, id, status, started, failure);
+        this.#finished(request, visit, status, started, failure);
       },
     };
   }
@@ -155,14 +158,14 @@ export class HttpService<S extends SearchServices> {
     this.#checkThrottle(principal, request, state);
     if (route.access === "tenant") {
       checkScope(principal, route.scope);
-      visit.asked = askedBy(principal, route, params, state);
+      this.#noteAsked(visit, askedBy(principal, route, params, state), request);
       return route.handle({ services, request, id, params, query, principal, state });
     }
     const name = params.name!;
     checkRights(principal, route.scope, name);
     const record = lifecycle.find(principal.tenant, name);
     if (record === undefined) throw missingIndex(route.missing, name, catalog.damage.indexes);
-    visit.asked = askedBy(principal, route, params, state);
+    this.#noteAsked(visit, askedBy(principal, route, params, state), request);
     if (USES_DOCUMENTS.includes(route.scope)) {
       const begun = lifecycle.uses.begin(record.uid);
       visit.end = begun instanceof Promise ? await begun : begun;
@@ -177,14 +180,19 @@ export class HttpService<S extends SearchServices> {
     }
   }
 
+  #noteAsked(visit: Visit, asked: AskedOperation | null, request: HttpRequest): void {
+    if (asked === null) return;
+    visit.asked = asked;
+    visit.address = this.#address(request);
+  }
+
   /** The line of a change is written before the change is answered. */
   async #audit(
     asked: AskedOperation,
-    request: HttpRequest,
-    requestId: string,
+    { id: requestId, address }: Visit,
     { status, body }: HttpReply,
   ): Promise<void> {
-    const entry = entryOf(asked, { requestId, address: this.#address(request), status, body });
+    const entry = entryOf(asked, { requestId, address, status, body });
     if (entry !== null) await this.#services.audit.append(entry);
   }
 
@@ -268,13 +276,18 @@ export class HttpService<S extends SearchServices> {
     return errorReply(failure);
   }
 
-  #finished(request: HttpRequest, id: string, status: number, started: number, failure: unknown): void {
+  #finished(
+    request: HttpRequest,
+    { id, address: ip }: Visit,
+    status: number,
+    started: number,
+    failure: unknown,
+  ): void {
     const { log, requests } = this.#services;
     if (failure !== undefined && !request.aborted) log.error({ err: failure, id }, "reply cut short");
     if (log.isLevelEnabled("debug")) {
       const ms = Math.round((performance.now() - started) * 1000) / 1000;
       const { method, path, aborted } = request;
-      const ip = this.#address(request);
       log.debug({ id, method, path, ip, status, ms, ...(aborted ? { aborted } : {}) }, "request");
     }
     requests.add(-1);
