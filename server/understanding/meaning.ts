@@ -38,6 +38,11 @@ const FEW_MATCHES = 3;
 /** A value holds when at least this part of the documents with its words passes its filter. */
 const SHARE_MIN = 0.5;
 
+/** Few full matches are a reason to guess. */
+export function isPoor(fullMatches: number): boolean {
+  return fullMatches < FEW_MATCHES;
+}
+
 export class Meaning<A> {
   readonly #asking: Asking<A>;
   readonly #limits: MeaningLimits;
@@ -101,11 +106,6 @@ export class Meaning<A> {
     }
     const told = { text: request.q, tokens: [], language: LANGUAGES[0], guessed: true, unused: [] };
     return { attempt, context: contextOf(used, told) };
-  }
-
-  /** Few full matches are a reason to guess. */
-  isPoor(attempt: A): boolean {
-    return this.#asking.full(attempt) < FEW_MATCHES;
   }
 
   /** Readings without the ones that documents contradict because they have the words as they stand. */

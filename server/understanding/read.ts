@@ -28,7 +28,8 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
   const tokens = tokensOf(text);
   if (tokens.length === 0 || tokens.length > tokensMax) return null;
   const fillers = fillersOf(tokens);
-  const named = namedReadings(text, tokens, facts, fillers);
+  const isName = (key: string): boolean => facts.fieldNamed(key) !== null;
+  const named = mayNameAny(tokens, isName) ? namedReadings(text, tokens, facts, fillers) : [];
   const language = named[0]?.language ?? fillers[0]?.language ?? LANGUAGES[0];
   const taken = [...named, ...fillers];
   return { text, tokens, named, fillers, values: valueReadings(tokens, facts, taken, language), language };
@@ -40,13 +41,17 @@ export function readText(text: string, facts: IndexFacts, tokensMax: number): Re
  */
 export function mayName(text: string, names: ReadonlySet<string>): boolean {
   const tokens = tokensOf(text);
-  if (tokens.length < 2) return false;
+  return tokens.length >= 2 && mayNameAny(tokens, (key) => names.has(key));
+}
+
+/** Whether a reading of a range, a sort, a negation or a named value can begin at any of the tokens. */
+function mayNameAny(tokens: readonly TextPiece[], isName: (key: string) => boolean): boolean {
   const keyAt = (place: number): string | undefined => tokens[place]?.key;
   return tokens.some(
     ({ kind, key, value }, at) =>
       kind !== "sealed" &&
       (value !== null ||
-        names.has(key) ||
+        isName(key) ||
         (NAMING_KEYS.has(key) &&
           LANGUAGES.some(
             (language) =>

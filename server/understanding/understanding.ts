@@ -14,7 +14,7 @@ import { claimed } from "./endpoint-answer.js";
 import { EndpointReader, type EndpointReaderOptions } from "./endpoint-reader.js";
 import type { FieldValues } from "./facts.js";
 import { FactsMemory, type KnownFacts } from "./facts-memory.js";
-import { type Asking, Meaning } from "./meaning.js";
+import { type Asking, isPoor, Meaning } from "./meaning.js";
 import { mayName } from "./read.js";
 import { tokensOf } from "./tokens.js";
 
@@ -43,16 +43,18 @@ export class QueryUnderstanding implements Understanding {
 
   async #byRules(query: AskedQuery): Promise<Meant> {
     const { asked, index } = query;
+    let meaning: Meaning<Attempt> | null = null;
     let known: KnownFacts | null = null;
-    const meaning = this.#meaning(query);
     if (mayName(asked.q, this.#memory.names(index.record, index.view))) {
       known = await this.#facts(query);
+      meaning = this.#meaning(query);
       const named = await orNothing(meaning.named(asked, known.facts));
       if (named !== null) return { ...named, lasting: known.current };
     }
-    const { attempt } = await asTyped(query);
-    if (meaning.isPoor(attempt)) {
+    const attempt = await query.attempt(asked);
+    if (isPoor(attempt.matched.fullMatches)) {
       known ??= await this.#facts(query);
+      meaning ??= this.#meaning(query);
       const guessed = await orNothing(meaning.guessed(asked, known.facts, attempt));
       if (guessed !== null) return { ...guessed, lasting: known.current };
     }
