@@ -44,7 +44,7 @@ interface Literal {
   /** For each word, what knownFrequency says. */
   readonly known: readonly number[];
   /** Further variants, made by cutting the words that no document has. */
-  readonly cuts: Promise<readonly FoundVariant[]>;
+  readonly cuts: Promise<readonly FoundVariant[]> | readonly FoundVariant[];
 }
 
 /** The ways to cut a word of the query. */
@@ -62,6 +62,7 @@ type Typos = ReadonlyMap<number, readonly RankedTypo[]>;
 
 const NO_TYPOS: LikelyTypos = new Map();
 const NO_TYPOS_FOUND: Typos = new Map();
+const NO_CUTS: readonly FoundVariant[] = [];
 const NO_INFIXES: readonly InfixExpansion[] = [];
 const NO_INFIXES_FOUND: ReadonlyMap<number, readonly InfixExpansion[]> = new Map();
 
@@ -96,15 +97,18 @@ export class WordExpander {
   async asWritten(): Promise<ExpandedWords> {
     const literal = await this.#lookUp();
     const few = this.#fewMax(literal.liveRows);
+    if (literal.known.every((frequency) => frequency > few))
+      return this.#choose(literal, NO_TYPOS, await literal.cuts);
+    const [likely, cuts] = await Promise.all([this.#likelyTypos(literal, few), literal.cuts]);
+    return this.#choose(literal, likely, cuts);
+  }
+
+  /** The near terms of words that at most so many documents have. */
+  async #likelyTypos(literal: Literal, few: number): Promise<LikelyTypos> {
     const found = await this.#lookUpTypos((word, i) =>
       (literal.known[i] as number) <= few ? word.typosMax : 0,
     );
-    const near = await this.#atLast(literal, found);
-    const [likely, cuts] = await Promise.all([
-      this.#judge(literal, near, Number.POSITIVE_INFINITY),
-      literal.cuts,
-    ]);
-    return this.#choose(literal, likely, cuts);
+    return this.#judge(literal, await this.#atLast(literal, found), Number.POSITIVE_INFINITY);
   }
 
   /**
@@ -176,10 +180,11 @@ export class WordExpander {
     const { words } = text;
     const cuts = this.#cutsOf(words);
     const found = new WordTerms(slots, words, [...written, ...cuts.flatMap(({ open }) => open)]);
-    const [answer, infixes] = await Promise.all([
-      this.#dictionaries.lookUp(found.program, () => this.#suspects(found)),
-      this.#lookUpInfixes(),
-    ]);
+    const answers = this.#dictionaries.lookUp(found.program, () => this.#suspects(found));
+    const [answer, infixes] =
+      this.#plan.infixSlots.length === 0
+        ? [await answers, NO_INFIXES_FOUND]
+        : await Promise.all([answers, this.#lookUpInfixes()]);
     const variants = [...found.variants(written, answer), ...this.#foundCuts(cuts, found, answer)];
     const literal = words.map((word, i) => found.word(word, answer, infixes.get(i) ?? NO_INFIXES));
     const known = literal.map((word, i) => knownFrequency(i, word, variants));
@@ -189,7 +194,7 @@ export class WordExpander {
       words: literal,
       variants,
       known,
-      cuts: this.#lookUpCuts(known),
+      cuts: known.some(isMissing) ? this.#lookUpCuts(known) : NO_CUTS,
     };
   }
 
@@ -222,10 +227,9 @@ export class WordExpander {
     return all;
   }
 
-  /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such fields or words. */
+  /** The terms that contain the words, in the fields with `infix`. Asks nothing when there are no such words. */
   async #lookUpInfixes(): Promise<ReadonlyMap<number, readonly InfixExpansion[]>> {
     const { infixSlots, text } = this.#plan;
-    if (infixSlots.length === 0) return NO_INFIXES_FOUND;
     const asked = text.words.flatMap((word, i) => {
       const question = infixQuestion(word);
       return question === null ? [] : [{ i, question }];
@@ -264,7 +268,7 @@ export class WordExpander {
     const loose = text.words.flatMap((word, i) =>
       isMissing(known[i] as number) ? looseSplits(word, i) : [],
     );
-    if (loose.length === 0) return [];
+    if (loose.length === 0) return NO_CUTS;
     const cuts = new WordTerms(slots, [], loose);
     return cuts.variants(loose, await this.#dictionaries.lookUp(cuts.program));
   }

@@ -140,8 +140,21 @@ export class Reads {
     work: (readView: ReadView) => Promise<T | null>,
   ): Promise<T> {
     // A restarted shard knows only its newest state, so the query is answered a second time from that one.
-    const answer = (await this.#answerOnce(uid, trace, work)) ?? (await this.#answerOnce(uid, trace, work));
-    if (answer !== null) return answer;
+    for (let views = 0; views < 2; views++) {
+      const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
+      const turns = this.turns.query(use.state.record.tenant);
+      const readView = this.#view(use, turns.next, trace);
+      this.#queries.begin();
+      try {
+        const answer = await work(readView);
+        if (answer !== null) return answer;
+        readView.forget();
+      } finally {
+        this.#queries.end();
+        turns.end();
+        readView.release();
+      }
+    }
     throw new SkeinError("SK-SE-503", "the index changed while it was read; retry in a moment", {
       retryAfter: 1,
     });
@@ -165,26 +178,6 @@ export class Reads {
       });
     } finally {
       end();
-    }
-  }
-
-  async #answerOnce<T>(
-    uid: number,
-    trace: QueryTrace | undefined,
-    work: (readView: ReadView) => Promise<T | null>,
-  ): Promise<T | null> {
-    const use = this.#indexes.useOpen(uid) ?? (await this.#opened(uid, trace));
-    const turns = this.turns.query(use.state.record.tenant);
-    const readView = this.#view(use, turns.next, trace);
-    this.#queries.begin();
-    try {
-      const answer = await work(readView);
-      if (answer === null) readView.forget();
-      return answer;
-    } finally {
-      this.#queries.end();
-      turns.end();
-      readView.release();
     }
   }
 

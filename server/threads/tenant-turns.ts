@@ -52,9 +52,9 @@ export class TenantTurns {
     });
   }
 
-  /** The same, unless so few bytes are to be worked on that they need no turn. */
-  async forBytes(tenant: number, bytes: number): Promise<void> {
-    if (bytes > LARGE_BYTES) await this.next(tenant);
+  /** The same, unless so few bytes are to be worked on that they need no turn; then there is no promise. */
+  forBytes(tenant: number, bytes: number): Promise<void> | undefined {
+    return bytes > LARGE_BYTES ? this.next(tenant) : undefined;
   }
 
   #schedule(): void {
@@ -93,15 +93,12 @@ export class TenantTurns {
 /** How long one turn may last. */
 const TURN_MS = 2;
 
-/** Does the work step by step; after a while it waits for its next turn. At once when it is short. */
-export async function inTurns<T>(work: Generator<void, T>, nextTurn: () => Promise<void>): Promise<T> {
-  let begunMs = performance.now();
+/** Does the work step by step; after a while it waits for its next turn. A short one is done at once, and then there is no promise. */
+export function inTurns<T>(work: Generator<void, T>, nextTurn: () => Promise<void>): T | Promise<T> {
+  const endMs = performance.now() + TURN_MS;
   let step = work.next();
   while (step.done !== true) {
-    if (performance.now() - begunMs > TURN_MS) {
-      await nextTurn();
-      begunMs = performance.now();
-    }
+    if (performance.now() > endMs) return nextTurn().then(() => inTurns(work, nextTurn));
     step = work.next();
   }
   return step.value;

@@ -168,7 +168,8 @@ async function readInTurn({
   principal,
 }: TenantContext<SearchServices>): Promise<Uint8Array> {
   const bytes = await readJsonBytes(request, services.config.limits);
-  await services.reads.turns.forBytes(principal.tenant, bytes.length);
+  const turn = services.reads.turns.forBytes(principal.tenant, bytes.length);
+  if (turn !== undefined) await turn;
   return bytes;
 }
 

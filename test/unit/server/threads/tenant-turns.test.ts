@@ -52,9 +52,7 @@ describe("TenantTurns", () => {
 
   it("lets small bodies pass at once", async () => {
     const turns = new TenantTurns();
-    const waiting = turns.next(1).then(() => "turn");
-    expect(await Promise.race([waiting, turns.forBytes(1, LARGE_BYTES).then(() => "small")])).toBe("small");
-    await waiting;
+    expect(turns.forBytes(1, LARGE_BYTES)).toBeUndefined();
   });
 
   it("works step by step, with pauses when that takes long", async () => {
@@ -71,11 +69,11 @@ describe("TenantTurns", () => {
     expect(pauses).toBe(5);
   });
 
-  it("rejects with what a step throws", async () => {
+  it("throws what a step throws", () => {
     // biome-ignore lint/correctness/useYield: it ends before its first pause
     function* broken(): Generator<void, never> {
       throw new Error("broken");
     }
-    await expect(inTurns(broken(), async () => undefined)).rejects.toThrow("broken");
+    expect(() => inTurns(broken(), async () => undefined)).toThrow("broken");
   });
 });
