@@ -50,7 +50,7 @@ import {
 import type { FetchThere } from "../local/local-documents.js";
 import type { EmbedThere, LocalReads, LocalView } from "../local/local-reads.js";
 import type { QueryTrace } from "../metrics/query-trace.js";
-import type { Location } from "../schema/placement.js";
+import type { Places } from "../schema/placement.js";
 import { type Subject, subjectOf } from "../threads/quarantine.js";
 import { lateSearch } from "../threads/shard-errors.js";
 import type { Message } from "../threads/shard-pool.js";
@@ -83,20 +83,21 @@ export interface ReadWays {
   readonly local: LocalReads;
 }
 
-export class ReadView {
+export class ReadView implements LocalView {
   readonly generation: number;
+  readonly data: number;
+  readonly places: Places;
+  readonly deadline: number;
   /** Whose phases the questions belong to. */
   readonly trace: QueryTrace | undefined;
   readonly #index: ReadIndex;
   /** As of the beginning: what was forgotten since then must not come back. */
   readonly #remembered: Remembered | null;
-  readonly #location: Location;
   readonly #call: CallShard;
   /** Null for a large index. */
   readonly #local: LocalReads | null;
   /** See TenantTurns. */
   readonly nextTurn: () => Promise<void>;
-  readonly #deadline: number;
   readonly #onReleased: () => void;
   #released = false;
 
@@ -111,12 +112,14 @@ export class ReadView {
   ) {
     this.#index = index;
     this.generation = index.generations.hold();
-    this.#location = index.locationAt(this.generation);
+    const { data, places } = index.locationAt(this.generation);
+    this.data = data;
+    this.places = places;
     this.#remembered = index.rememberedAt(this.generation);
-    this.#call = (shard, ...request) => call(this.#location.places[shard]!, ...request);
+    this.#call = (shard, ...request) => call(places[shard]!, ...request);
     this.#local = local.takes(index.documents) ? local : null;
     this.nextTurn = nextTurn;
-    this.#deadline = deadline;
+    this.deadline = deadline;
     this.#onReleased = onReleased;
     this.trace = trace;
     if (trace !== undefined) trace.shards = this.shards;
@@ -124,7 +127,12 @@ export class ReadView {
 
   /** In how many shards the index lies. They are numbered from 0 on here, whichever of the server's they are. */
   get shards(): number {
-    return this.#location.places.length;
+    return this.places.length;
+  }
+
+  /** No reader needs an older one. */
+  get oldestGeneration(): number {
+    return this.#index.generations.oldest;
   }
 
   /** What is remembered of the dictionaries; none while the index is rebuilt. */
@@ -193,7 +201,7 @@ export class ReadView {
     this.trace?.enter("search");
     const asked = this.#asked(program);
     const encoded = encodeSearch(asked);
-    const known = this.#local?.everywhere(this.#localView, "search", encoded) ?? null;
+    const known = this.#local?.everywhere(this, "search", encoded) ?? null;
     if (known !== null) {
       const results: SearchResult[] = [];
       for (const result of known)
@@ -258,20 +266,20 @@ export class ReadView {
 
   /** Cosines of the query and documents of a shard; NaN for a document without a vector. */
   async similarities(shard: number, query: Float32Array, seqs: ArrayLike<number>): Promise<Float32Array> {
-    const uid = this.#location.data;
+    const uid = this.data;
     const there = this.#embedThere(shard);
-    const known = await this.#local?.similarities(this.#localView, shard, query, seqs, there);
+    const known = await this.#local?.similarities(this, shard, query, seqs, there);
     return known ?? this.#call(shard, encodeSimilarities({ uid, query, seqs }), decodeSimilaritiesReply);
   }
 
   /** What a shard's model says of terms, and the vectors of some of its documents. */
   async embed(shard: number, terms: readonly WeightedTerm[], seqs: readonly number[]): Promise<EmbedReply> {
     const there = this.#embedThere(shard);
-    return (await this.#local?.embed(this.#localView, shard, terms, seqs, there)) ?? there(terms, seqs);
+    return (await this.#local?.embed(this, shard, terms, seqs, there)) ?? there(terms, seqs);
   }
 
   #embedThere(shard: number): EmbedThere {
-    const uid = this.#location.data;
+    const uid = this.data;
     return (terms, seqs) => this.#call(shard, encodeEmbed({ uid, terms, seqs }), decodeEmbedReply);
   }
 
@@ -283,7 +291,7 @@ export class ReadView {
   }
 
   #fetchThere(shard: number, seqs: readonly number[], options: FetchOptions): Promise<FetchedDocument[]> {
-    const request = encodeFetch({ uid: this.#location.data, seqs: [...seqs], ...options });
+    const request = encodeFetch({ uid: this.data, seqs: [...seqs], ...options });
     return this.#call(
       shard,
       request,
@@ -294,7 +302,7 @@ export class ReadView {
 
   /** Ascending sequence numbers of a shard's documents after `afterSeq`, at most `limit`. */
   seqsAfter(shard: number, afterSeq: number, limit: number): Promise<number[]> {
-    const uid = this.#location.data;
+    const uid = this.data;
     return this.#call(
       shard,
       encodeAllSeqs({ uid, generation: this.generation, afterSeq, limit }),
@@ -304,23 +312,13 @@ export class ReadView {
 
   /** Documents as NDJSON lines, of as many seqs as the shard likes to send at once. */
   exportLines(shard: number, seqs: readonly number[]): Promise<ExportLines> {
-    return this.#call(shard, encodeExport({ uid: this.#location.data, seqs: [...seqs] }), decodeExportReply);
+    return this.#call(shard, encodeExport({ uid: this.data, seqs: [...seqs] }), decodeExportReply);
   }
 
   /** A single shard sends the top values of a facet. Each of several sends as many as it takes to find the top values of the sums. */
   #asked(program: SearchProgram): SearchProgram {
     if (this.shards > 1 || program.facets.length === 0) return program;
     return { ...program, facets: program.facets.map((facet) => ({ ...facet, share: false })) };
-  }
-
-  get #localView(): LocalView {
-    const { generations } = this.#index;
-    return {
-      ...this.#location,
-      generation: this.generation,
-      oldestGeneration: generations.oldest,
-      deadline: this.#deadline,
-    };
   }
 
   /** What a shard answers to an encoded program. */
@@ -332,7 +330,7 @@ export class ReadView {
     decode: (result: Uint8Array) => T,
     subject: Subject,
   ): Promise<T> {
-    const known = this.#local?.one(this.#localView, shard, question, program) ?? null;
+    const known = this.#local?.one(this, shard, question, program) ?? null;
     if (known !== null) return decode(known);
     const request = encode(this.#request(program));
     return this.#call(shard, request, (reply) => decode(decodeResult(reply)), subject);
@@ -346,15 +344,14 @@ export class ReadView {
     decode: (result: Uint8Array) => T,
     subject: Subject,
   ): Promise<T[]> {
-    const known = this.#local?.everywhere(this.#localView, question, program) ?? null;
+    const known = this.#local?.everywhere(this, question, program) ?? null;
     if (known !== null) return known.map(decode);
     return this.#askAll(encode(this.#request(program)), (reply) => decode(decodeResult(reply)), subject);
   }
 
   #request(program: Uint8Array): ProgramRequest {
-    const oldestGeneration = this.#index.generations.oldest;
-    const uid = this.#location.data;
-    return { uid, generation: this.generation, oldestGeneration, deadline: this.#deadline, program };
+    const { data: uid, generation, oldestGeneration, deadline } = this;
+    return { uid, generation, oldestGeneration, deadline, program };
   }
 
   #subject(kind: string, asked: unknown): Subject {
@@ -368,7 +365,7 @@ export class ReadView {
     subject: Subject,
   ): Promise<T[]> {
     const inTime = (reply: Uint8Array): T | Promise<T> => {
-      if (Date.now() > this.#deadline) throw lateSearch();
+      if (Date.now() > this.deadline) throw lateSearch();
       return decode(reply);
     };
     const answers: Promise<T>[] = [];
