@@ -150,6 +150,9 @@ export function zoneLargest(zones: usize, row: u32): u64 {
 
 const NO_CODE: u32 = 0xffff;
 const LOOKED_AT_SINGLY: u64 = 6; // up to so many of 64 rows
+// Rows whose values must be read are collected first: they lie far apart, and the processor fetches many at a time.
+const ASKED_BYTES: usize = 0x4000;
+const ASKED_OF_WORD: usize = 256;
 
 /**
  * Sets the rows of `to` whose key lies in [low, high], low <= high: by code, and by value where a code has others, too. `among`: a
@@ -188,27 +191,44 @@ export function scanCodes(
   const spans = i8x16.splat(<i8>span);
   const partials = i8x16.splat(<i8>partial);
   const others = i8x16.splat(<i8>(other == NO_CODE ? partial : other));
+  const asked = scratch(ASKED_BYTES);
+  let askedEnd = asked;
   for (let from: u32 = 0; from < rows; from += 64) {
     const here = Bits.word(present, from >> 6) & (among == 0 ? ~(<u64>0) : Bits.word(among, from >> 6)); // none at or beyond `rows`
     if (here == 0) continue;
     const at = codes + <usize>from;
     let word: u64 = 0;
-    let asked: u64 = 0;
+    let some: u64 = 0;
     if (popcnt(here) <= LOOKED_AT_SINGLY) {
       for (let rest = here; rest != 0; rest &= rest - 1) {
         const code = Mem.u8At(at + <usize>ctz(rest));
         if (code - first <= span) word |= rest & (~rest + 1);
-        else if (code == partial || code == other) asked |= rest & (~rest + 1);
+        else if (code == partial || code == other) some |= rest & (~rest + 1);
       }
     } else {
       if (first != NO_CODE) word = Codes.within(at, firsts, spans) & here;
-      if (partial != NO_CODE) asked = Codes.are(at, partials, others) & here;
-    }
-    for (; asked != 0; asked &= asked - 1) {
-      const key = columnKey(type, column, from + <u32>ctz(asked));
-      word |= select<u64>(asked & (~asked + 1), 0, key - low <= high - low); // no branch: nothing predicts it
+      if (partial != NO_CODE && Codes.anyIs(at, partials, others))
+        some = Codes.are(at, partials, others) & here;
     }
     Bits.putWord(to, from >> 6, word);
+    for (; some != 0; some &= some - 1) {
+      Mem.putU32(askedEnd, from + <u32>ctz(some));
+      askedEnd += 4;
+    }
+    if (askedEnd - asked <= ASKED_BYTES - ASKED_OF_WORD) continue;
+    addInside(type, column, asked, askedEnd, low, high, to);
+    askedEnd = asked;
+  }
+  addInside(type, column, asked, askedEnd, low, high, to);
+}
+
+/** Adds those of the rows [at, end), u32 each, whose key lies in [low, high]. */
+function addInside(type: u32, column: usize, at: usize, end: usize, low: u64, high: u64, to: usize): void {
+  for (; at < end; at += 4) {
+    const row = Mem.u32At(at);
+    const bits = to + ((<usize>(row >> 6)) << 3);
+    const inside: u64 = columnKey(type, column, row) - low <= high - low ? 1 : 0; // no branch: nothing predicts it
+    Mem.putU64(bits, Mem.u64At(bits) | (inside << (row & 63)));
   }
 }
 
@@ -227,6 +247,13 @@ abstract class Codes {
       Codes.masks(Codes.is(at, one, other), Codes.is(at + 16, one, other)) |
       (Codes.masks(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other)) << 32)
     );
+  }
+
+  /** Whether one of 64 codes at `at` is one of two. */
+  @inline static anyIs(at: usize, one: v128, other: v128): bool {
+    const low = v128.or(Codes.is(at, one, other), Codes.is(at + 16, one, other));
+    const high = v128.or(Codes.is(at + 32, one, other), Codes.is(at + 48, one, other));
+    return v128.any_true(v128.or(low, high));
   }
 
   @inline static in(at: usize, firsts: v128, spans: v128): v128 {

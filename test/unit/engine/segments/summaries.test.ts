@@ -110,3 +110,32 @@ test("in steps, also when they are not all done", () => {
   const again = [{ segment: copy, live: 0 }];
   check({ engine, snapshot: engine.setSnapshot(again), entries: again, rows }, { filter });
 });
+
+test("values that a sample does not show, so that each must be read, and words that few rows have", () => {
+  const rows = 8192;
+  const documents = Array.from({ length: rows }, (_, i): Document => {
+    const title = [70, 71, 3000, 6500, rows - 1].includes(i) ? "lamp oak" : "oak";
+    return { id: `d${i}`, title, stock: i % 4 === 0 ? 0 : 1 + (i % 1000) };
+  });
+  const catalogue = makeCatalogue(module, bench, [documents], () => false);
+  const slots = [{ slot: 0, weight: 1, averageLength: 2 }];
+  const sort = [{ by: "relevance" as const, descending: true }];
+  for (const [low, high] of [
+    [100n, 600n],
+    [0n, 999n],
+    [600n, 2000n],
+  ] as const) {
+    const filter: FilterOp[] = [{ op: "intRange", slot: STOCK, low, high }];
+    check(catalogue, { filter });
+    for (const words of [["lamp"], ["lamp", "oak"]])
+      for (const mode of ["all", "any"] as const)
+        check(catalogue, {
+          k: 3,
+          filter: low === 0n ? [] : filter,
+          sort,
+          slots,
+          mode,
+          words: words.map(wordOf),
+        });
+  }
+});
