@@ -141,7 +141,12 @@ export function bitsCount(bits: usize, rows: u32): u32 {
   if (CHECKED) assert(bitsEndClean(bits, rows), "no bit at or beyond the rows is set");
   const words = Bits.words(rows);
   let count: u64 = 0;
-  for (let i: u32 = 0; i < words; i++) count += popcnt(Bits.word(bits, i));
+  let i: u32 = 0;
+  for (; i + 4 <= words; i += 4) {
+    const one = popcnt(Bits.word(bits, i)) + popcnt(Bits.word(bits, i + 1));
+    count += one + popcnt(Bits.word(bits, i + 2)) + popcnt(Bits.word(bits, i + 3));
+  }
+  for (; i < words; i++) count += popcnt(Bits.word(bits, i));
   return <u32>count;
 }
 
@@ -159,14 +164,27 @@ export function bitsEndClean(bits: usize, rows: u32): bool {
   return rows == 0 || (Bits.word(bits, Bits.words(rows) - 1) & ~lastMask(rows)) == 0;
 }
 
+/** The first word from `word` on that has rows, or `end`. */
+export function bitsNextWord(bits: usize, word: u32, end: u32): u32 {
+  while (word < end && Bits.word(bits, word) == 0) {
+    word++;
+    for (; word + 4 <= end; word += 4) {
+      const at = bits + ((<usize>word) << 3);
+      if (v128.any_true(v128.or(Mem.v128At(at), Mem.v128At(at + 16)))) break;
+    }
+  }
+  return word;
+}
+
 /** The first set row >= `from`, or `rows`. */
 export function bitsNext(bits: usize, from: u32, rows: u32): u32 {
   if (from >= rows) return rows;
   const words = Bits.words(rows);
   let word = from >> 6;
   let rest = Bits.word(bits, word) & (~(<u64>0) << (from & 63));
-  while (rest == 0) {
-    if (++word >= words) return rows;
+  if (rest == 0) {
+    word = bitsNextWord(bits, word + 1, words);
+    if (word == words) return rows;
     rest = Bits.word(bits, word);
   }
   return (word << 6) + <u32>ctz(rest);

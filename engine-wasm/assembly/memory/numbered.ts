@@ -1,9 +1,9 @@
 // Numbers the rows of a set within a range, 0, 1, 2 ... in ascending order, so that what is computed for them fits
 // arrays without gaps. Knows bitsets, not what the rows are numbered for.
 //
-//   ranks: u32 by word of the range: rows of the set before the word
+//   ranks: u32 by word of the range that has rows: rows of the set before the word
 import { scratch } from "./arena";
-import { Bits } from "./bitset";
+import { Bits, bitsNextWord } from "./bitset";
 import { CHECKED } from "./checked";
 import { Mem } from "./mem";
 
@@ -23,7 +23,7 @@ export class Numbered {
     return Bits.has(this.bits, row);
   }
 
-  /** Rows of the set before a word of the range. */
+  /** Rows of the set before a word of the range that has some. */
   @inline before(word: u32): u32 {
     return Mem.u32At(this.ranks + ((<usize>(word - (this.from >> 6))) << 2));
   }
@@ -47,15 +47,16 @@ export function numberedNew(): Numbered {
 export function numberRows(set: Numbered, bits: usize, from: u32, to: u32): void {
   if (CHECKED) assert((from & 63) == 0, "a range of numbered rows begins with a word");
   const first = from >> 6;
-  const words = Bits.words(to) - first;
+  const end = Bits.words(to);
+  const words = end - first;
   if (words > set.ranksRoom) {
     set.ranks = scratch((<usize>words) << 2);
     set.ranksRoom = words;
   }
   let count: u32 = 0;
-  for (let i: u32 = 0; i < words; i++) {
-    Mem.putU32(set.ranks + ((<usize>i) << 2), count);
-    count += <u32>popcnt(Bits.word(bits, first + i));
+  for (let word = bitsNextWord(bits, first, end); word < end; word = bitsNextWord(bits, word + 1, end)) {
+    Mem.putU32(set.ranks + ((<usize>(word - first)) << 2), count);
+    count += <u32>popcnt(Bits.word(bits, word));
   }
   set.bits = bits;
   set.from = from;
@@ -72,9 +73,14 @@ export function numberedRows(set: Numbered): usize {
     set.rowsRoom = set.count;
   }
   let to = set.rows;
+  const bits = set.bits;
   const end = Bits.words(set.to);
-  for (let word = set.from >> 6; word < end; word++) {
-    for (let left = Bits.word(set.bits, word); left != 0; left &= left - 1) {
+  for (
+    let word = bitsNextWord(bits, set.from >> 6, end);
+    word < end;
+    word = bitsNextWord(bits, word + 1, end)
+  ) {
+    for (let left = Bits.word(bits, word); left != 0; left &= left - 1) {
       Mem.putU32(to, (word << 6) + <u32>ctz(left));
       to += 4;
     }

@@ -3,7 +3,7 @@
 // in which order.
 
 import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits } from "../memory/bitset";
+import { Bits, bitsNextWord } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered } from "../memory/numbered";
@@ -134,10 +134,13 @@ export class Candidates {
     const plainCut = asked ? cut : cut - bonus; // of rows without a bonus when it is known which have one
     const tied = top.isFull() && least == top.leastSum(); // the least sum is that of the worst row kept
     const end = Bits.words(to);
-    let number = scored.before(from >> 6);
-    for (let word = from >> 6; word < end; word++) {
+    for (
+      let word = bitsNextWord(scored.bits, from >> 6, end);
+      word < end;
+      word = bitsNextWord(scored.bits, word + 1, end)
+    ) {
       const all = Bits.word(scored.bits, word);
-      if (all == 0) continue;
+      const number = scored.before(word);
       const count = <u32>popcnt(all);
       const at = scores + ((<usize>number) << 3);
       const withBonus = asked ? all & signals.rowsWithBonus(word) : 0;
@@ -165,7 +168,6 @@ export class Candidates {
         const row = (word << 6) + <u32>ctz(ties);
         if (top.wouldEnter(row, least, 0)) this.add(row, number + rankOf(all, ctz(ties)), least);
       }
-      number += count;
     }
   }
 
