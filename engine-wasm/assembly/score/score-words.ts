@@ -35,6 +35,11 @@ function fill(array: usize, value: u64, count: u32): void {
   for (let at = array; at < end; at += 16) Mem.putV128(at, pair);
 }
 
+/** What a slot adds to the length of a row. */
+function lengthAt(lengths: usize, norms: usize, row: u32): f64 {
+  return Mem.f64At(lengths + ((<usize>Mem.u8At(norms + row)) << 3));
+}
+
 /** Adds what the occurrences of a posting are worth to the sum of the row with this number. */
 function addSum(sums: usize, number: u32, tf: u32, occurrences: usize, norm: u32): void {
   const sum = sums + ((<usize>number) << 3);
@@ -148,20 +153,30 @@ export class WordScores {
     const saturations = this.saturations;
     const rows = numberedRows(set);
     const end = rows + ((<usize>set.count) << 2);
-    let added = false;
-    for (let slot: u32 = 0; slot < program.slotCount; slot++) {
+    Mem.fill(saturations, 0, (<usize>set.count) << 3);
+    for (let slot = this.nextSlot(0); slot < program.slotCount; ) {
       const norms = this.normsOf(slot);
-      if (norms == 0) continue;
       const lengths = program.slotLengths(slot);
+      const other = this.nextSlot(slot + 1);
       let to = saturations;
+      if (other == program.slotCount) {
+        for (let at = rows; at < end; at += 4) {
+          Mem.putF64(to, Mem.f64At(to) + lengthAt(lengths, norms, Mem.u32At(at)));
+          to += 8;
+        }
+        break;
+      }
+      // two at a time: reading and writing sums takes as long as adding a length
+      const otherNorms = this.normsOf(other);
+      const otherLengths = program.slotLengths(other);
       for (let at = rows; at < end; at += 4) {
-        const length = Mem.f64At(lengths + ((<usize>Mem.u8At(norms + Mem.u32At(at))) << 3));
-        Mem.putF64(to, added ? Mem.f64At(to) + length : length);
+        const row = Mem.u32At(at);
+        const sum = Mem.f64At(to) + lengthAt(lengths, norms, row);
+        Mem.putF64(to, sum + lengthAt(otherLengths, otherNorms, row));
         to += 8;
       }
-      added = true;
+      slot = this.nextSlot(other + 1);
     }
-    if (!added) Mem.fill(saturations, 0, (<usize>set.count) << 3);
     const longest = f64x2.splat(program.longest);
     const shortest = f64x2.splat(program.shortest);
     const perToken = f64x2.splat(program.perToken);
@@ -169,6 +184,12 @@ export class WordScores {
       const lengths = f64x2.min(Mem.v128At(saturations + i), longest);
       Mem.putV128(saturations + i, f64x2.add(shortest, f64x2.mul(perToken, lengths)));
     }
+  }
+
+  /** The first slot from `slot` on in which rows have values, or the number of slots. */
+  private nextSlot(slot: u32): u32 {
+    while (slot < this.program.slotCount && this.normsOf(slot) == 0) slot++;
+    return slot;
   }
 
   private addLists(alternative: Alternative, set: Numbered): void {
