@@ -7,7 +7,7 @@
 import { checkDeadline } from "../env";
 import { Matches } from "../match/match";
 import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits, bitsCopy, bitsMove } from "../memory/bitset";
+import { Bits, bitsCopy, bitsCount, bitsMove } from "../memory/bitset";
 import { CHECKED } from "../memory/checked";
 import { Mem } from "../memory/mem";
 import { Numbered, numberedRows, numberRows } from "../memory/numbered";
@@ -16,13 +16,17 @@ import { RELEVANCE_SCALE } from "../rank/final-key";
 import { Sieve } from "../rank/sieve";
 import { TopK } from "../rank/topk";
 import { failed } from "../status";
+import { ListBounds } from "./bounds/list-bounds";
+import { Promising } from "./bounds/promising";
+import { RowLengths } from "./bounds/row-lengths";
+import { ALL_ALTERNATIVES, BEST_ALTERNATIVES, ShortRows, WORDS_LEFT } from "./bounds/short-rows";
 import { Candidates } from "./candidates";
 import { NearLists } from "./near-lists";
-import { Promising } from "./promising";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
 const RANGE_GROWTH: u32 = 4;
+const ROWS_LEAST: u32 = 512; // with fewer rows in a range it is quicker to score them
 const PART_MOST: u32 = 256; // so many that may enter are offered at once
 
 /** Visits the rows of the segment at hand set by set. In scratch. */
@@ -35,6 +39,8 @@ export class SetVisitor {
   words: WordScores;
   near: NearLists;
   candidates: Candidates;
+  lengths: RowLengths;
+  short: ShortRows;
   promising: Promising;
   rows: u32;
   rangeRows: u32;
@@ -59,7 +65,10 @@ export class SetVisitor {
     made.words = words;
     made.near = near;
     made.candidates = Candidates.make(sieve, signals, words, near);
-    made.promising = Promising.make(program, signals, words);
+    const lists = ListBounds.make(program, words);
+    made.lengths = RowLengths.make(program, words);
+    made.short = ShortRows.make(program, made.lengths, lists);
+    made.promising = Promising.make(program, signals, words, made.lengths, lists);
     for (let i: u32 = 0; i < program.wordCount; i++)
       if (program.wordAt(i).mostBehind > 0) made.anyBehind = true;
     return made;
@@ -67,7 +76,9 @@ export class SetVisitor {
 
   /** Begins with a new segment and its summary, or 0; the lists of the words must be open. */
   beginSegment(segment: usize, summary: usize): void {
-    this.promising.beginSegment(segment, summary);
+    this.lengths.beginSegment(segment, summary);
+    this.short.beginSegment();
+    this.promising.beginSegment();
   }
 
   /**
@@ -112,7 +123,7 @@ export class SetVisitor {
       const most = signals.fullState(signals.leastTypos + 1, false);
       if (!this.canEnter(signals.mostScore, most)) return false;
       this.take(set, left, matches.full, 0);
-      this.visitMixed(set, most, signals.mostScore);
+      this.visitMixed(set, most, signals.mostScore, ALL_ALTERNATIVES);
     }
     return true;
   }
@@ -169,41 +180,51 @@ export class SetVisitor {
    */
   private visitFull(set: usize, state: u32, bestOnly: bool): bool {
     const scored = this.scored;
+    const which = bestOnly ? BEST_ALTERNATIVES : ALL_ALTERNATIVES;
     let to = this.rows;
     this.rangesBegin();
     while (to > 0 && !failed()) {
       if (!this.canEnter(this.signals.mostScore, state)) return false;
       const from = this.rangeBefore(to);
-      numberRows(scored, this.enough(set, from, to, state), from, to);
+      numberRows(scored, this.enough(set, from, to, state, which, true), from, to);
       if (scored.count > 0) this.fullRange(state, bestOnly);
       to = from;
     }
     return !failed();
   }
 
-  /** Those rows of `set` in [from, to), all in one state, that can score enough to enter. */
-  private enough(set: usize, from: u32, to: u32, state: u32): usize {
+  /**
+   * Those rows of `set` in [from, to) that can score enough to enter, as far as a look at lengths and lists tells. None is in a
+   * better state than `state`. `which`: what they may score with.
+   */
+  private enough(set: usize, from: u32, to: u32, state: u32, which: u32, oneState: bool): usize {
     const top = this.top;
     if (!top.isFull()) return set;
+    const count = bitsCount(set + <usize>(from >> 3), to - from);
+    if (count < ROWS_LEAST) return set;
     const least = top.leastSum();
-    const some = this.promising.among(set, from, to, this.candidates.scoreCut(least, state), state);
+    const cut = this.candidates.scoreCut(least, state);
+    const bonus = this.signals.bonusMost(state) / RELEVANCE_SCALE;
+    let some = this.short.among(set, count, from, to, cut - bonus, which);
+    if (some == set && oneState) some = this.promising.among(set, count, from, to, cut, state);
     if (CHECKED)
       assert(
-        some == set || this.holdAll(some, set, from, to, least, state),
+        some == set || this.holdAll(some, set, from, to, least),
         "no row that can enter is left unscored",
       );
     return some;
   }
 
   /** Whether `some` has all rows of `set` in [from, to) that can reach a sum of `least`. */
-  private holdAll(some: usize, set: usize, from: u32, to: u32, least: f64, state: u32): bool {
+  private holdAll(some: usize, set: usize, from: u32, to: u32, least: f64): bool {
     const scored = this.scored;
     numberRows(scored, set, from, to);
-    this.words.score(scored, false, false);
+    this.words.score(scored, true, false);
     const list = numberedRows(scored);
     for (let i: usize = 0; i < <usize>scored.count; i++) {
       const row = Mem.u32At(list + (i << 2));
       const score = Mem.f64At(this.words.scores + (i << 3));
+      const state = Mem.u32At(this.words.states + (i << 2));
       if (!Bits.has(some, row) && this.signals.sumBound(row, score, state) >= least) return false;
     }
     return true;
@@ -230,15 +251,18 @@ export class SetVisitor {
     this.candidates.offerParts(state);
   }
 
-  /** Visits rows in different states, none of which is better than `most` with the score `mostScored`. */
-  private visitMixed(set: usize, most: u32, mostScored: f64): void {
+  /**
+   * Visits rows in different states, none of which is better than `most` with the score `mostScored`. `which`: what they may
+   * score with.
+   */
+  private visitMixed(set: usize, most: u32, mostScored: f64, which: u32): void {
     const scored = this.scored;
     let to = this.rows;
     this.rangesBegin();
     while (to > 0 && !failed()) {
       if (!this.canEnter(mostScored, most)) return;
       const from = this.rangeBefore(to);
-      numberRows(scored, set, from, to);
+      numberRows(scored, this.enough(set, from, to, most, which, false), from, to);
       if (scored.count > 0) this.mixedRange(this.signals.bonusMost(most));
       to = from;
     }
@@ -291,7 +315,8 @@ export class SetVisitor {
       most += this.signals.scoreMost();
       if (best.rows == 0 || !this.canEnter(most, 0)) return;
       this.take(set, left, best.rows, 0);
-      this.visitMixed(set, 0, most);
+      this.short.wordsChanged();
+      this.visitMixed(set, 0, most, WORDS_LEFT);
       best.rows = 0;
     }
   }

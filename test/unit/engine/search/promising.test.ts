@@ -1,5 +1,5 @@
-// Queries of one word on many rows, of which most are left unscored because their posting lists tell that they cannot score
-// enough: equal to the naive twin, which scores all. Lists with blocks and without, terms of a prefix, rows in one list and in
+// Queries of one and two words on many rows, of which most are left unscored because their posting lists or their lengths tell
+// that they cannot score enough: equal to the naive twin, which scores all. Lists with blocks and without, terms of a prefix, rows in one list and in
 // several, texts from one token to many, bonuses small and large, ties, deleted rows.
 import { expect, test } from "vitest";
 import * as L from "../../../../engine-wasm/assembly/layout.js";
@@ -70,13 +70,19 @@ function alternatives(pick: Pick): SearchAlternative[] {
   return pick([[exact], [exact, prefix], [exact, prefix], [prefix], [exact, prefix, typo], [exact, typo]]);
 }
 
+/** A second word, which many rows have. */
+function others(pick: Pick): SearchAlternative[] {
+  const exact = alternative(L.ALT_EXACT, 0, pick([0.5, 2]), "red");
+  return pick([[exact], [exact, alternative(L.ALT_TYPO, 1, pick([0.3, 1]), "oak")]]);
+}
+
 function program(pick: Pick): SearchProgram {
   const relevance = { by: "relevance", descending: true } as const;
   const price = { by: "field", descending: pick([true, false]), slot: 3, type: L.TYPE_FLOAT } as const;
   const brand = { group: 0, slot: 2, term: { term: "lamp", prefix: false }, bonus: pick([2 ** 18, 2 ** 24]) };
   return {
     ...EVERY_DOCUMENT,
-    mode: "all",
+    mode: pick(["all", "all", "any", "byScore"]),
     k: pick([1, 10, 10, 60]),
     k1: K1,
     b: B,
@@ -88,7 +94,9 @@ function program(pick: Pick): SearchProgram {
       averageLength: pick([2, 20]),
       infix: false,
     })),
-    words: [{ weight: 1, alternatives: alternatives(pick) }],
+    words: pick([[alternatives(pick)], [alternatives(pick)], [alternatives(pick), others(pick)]]).map(
+      (all) => ({ weight: pick([1, 0.2]), alternatives: all }),
+    ),
     sort: pick([[relevance], [relevance, price]]),
     bonuses: {
       whole: pick([0, 2 ** 24, 2 ** 20]),
@@ -108,7 +116,7 @@ for (const uneven of [false, true]) {
     const pick = picker(uneven ? 2 : 1);
     const documents = Array.from({ length: ROWS }, (_, i) => document(i, uneven, pick));
     const catalogue = makeCatalogue(module, bench, groupsOf(documents, [4600, 600]), (i) => i % 17 === 3);
-    for (let round = 0; round < effort(12, 150); round++) {
+    for (let round = 0; round < effort(24, 300); round++) {
       const asked = program(pick);
       const answer = decodeSearchResult(
         catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
@@ -149,4 +157,45 @@ test("a list of many postings comes first, but one of few decides", () => {
     );
     expect(answer).toEqual(searchTwin(catalogue.rows, asked, (id) => bench.hash(id)));
   }
+});
+
+test("rows that are too long are left out, in queries of one and of several words", () => {
+  const pick = picker(4);
+  const title = (): string => {
+    const words = Array.from({ length: pick([...Array(30).keys()]) }, () => "of");
+    if (pick([1, 1, 1, 0])) words.push("lamp");
+    if (pick([1, 1, 0])) words.push("red");
+    if (pick([...Array(900).keys()]) === 0) words.push("rare");
+    if (pick([...Array(50).keys()]) === 0) words.push("lamp7");
+    return words.sort(() => pick([1, -1])).join(" ");
+  };
+  const documents = Array.from({ length: ROWS }, (_, i): Document => {
+    const brand = pick(["lamp", "of", "red of of", "of of of of"]);
+    return { id: `d${i}`, title: title(), ...(pick([1, 1, 0]) ? { brand } : {}) };
+  });
+  const catalogue = makeCatalogue(module, bench, groupsOf(documents, [ROWS - 100]), (i) => i % 19 === 3);
+  const lamp = [alternative(L.ALT_EXACT, 0, 2, "lamp")];
+  const begun = [...lamp, alternative(L.ALT_PREFIX, 0, 1.6, "lamp", true)];
+  const red = [alternative(L.ALT_EXACT, 0, 1, "red"), alternative(L.ALT_TYPO, 1, 0.5, "rare")];
+  const rare = [alternative(L.ALT_EXACT, 0, 4, "rare")];
+  for (const words of [[lamp], [begun], [lamp, red], [begun, red], [red, rare], [begun, red, rare]])
+    for (const mode of ["all", "any", "byScore"] as const)
+      for (const slots of [[0], [0, 2], [2, 0]])
+        for (const starts of [0, 2 ** 20]) {
+          const asked: SearchProgram = {
+            ...program(pick),
+            mode,
+            k: 10,
+            averageLength: pick([15, 40]),
+            slots: slots.map((slot) => ({ slot, weight: pick([1, 2]), averageLength: 15, infix: false })),
+            words: words.map((alternatives) => ({ weight: 1, alternatives })),
+            bonuses: { whole: 0, starts, terms: [] },
+            filter: [],
+          };
+          const answer = decodeSearchResult(
+            catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
+            asked,
+          );
+          expect(answer).toEqual(searchTwin(catalogue.rows, asked, (id) => bench.hash(id)));
+        }
 });

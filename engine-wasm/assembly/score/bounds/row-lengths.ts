@@ -1,16 +1,19 @@
 // How long the rows of a segment are, as far as scoring cares: the saturation that a row has at least when the length of one of
 // its fields is known, and that of one row without scoring it. Knows nothing of posting lists.
 
-import { allHaveNorms, leastNormOf, summaryOfSlot } from "../columns/summaries";
-import { FIELD_LENGTHS } from "../layout";
-import { scratch, scratchZeroed } from "../memory/arena";
-import { Mem } from "../memory/mem";
-import { NORMS } from "../program/length-tables";
-import { SearchProgram } from "../program/search-program";
-import { findField, Seg } from "../segment/segment";
-import { WordScores } from "./score-words";
+import { allHaveNorms, leastNormOf, summaryOfSlot } from "../../columns/summaries";
+import { FIELD_LENGTHS } from "../../layout";
+import { scratch, scratchZeroed } from "../../memory/arena";
+import { Mem } from "../../memory/mem";
+import { encodeNorm } from "../../memory/norm";
+import { NORMS } from "../../program/length-tables";
+import { SearchProgram } from "../../program/search-program";
+import { findField, Seg } from "../../segment/segment";
+import { WordScores } from "../score-words";
 
 const NORM_OF_ONE: usize = 8; // where a table of f64 by norm byte has one token
+const TOKENS_MOST: f64 = 1048576;
+const FACTOR_MOST: f64 = 128; // of a norm byte: the sum of two products stays below 2^16
 const TABLE_BYTES: usize = NORMS << 3;
 
 /** A slot in which rows have lengths. */
@@ -20,6 +23,7 @@ class SlotLength {
   least: f64; // what it adds at least to the length of a row
   norms: usize;
   lengths: usize; // f64 by norm byte
+  middle: u32; // the norm byte of an average row
 }
 
 const SLOT_LENGTH_BYTES: usize = (offsetof<SlotLength>() + 7) & ~7;
@@ -31,12 +35,21 @@ export class RowLengths {
   words: WordScores;
   segment: usize;
   summary: usize;
+  rows: u32;
+  found: bool; // the rest, in the segment at hand
   slots: usize; // SlotLength, that by which rows differ most first
   slotCount: u32;
   shortest: f64; // a row has at least this length
   saturations: usize; // f64 by norm byte, by slot index
   /** No row has less. */
   leastSaturation: f64;
+  // A line below the lengths of all rows, see short-rows.ts: (base + (norm * factor + norm * factor) / scale).
+  base: f64;
+  scale: f64; // 0 = all rows are about as long
+  firstNorms: usize;
+  secondNorms: usize;
+  firstFactor: u32;
+  secondFactor: u32;
 
   static make(program: SearchProgram, words: WordScores): RowLengths {
     const made = changetype<RowLengths>(scratchZeroed(offsetof<RowLengths>()));
@@ -47,9 +60,17 @@ export class RowLengths {
 
   /** Begins with a new segment and its summary, or 0. `words` must have begun with it. */
   beginSegment(segment: usize, summary: usize): void {
-    const program = this.program;
     this.segment = segment;
     this.summary = summary;
+    this.rows = Seg.rows(segment);
+    this.found = false;
+  }
+
+  /** Finds out about the lengths of the segment at hand, once. */
+  need(): void {
+    if (this.found) return;
+    this.found = true;
+    const program = this.program;
     if (this.slots == 0) {
       this.slots = scratch(<usize>program.slotCount * SLOT_LENGTH_BYTES);
       this.saturations = scratch(<usize>program.slotCount * TABLE_BYTES);
@@ -60,6 +81,7 @@ export class RowLengths {
       if (this.words.normsOf(index) != 0) this.addSlot(index);
     this.leastSaturation = this.saturation(this.shortest);
     for (let index: u32 = 0; index < program.slotCount; index++) this.putLeastSaturations(index);
+    this.findLine();
   }
 
   private slotAt(i: u32): SlotLength {
@@ -77,6 +99,7 @@ export class RowLengths {
     slot.least = least;
     slot.norms = this.words.normsOf(index);
     slot.lengths = this.program.slotLengths(index);
+    slot.middle = min<u32>(encodeNorm(<u32>min(this.tokensOf(index), TOKENS_MOST)), NORMS - 2);
     this.shortest += least;
   }
 
@@ -90,14 +113,49 @@ export class RowLengths {
 
   /** What a slot adds to the length of a row on average. */
   private meanOf(index: u32): f64 {
-    const field = findField(this.segment, this.program.slots.at(index));
-    const tokens = Mem.f64At(field + FIELD_LENGTHS) / <f64>Seg.rows(this.segment);
-    return tokens * Mem.f64At(this.program.slotLengths(index) + NORM_OF_ONE);
+    return this.tokensOf(index) * Mem.f64At(this.program.slotLengths(index) + NORM_OF_ONE);
   }
 
-  private saturation(length: f64): f64 {
+  private tokensOf(index: u32): f64 {
+    const field = findField(this.segment, this.program.slots.at(index));
+    return Mem.f64At(field + FIELD_LENGTHS) / <f64>this.rows;
+  }
+
+  /** The saturation of a row of this length. */
+  saturation(length: f64): f64 {
     const program = this.program;
     return program.shortest + program.perToken * min(length, program.longest);
+  }
+
+  /** Lays a line below the lengths of rows, by the two slots in which they differ most. */
+  private findLine(): void {
+    this.base = this.shortest;
+    this.scale = 0;
+    if (this.slotCount == 0) return;
+    const first = this.slotAt(0);
+    const second = this.slotAt(min<u32>(1, this.slotCount - 1));
+    const firstRise = this.riseOf(first);
+    const secondRise = this.slotCount > 1 ? this.riseOf(second) : 0;
+    const most = max(firstRise, secondRise);
+    if (most == 0) return;
+    this.scale = FACTOR_MOST / most;
+    this.firstNorms = first.norms;
+    this.secondNorms = second.norms;
+    this.firstFactor = <u32>(firstRise * this.scale);
+    this.secondFactor = <u32>(secondRise * this.scale);
+    this.base += this.offsetOf(first, firstRise);
+    if (this.slotCount > 1) this.base += this.offsetOf(second, secondRise);
+  }
+
+  /** By how much the length in a slot rises with the norm byte about the average row. */
+  private riseOf(slot: SlotLength): f64 {
+    const at = slot.lengths + ((<usize>slot.middle) << 3);
+    return Mem.f64At(at + 8) - Mem.f64At(at);
+  }
+
+  /** How far the line of the slot begins above, or below, its least length. */
+  private offsetOf(slot: SlotLength, rise: f64): f64 {
+    return Mem.f64At(slot.lengths + ((<usize>slot.middle) << 3)) - rise * <f64>slot.middle - slot.least;
   }
 
   /** The other fields of a row are at least as long as the shortest ones of the segment. */

@@ -3,30 +3,22 @@
 // of an alternative are looked through with the one first that can add most to a row: in the first of its lists that has it, a
 // row must be worth so much that what the later ones can add suffices. Rows in small lists are found once for all ranges.
 
-import { checkDeadline } from "../env";
-import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../layout";
-import { listAt, postingsOfSmall } from "../match/alternative-lists";
-import { scratch, scratchZeroed } from "../memory/arena";
-import { Bits, bitsCopy, bitsCount, bitsNone, bitsOr } from "../memory/bitset";
-import { Mem } from "../memory/mem";
-import { NORMS } from "../program/length-tables";
-import { Alternative, alternativeAt, SearchProgram } from "../program/search-program";
-import { RELEVANCE_SCALE } from "../rank/final-key";
-import {
-  BLOCK_BUFFER_BYTES,
-  Cursor,
-  cursorBlockFrom,
-  cursorBlockOf,
-  cursorGoToBlock,
-  cursorRestart,
-  cursorUseBuffer,
-} from "../segment/postings";
-import { failed } from "../status";
+import { checkDeadline } from "../../env";
+import { BLOCK_ENTRY_BYTES, BLOCK_MAX_TF, BLOCK_MIN_NORM, BLOCK_ROWS } from "../../layout";
+import { listAt, postingsOfSmall } from "../../match/alternative-lists";
+import { scratch, scratchZeroed } from "../../memory/arena";
+import { Bits, bitsCopy, bitsNone, bitsOr } from "../../memory/bitset";
+import { Mem } from "../../memory/mem";
+import { NORMS } from "../../program/length-tables";
+import { Alternative, alternativeAt, SearchProgram } from "../../program/search-program";
+import { RELEVANCE_SCALE } from "../../rank/final-key";
+import { Cursor, cursorBlockFrom, cursorBlockOf } from "../../segment/postings";
+import { failed } from "../../status";
+import { WordScores } from "../score-words";
+import { Signals } from "../signals";
+import { ListBounds, TF_UNKNOWN } from "./list-bounds";
 import { RowLengths } from "./row-lengths";
-import { WordScores } from "./score-words";
-import { Signals } from "./signals";
 
-const ROWS_LEAST: u32 = 512; // with fewer rows in a range it is quicker to score them
 const LISTS_MOST: u32 = 1024; // with more, looking through them takes too long
 const LARGE_FROM: u32 = 1024; // postings of a list that is looked through range by range
 const LEAST_NORMS: u32 = 128; // entries of a table of least frequencies; the last one serves all norm bytes beyond it
@@ -36,8 +28,6 @@ const LEAST_SMALL: usize = 2 * LEAST_BYTES; // and of those that are in several,
 const SMALL_SHARE: u32 = 4; // of a word's postings, one in so many may be in small lists
 const UNSURE_MOST: u32 = 64; // with more rows, it is found out which of them have a bonus
 const LISTS_A_CHECK: u32 = 63; // of the deadline
-const TF_UNKNOWN: u32 = 255; // the largest frequency of a block is this or more
-const TF_MOST: f64 = 16777216;
 const CUT_MARGIN: f64 = 0.000001; // a cut is so much lower: far more than rounding can take from a score
 
 /** A list of an alternative. */
@@ -58,8 +48,7 @@ export class Promising {
   signals: Signals;
   words: WordScores;
   lengths: RowLengths;
-  segment: usize;
-  summary: usize;
+  lists: ListBounds;
   pays: bool; // in the segment at hand, as far as is known; never with several words
   prepared: bool; // in the segment at hand
   tests: u32; // rows whose own length was looked at in the range
@@ -71,7 +60,7 @@ export class Promising {
   small: usize; // bitset: those that may score enough
   smallCut: f64; // the cut with which they were found; Infinity = they were not
   reaches: usize; // Reach by alternative, in each the largest first
-  buffer: usize;
+  set: usize; // bitset: the rows asked about
   from: u32; // the range
   to: u32;
   state: u32; // of the rows
@@ -89,32 +78,35 @@ export class Promising {
   least: usize; // u8 by norm byte: the frequency that a posting needs for `cutLow`
   passed: usize; // u8: numbers of postings of the block at hand
 
-  static make(program: SearchProgram, signals: Signals, words: WordScores): Promising {
+  static make(
+    program: SearchProgram,
+    signals: Signals,
+    words: WordScores,
+    lengths: RowLengths,
+    lists: ListBounds,
+  ): Promising {
     const made = changetype<Promising>(scratchZeroed(offsetof<Promising>()));
     made.program = program;
     made.signals = signals;
     made.words = words;
-    made.lengths = RowLengths.make(program, words);
+    made.lengths = lengths;
+    made.lists = lists;
     return made;
   }
 
-  /** Begins with a new segment and its summary, or 0; the lists of the word must be open. */
-  beginSegment(segment: usize, summary: usize): void {
-    this.segment = segment;
-    this.summary = summary;
+  /** Begins with a new segment; the lists of the word must be open. */
+  beginSegment(): void {
     this.prepared = false;
     this.pays = this.program.wordCount == 1;
   }
 
   /**
-   * Those rows of `set` in [from, to) that may have a score of `cut` with their word, less what they may get as a bonus: a
+   * Those rows of `set` in [from, to), `count` of them, that may have a score of `cut` with their word, less what they may get as a bonus: a
    * bitset, good in this range until the next call. All rows must have the word and be in one state. It is `set` itself where
    * looking for them would take longer than scoring the rows.
    */
-  among(set: usize, from: u32, to: u32, cut: f64, state: u32): usize {
+  among(set: usize, count: u32, from: u32, to: u32, cut: f64, state: u32): usize {
     if (!this.pays || cut <= CUT_MARGIN) return set;
-    const before = bitsCount(set + <usize>(from >> 3), to - from);
-    if (before < ROWS_LEAST) return set;
     if (!this.prepared) this.prepare();
     if (!this.pays || failed()) return set;
     checkDeadline();
@@ -127,7 +119,8 @@ export class Promising {
     this.to = to;
     this.bonusKnown = signals.rowsWithBonusKnown(from, to, state);
     this.tests = 0;
-    this.testsMost = (before >> 1) + (before >> 3);
+    this.testsMost = (count >> 1) + (count >> 3);
+    this.set = set;
     this.find();
     if (!this.pays) return set;
     this.keep(set);
@@ -142,14 +135,13 @@ export class Promising {
     for (let i: u32 = 0; i < word.alternativeCount; i++) lists += alternativeAt(word, i).listCount;
     this.pays = lists <= LISTS_MOST && postingsOfSmall(word, LARGE_FROM) <= word.cost / SMALL_SHARE;
     if (!this.pays) return;
-    if (this.buffer == 0) {
-      this.buffer = scratch(BLOCK_BUFFER_BYTES);
+    if (this.least == 0) {
       this.least = scratch(3 * LEAST_BYTES);
       this.passed = scratch(BLOCK_ROWS);
     }
     this.several = word.several;
     this.smallCut = Infinity;
-    this.lengths.beginSegment(this.segment, this.summary);
+    this.lengths.need();
     this.reaches = scratch(<usize>lists * REACH_BYTES);
     let first: u32 = 0;
     for (let i: u32 = 0; i < word.alternativeCount; i++) {
@@ -174,7 +166,7 @@ export class Promising {
     for (let i: u32 = 0; i < alternative.listCount; i++) {
       if ((i & LISTS_A_CHECK) == 0) checkDeadline();
       const cursor = listAt(alternative.lists, i);
-      const most = this.mostOf(cursor);
+      const most = this.lists.mostOf(cursor);
       let to = first + i;
       for (; to > first && this.reachAt(to - 1).most < most; to--) {
         this.reachAt(to).most = this.reachAt(to - 1).most;
@@ -193,31 +185,6 @@ export class Promising {
       else small += reach.most;
     }
     for (let i = first; i < end; i++) if (isLarge(this.reachAt(i))) this.reachAt(i).small = small;
-  }
-
-  /** The most that a list adds to the sum of a row. */
-  private mostOf(cursor: Cursor): f64 {
-    const occurrences = this.program.slotOccurrences(cursor.slotIndex);
-    let most: f64 = 0;
-    for (let block: u32 = 0; block < cursor.blocks; block++) {
-      const entry = cursor.directory + <usize>block * BLOCK_ENTRY_BYTES;
-      const tf = Mem.u8At(entry + BLOCK_MAX_TF);
-      const norm = <usize>Mem.u8At(entry + BLOCK_MIN_NORM);
-      most = max(most, (tf >= TF_UNKNOWN ? TF_MOST : <f64>tf) * Mem.f64At(occurrences + (norm << 3)));
-    }
-    const norms = this.words.normsOf(cursor.slotIndex);
-    if (norms == 0 || !this.goToBlock(cursor, cursor.blocks)) return most;
-    for (let i: u32 = 0; i < cursor.held; i++) {
-      const norm = <usize>Mem.u8At(norms + cursor.rowAt(i));
-      most = max(most, <f64>cursor.tfAt(i) * Mem.f64At(occurrences + (norm << 3)));
-    }
-    return most;
-  }
-
-  private goToBlock(cursor: Cursor, block: u32): bool {
-    cursorRestart(cursor);
-    cursorUseBuffer(cursor, this.buffer);
-    return cursorGoToBlock(cursor, block);
   }
 
   /** Finds the rows of small lists in the whole segment. As the cuts only rise, they are good for all ranges. */
@@ -282,7 +249,7 @@ export class Promising {
     let block = cursorBlockOf(cursor, this.from);
     for (; block <= cursor.blocks && cursorBlockFrom(cursor, block) < to; block++) {
       if (large && block < cursor.blocks && !this.mayHave(cursor, block)) continue;
-      if (!this.goToBlock(cursor, block)) return;
+      if (!this.lists.goToBlock(cursor, block)) return;
       if (large) {
         const passed = this.pass(cursor);
         this.tests += passed;
@@ -335,6 +302,7 @@ export class Promising {
     const inSmall = this.inSmall;
     const norms = this.norms;
     const least = this.least;
+    const set = this.set;
     let i: u32 = 0;
     let end = cursor.held;
     while (i < end && cursor.rowAt(i) < this.from) i++;
@@ -349,7 +317,8 @@ export class Promising {
       const table = select<usize>(LEAST_SINGLE, small * LEAST_SMALL, single != 0);
       const needed = Mem.u8At(least + table + <usize>Mem.u8At(norms + row));
       Mem.putU8(passed + count, i);
-      count += cursor.tfAt(i) < needed ? 0 : 1;
+      const asked: usize = (Mem.u8At(set + byte) >> bit) & 1;
+      count += select<usize>(0, asked, cursor.tfAt(i) < needed);
     }
     return <u32>count;
   }

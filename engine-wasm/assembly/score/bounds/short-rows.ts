@@ -1,0 +1,254 @@
+// Which rows of a range are short enough to be among the best. What a row scores for its words falls with its length, so the
+// most that the words can add up to tells a length from which on no row scores enough. A row's length is estimated from
+// below, by the norm bytes of the two fields that differ most: 16 rows at a time, without looking at any posting.
+//
+//   length >= base + first * (norm byte in one field) + second * (norm byte in the other)
+//
+// Norm bytes stand for lengths that rise ever faster, so a line that touches them at one place is below them everywhere.
+
+import { checkDeadline } from "../../env";
+import { listAt } from "../../match/alternative-lists";
+import { scratch, scratchZeroed } from "../../memory/arena";
+import { Bits } from "../../memory/bitset";
+import { Mem } from "../../memory/mem";
+import { Alternative, alternativeAt, SearchProgram, TIER_BEST, Word } from "../../program/search-program";
+import { ListBounds } from "./list-bounds";
+import { RowLengths } from "./row-lengths";
+
+// What rows may score with.
+export const ALL_ALTERNATIVES: u32 = 0;
+export const BEST_ALTERNATIVES: u32 = 1; // those of TIER_BEST; rows of `behind` with all of them
+export const WORDS_LEFT: u32 = 2; // all alternatives of the words whose `rows` are not 0
+
+const LISTS_MOST: u32 = 64; // of an alternative: with more, looking at each takes too long
+const SHARE: u32 = 2; // it pays when at most one row in so many is left
+const SHARE_OF_ONE_WORD: u32 = 16; // the same for a query of one word, which promising.ts can look at
+const MISSES_MOST: u32 = 2; // ranges in which it did not pay
+const LOOKED_AT_SINGLY: u64 = 4; // up to so many of 64 rows
+const SUM_MOST: f64 = 65535;
+const HALVINGS: u32 = 20;
+const ROUNDING: f64 = 1.000000001; // far more than rounding can take from a score
+
+/** The rows of a range that are short enough. In scratch. */
+@unmanaged
+export class ShortRows {
+  program: SearchProgram;
+  lengths: RowLengths;
+  lists: ListBounds;
+  alternatives: u32; // of all words
+  sums: usize; // f64 by alternative, words in turn: what its lists add at most to a row
+  mosts: usize; // f64, the same: what one of them does
+  known: bool; // both, in the segment at hand
+  several: usize; // bitset: the rows that are in several lists, where that is known of the only word, or 0
+  misses: u32;
+  share: u32; // it pays when at most one row in so many is left
+  rows: usize; // bitset: what `among` answers
+  // The limits at hand, and what they were found for.
+  cut: f64;
+  which: u32;
+  single: i32; // the largest sum of products of a row that may score enough and is in one list of each word
+  any: i32; // the same of any row; negative = none may
+
+  static make(program: SearchProgram, lengths: RowLengths, lists: ListBounds): ShortRows {
+    const made = changetype<ShortRows>(scratchZeroed(offsetof<ShortRows>()));
+    made.program = program;
+    made.lengths = lengths;
+    made.lists = lists;
+    made.share = program.wordCount == 1 ? SHARE_OF_ONE_WORD : SHARE;
+    for (let i: u32 = 0; i < program.wordCount; i++) made.alternatives += program.wordAt(i).alternativeCount;
+    return made;
+  }
+
+  /** Begins with a new segment; the lists of the words must be open. */
+  beginSegment(): void {
+    this.known = false;
+    this.wordsChanged();
+  }
+
+  /** The words that are left are others than before. */
+  wordsChanged(): void {
+    this.misses = 0;
+    this.cut = NaN;
+  }
+
+  /**
+   * Those rows of `set` in [from, to), `count` of them, that are short enough to have a score of `cut` with their words: a
+   * bitset, good in this range until the next call, or `set` itself. `which`: what they may score with.
+   */
+  among(set: usize, count: u32, from: u32, to: u32, cut: f64, which: u32): usize {
+    if (this.misses == MISSES_MOST) return set;
+    if (!this.known) this.begin();
+    if (cut != this.cut || which != this.which) this.findLimits(cut, which);
+    if (this.single >= <i32>SUM_MOST) return set;
+    const kept = this.keep(set, from, to);
+    if (which == BEST_ALTERNATIVES) this.keepBehind(set, from, to);
+    if (kept <= count / this.share) return this.rows;
+    this.misses++;
+    return set;
+  }
+
+  private begin(): void {
+    const program = this.program;
+    this.known = true;
+    this.lengths.need();
+    this.rows = scratch(Bits.bytes(this.lengths.rows));
+    if (this.sums == 0) {
+      this.sums = scratch((<usize>this.alternatives) << 3);
+      this.mosts = scratch((<usize>this.alternatives) << 3);
+    }
+    this.several = program.wordCount == 1 ? program.wordAt(0).several : 0;
+    let at: usize = 0;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const word = program.wordAt(i);
+      checkDeadline();
+      for (let j: u32 = 0; j < word.alternativeCount; j++) {
+        this.boundLists(alternativeAt(word, j), at);
+        at += 8;
+      }
+    }
+  }
+
+  private boundLists(alternative: Alternative, at: usize): void {
+    let sum: f64 = alternative.listCount > LISTS_MOST ? Infinity : 0;
+    let most = sum;
+    for (let i: u32 = 0; i < alternative.listCount && sum != Infinity; i++) {
+      const added = this.lists.mostOf(listAt(alternative.lists, i));
+      sum += added;
+      most = max(most, added);
+    }
+    Mem.putF64(this.sums + at, sum);
+    Mem.putF64(this.mosts + at, most);
+  }
+
+  private findLimits(cut: f64, which: u32): void {
+    this.cut = cut;
+    this.which = which;
+    this.any = this.limitOf(this.sums);
+    this.single = this.several != 0 ? this.limitOf(this.mosts) : this.any;
+  }
+
+  /** The largest sum of products with which a row may score enough when its alternatives have at most such sums. */
+  private limitOf(sums: usize): i32 {
+    const lengths = this.lengths;
+    let high = this.program.longest;
+    if (lengths.scale == 0 || this.scoreMost(sums, high) >= this.cut) return <i32>SUM_MOST;
+    let low: f64 = 0;
+    for (let i: u32 = 0; i < HALVINGS; i++) {
+      const middle = (low + high) / 2;
+      if (this.scoreMost(sums, middle) < this.cut) high = middle;
+      else low = middle;
+    }
+    const limit = ceil((high - lengths.base) * lengths.scale) + 1;
+    return <i32>max<f64>(-1, min<f64>(SUM_MOST, limit));
+  }
+
+  /** The most that a row of this length scores for its words. */
+  private scoreMost(sums: usize, length: f64): f64 {
+    const program = this.program;
+    const saturation = this.lengths.saturation(length);
+    let score: f64 = 0;
+    for (let i: u32 = 0; i < program.wordCount; i++) {
+      const word = program.wordAt(i);
+      if (this.which != WORDS_LEFT || word.rows != 0) score += this.wordMost(word, sums, saturation);
+      sums += (<usize>word.alternativeCount) << 3;
+    }
+    return score * ROUNDING;
+  }
+
+  private wordMost(word: Word, sums: usize, saturation: f64): f64 {
+    let most: f64 = 0;
+    for (let i: u32 = 0; i < word.alternativeCount; i++) {
+      const alternative = alternativeAt(word, i);
+      const sum = Mem.f64At(sums + ((<usize>i) << 3));
+      if (sum == 0 || (this.which == BEST_ALTERNATIVES && alternative.tier != TIER_BEST)) continue;
+      const part = sum == Infinity ? 1 : sum / (sum + saturation);
+      most = max(most, alternative.boost * part);
+    }
+    return most;
+  }
+
+  /** Keeps those rows of `set` that are short enough. Returns how many they are. */
+  private keep(set: usize, from: u32, to: u32): u32 {
+    const lengths = this.lengths;
+    const rows = this.rows;
+    const first = lengths.firstNorms;
+    const second = lengths.secondNorms;
+    const several = this.several;
+    const firstFactors = i8x16.splat(<i8>lengths.firstFactor);
+    const secondFactors = i8x16.splat(<i8>lengths.secondFactor);
+    const singles = i16x8.splat(<i16>max(this.single, 0));
+    const anys = i16x8.splat(<i16>max(this.any, 0));
+    const differ = this.any != this.single;
+    const end = Bits.words(to);
+    const whole = lengths.rows >> 6; // words with 64 rows
+    let count: u32 = 0;
+    for (let word = from >> 6; word < end; word++) {
+      const some = Bits.word(set, word);
+      let short: u64 = 0;
+      if (word >= whole || some == 0) {
+        short = some;
+      } else if (popcnt(some) <= LOOKED_AT_SINGLY) {
+        short = this.shortOf(some, word);
+      } else {
+        let shortAny: u64 = 0;
+        for (let i = <usize>(word << 6); i < <usize>((word + 1) << 6); i += 16) {
+          const one = Mem.v128At(first + i);
+          const other = Mem.v128At(second + i);
+          const low = i16x8.add(
+            i16x8.extmul_low_i8x16_u(one, firstFactors),
+            i16x8.extmul_low_i8x16_u(other, secondFactors),
+          );
+          const high = i16x8.add(
+            i16x8.extmul_high_i8x16_u(one, firstFactors),
+            i16x8.extmul_high_i8x16_u(other, secondFactors),
+          );
+          short |= Fitting.mask(low, high, singles) << (<u64>i & 63);
+          if (differ) shortAny |= Fitting.mask(low, high, anys) << (<u64>i & 63);
+        }
+        if (differ) short |= shortAny & Bits.word(several, word);
+        short &= some;
+      }
+      count += <u32>popcnt(short);
+      Bits.putWord(rows, word, short);
+    }
+    return count;
+  }
+
+  /** Those of a few rows in a word of a bitset that are short enough. */
+  private shortOf(some: u64, word: u32): u64 {
+    const lengths = this.lengths;
+    const first = lengths.firstNorms + ((<usize>word) << 6);
+    const second = lengths.secondNorms + ((<usize>word) << 6);
+    const several = this.several == 0 ? 0 : Bits.word(this.several, word);
+    let short: u64 = 0;
+    for (; some != 0; some &= some - 1) {
+      const bit = some & (~some + 1);
+      const i = <usize>ctz(some);
+      const sum = Mem.u8At(first + i) * lengths.firstFactor + Mem.u8At(second + i) * lengths.secondFactor;
+      const limit = (several & bit) != 0 ? this.any : this.single;
+      short |= select<u64>(bit, 0, <i32>sum <= limit);
+    }
+    return short;
+  }
+
+  /** Keeps the rows in which alternatives of lower tiers may score more, too. */
+  private keepBehind(set: usize, from: u32, to: u32): void {
+    const end = Bits.words(to);
+    for (let i: u32 = 0; i < this.program.wordCount; i++) {
+      const behind = this.program.wordAt(i).behind;
+      if (behind == 0) continue;
+      for (let word = from >> 6; word < end; word++) {
+        const both = Bits.word(behind, word) & Bits.word(set, word);
+        if (both != 0) Bits.putWord(this.rows, word, Bits.word(this.rows, word) | both);
+      }
+    }
+  }
+}
+
+abstract class Fitting {
+  /** Which of 16 sums, eight in each vector, are not above a limit. */
+  @inline static mask(low: v128, high: v128, limits: v128): u64 {
+    const fit = i8x16.narrow_i16x8_s(i16x8.le_u(low, limits), i16x8.le_u(high, limits));
+    return <u64>(<u32>i8x16.bitmask(fit) & 0xffff);
+  }
+}
