@@ -151,7 +151,7 @@ async function start(config: Config, log: Logger, recorder: Recorder, undo: Undo
   undo.push(() => cluster.stop());
   const { indexes, health, reads, writes, moments, calls } = cluster;
   const room = new Room(dataDir, limits);
-  const spreading = new Spreading({ ...parts, catalog, indexes, writes, calls, room, onSpread: onOpened });
+  const spreading = new Spreading({ ...parts, catalog, indexes, writes, calls, room, onSpread: onWritten });
   const trainer = new TrainerPool(engine, log);
   undo.push(() => trainer.stop());
   const intake = new Intake({ engine, workbench, limits, log });

@@ -93,12 +93,15 @@ export class Embedders {
     for (const [uid, record] of this.#seen) {
       const now = indexes.get(uid);
       if (now === record) continue;
-      if (now !== undefined) {
-        this.#states.set(uid, "none"); // what shards have may be of another source
-        this.#lookIn(0, uid);
-      } else {
+      if (now === undefined) {
         this.#options.jobs.cancel(vectorsSubject(uid));
         for (const known of [this.#seen, this.#states, this.#dueMs, this.#owed]) known.delete(uid);
+      } else if (now.isHome !== record.isHome) {
+        this.#seen.set(uid, now); // it was spread, with its model and vectors
+        this.written(uid);
+      } else {
+        this.#states.set(uid, "none"); // what shards have may be of another source
+        this.#lookIn(0, uid);
       }
     }
   }
