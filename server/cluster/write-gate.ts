@@ -40,6 +40,11 @@ export class WriteGate {
     });
   }
 
+  /** A write is under way or waits. */
+  get busy(): boolean {
+    return this.#inside > 0 || this.#waiting.size > 0;
+  }
+
   leave(): void {
     this.#inside--;
     if (this.#inside === 0) this.#onIdle?.();

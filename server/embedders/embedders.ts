@@ -114,6 +114,11 @@ export class Embedders {
   /** An index that is not open is looked at when somebody opens it, unless an endpoint owes it vectors. */
   async #look(uid: number, signal: AbortSignal): Promise<void> {
     const { indexes, catalog } = this.#options;
+    const dueMs = this.#dueMs.get(uid) ?? 0;
+    if (Date.now() < dueMs + DELAY_MS_MAX && indexes.find(uid)?.writing.busy) {
+      this.written(uid); // the writes have not paused, each takes longer than that
+      return;
+    }
     this.#dueMs.delete(uid);
     const record = catalog.state.indexes.get(uid);
     if (record === undefined) return;
