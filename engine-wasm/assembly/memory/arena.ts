@@ -1,6 +1,6 @@
 // Linear memory in two parts: regions below `top` (segments, bitsets, merge output) that live until
-// released, and scratch above it that lives for one kernel call. Regions are kept in an address-ordered
-// first-fit list and freed neighbours melt together; nothing knows what they hold. The marks below are variables here: an
+// released, and scratch above it that lives for one kernel call. Regions are kept in the order of their addresses,
+// a new one takes the smallest free one that fits, and freed neighbours melt together; nothing knows what they hold. The marks below are variables here: an
 // instance has one memory, and they tell how all of it is in use.
 //
 //   | static data | region | region | free | region | scratch ...            |
@@ -78,19 +78,23 @@ export function reserve(bytes: usize): usize {
   const wanted = (bytes + ALIGN) & ~ALIGN;
   if (HEADER + wanted < bytes) full(); // over 4 GiB
   let block = START;
+  let best: usize = 0;
   while (block < top) {
     const size = <usize>Mem.u32At(block);
-    if (Mem.u32At(block + 4) == 1 && size >= wanted) {
-      if (size - wanted >= HEADER + 16) {
-        const rest = block + HEADER + wanted;
-        Mem.putU32(rest, <u32>(size - wanted - HEADER));
-        Mem.putU32(rest + 4, 1);
-        Mem.putU32(block, <u32>wanted);
-      }
-      Mem.putU32(block + 4, 0);
-      return block + HEADER;
-    }
+    if (Mem.u32At(block + 4) == 1 && size >= wanted && (best == 0 || size < <usize>Mem.u32At(best)))
+      best = block;
     block += HEADER + size;
+  }
+  if (best != 0) {
+    const size = <usize>Mem.u32At(best);
+    if (size - wanted >= HEADER + 16) {
+      const rest = best + HEADER + wanted;
+      Mem.putU32(rest, <u32>(size - wanted - HEADER));
+      Mem.putU32(rest + 4, 1);
+      Mem.putU32(best, <u32>wanted);
+    }
+    Mem.putU32(best + 4, 0);
+    return best + HEADER;
   }
   if (top + HEADER + wanted < top) full(); // over 4 GiB
   if (top + HEADER + wanted > reached) reach(top + HEADER + wanted);
