@@ -11,9 +11,9 @@ export const SEGMENTS_MAX = 64;
 /** Segments from which merging goes before re-indexing. */
 export const SEGMENTS_MANY = 24;
 /** When neighbours are merged while writes come in. */
-export const MERGE_BUSY = { runMin: 4, othersMin: 1 };
+export const MERGE_BUSY = { runMin: 4, othersMin: 1, shareMax: 0.25 };
 /** When neighbours are merged once the index is quiet. */
-export const MERGE_IDLE = { runMin: 2, othersMin: 0.5 };
+export const MERGE_IDLE = { runMin: 2, othersMin: 0.5, shareMax: 0.5 };
 /** An index is quiet when it was neither read nor written for this long. */
 export const IDLE_MS = 2000;
 /** An index with reads that do not end is quiet when it was not written for this long. */

@@ -7,6 +7,8 @@ const MIB = 1024 * 1024;
 const TIER_BASE_BYTES = MIB;
 const TIER_FACTOR = 4;
 const RUN_MAX = 12;
+/** A merged segment up to the first of these sizes may be all of the index; none is above the second. */
+const MERGED_WHOLE_BYTES = 32 * MIB;
 const MERGED_BYTES_MAX = 512 * MIB;
 const DELETED_SHARE_MAX = 0.3;
 
@@ -34,13 +36,23 @@ function tierOf(candidate: MergeCandidate): number {
   return tier;
 }
 
+function limitOf(candidates: readonly MergeCandidate[], { shareMax }: MergeEagerness): number {
+  const bytes = candidates.reduce((sum, candidate) => sum + liveBytes(candidate), 0);
+  return Math.min(Math.max(bytes * shareMax, MERGED_WHOLE_BYTES), MERGED_BYTES_MAX);
+}
+
 /** The length of the run's beginning whose merged segment stays within the limits. 0 when its first two are too large already. */
-function fitting(candidates: readonly MergeCandidate[], first: number, end: number): number {
+function fitting(
+  candidates: readonly MergeCandidate[],
+  first: number,
+  end: number,
+  mergedBytesMax: number,
+): number {
   let bytes = 0;
   let count = 0;
   while (first + count < end && count < RUN_MAX) {
     bytes += liveBytes(candidates[first + count]!);
-    if (bytes > MERGED_BYTES_MAX) break;
+    if (bytes > mergedBytesMax) break;
     count++;
   }
   return count;
@@ -52,6 +64,10 @@ export interface MergeEagerness {
   runMin: number;
   /** The least size of all segments but the largest, as a share of the largest. */
   othersMin: number;
+  /**
+   * The largest merged segment, as a share of all segments. While a merge runs, memory holds what it reads and what it writes.
+   */
+  shareMax: number;
 }
 
 /** The next merge, or null. A single segment is chosen when many of its rows are deleted. */
@@ -80,12 +96,13 @@ function runUpTo(
   level: number,
   eagerness: MergeEagerness,
 ): MergeChoice | null {
+  const mergedBytesMax = limitOf(candidates, eagerness);
   let first = 0;
   while (first < tiers.length) {
     let end = first;
     while (end < tiers.length && tiers[end]! <= level) end++;
     for (; end - first >= eagerness.runMin; first++) {
-      const count = fitting(candidates, first, end);
+      const count = fitting(candidates, first, end, mergedBytesMax);
       if (worthwhile(candidates.slice(first, first + count), eagerness)) return { first, count };
     }
     first = Math.max(first, end) + 1;

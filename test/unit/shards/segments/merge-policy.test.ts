@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chooseMerge, type MergeCandidate } from "../../../../shards/segments/merge-policy.js";
 
-const BUSY = { runMin: 4, othersMin: 1 };
-const IDLE = { runMin: 2, othersMin: 0.5 };
+const BUSY = { runMin: 4, othersMin: 1, shareMax: 0.25 };
+const IDLE = { runMin: 2, othersMin: 0.5, shareMax: 0.5 };
 const MIB = 1024 * 1024;
 const of = (mib: number, more: Partial<MergeCandidate> = {}): MergeCandidate => {
   return { bytes: mib * MIB, rows: 1000, deleted: 0, stale: false, ...more };
@@ -24,8 +24,8 @@ test("a small one between larger ones goes with them", () => {
 
 test("stale segments are barriers", () => {
   const stale = of(0.1, { stale: true });
-  expect(chooseMerge([of(0.1), of(0.1), stale, of(0.1), of(0.1)], { runMin: 3, othersMin: 1 })).toBeNull();
-  expect(chooseMerge([stale, of(0.1), of(0.1), of(0.1)], { runMin: 3, othersMin: 1 })).toEqual({
+  expect(chooseMerge([of(0.1), of(0.1), stale, of(0.1), of(0.1)], { ...BUSY, runMin: 3 })).toBeNull();
+  expect(chooseMerge([stale, of(0.1), of(0.1), of(0.1)], { ...BUSY, runMin: 3 })).toEqual({
     first: 1,
     count: 3,
   });
@@ -38,7 +38,19 @@ test("a segment with many deleted rows is rewritten alone", () => {
 
 test("never makes a segment beyond the limit", () => {
   expect(chooseMerge([of(400), of(400), of(400), of(400)], IDLE)).toBeNull();
-  expect(chooseMerge([of(400), of(300), of(200), of(400)], IDLE)).toEqual({ first: 1, count: 2 });
+  expect(chooseMerge([of(400), of(300), of(200), of(400), of(400), of(400)], IDLE)).toEqual({
+    first: 1,
+    count: 2,
+  });
+});
+
+test("makes no segment above its share of the index, unless it is small", () => {
+  expect(chooseMerge([of(20), of(11)], IDLE)).toEqual({ first: 0, count: 2 });
+  expect(chooseMerge([of(20), of(13)], IDLE)).toBeNull();
+  expect(chooseMerge([of(20), of(20), of(39)], IDLE)).toBeNull();
+  expect(chooseMerge([of(20), of(20), of(41)], IDLE)).toEqual({ first: 0, count: 2 });
+  expect(chooseMerge([of(10), of(10), of(10), of(10), of(100)], BUSY)).toBeNull();
+  expect(chooseMerge([of(10), of(10), of(10), of(10), of(130)], BUSY)).toEqual({ first: 0, count: 4 });
 });
 
 test("any stream of writes ends with few segments at a bounded cost", () => {
