@@ -11,6 +11,7 @@ import { shardFault } from "./fault.js";
 import { Builder } from "./index/builder.js";
 import { type IndexOptions, IndexShard } from "./index/index-shard.js";
 import { Lane } from "./index/lane.js";
+import type { LargeWork } from "./index/large-work.js";
 import { storedDocuments } from "./index/read/stored-documents.js";
 import { Turns } from "./index/turns.js";
 import type {
@@ -57,6 +58,7 @@ export interface ShardOptions {
   documentBytesMax: number;
   /** One number, which others change: queries being answered, for which that work waits a little. */
   queries: Int32Array;
+  large: LargeWork;
   /** A fresh engine instance. */
   engine(): Engine;
   workbench: Workbench;
@@ -254,6 +256,7 @@ export class Shard {
       made,
       vectors: policy,
       turns: this.#turns,
+      large: this.#options.large,
       onFault: (error) => this.#onBackgroundFault(uid, index, error),
     };
     let index: IndexShard;

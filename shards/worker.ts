@@ -8,6 +8,7 @@ import { collectWhenIdle, discardBuffer } from "../engine-wasm/host/instance/dis
 import { EngineModule, type EngineParts } from "../engine-wasm/host/instance/engine-module.js";
 import { AnswerLine } from "./answer-line.js";
 import { handle } from "./handle.js";
+import { LargeWork } from "./index/large-work.js";
 import { type Lender, MemoryLine } from "./memory-line.js";
 import { SHARD_DAMAGED, SHARD_UNAVAILABLE, ShardError } from "./protocol/errors.js";
 import type { ShardPorts } from "./protocol/memory-line.js";
@@ -30,6 +31,8 @@ export interface ShardWorkerData {
   beats: Int32Array;
   /** One number: how many queries the server is answering. */
   queries: Int32Array;
+  /** See LargeWork. */
+  largeWork: Int32Array;
 }
 
 const BEAT_MS = 250;
@@ -42,6 +45,7 @@ async function openShard({
   documentBytesMax,
   engine,
   queries,
+  largeWork,
 }: ShardWorkerData): Promise<Shard> {
   const module = new EngineModule(engine, () => line.meanwhile());
   const location = join(shardsDir, String(shard));
@@ -52,6 +56,7 @@ async function openShard({
     mergeSliceMs,
     documentBytesMax,
     queries,
+    large: new LargeWork(largeWork, shard),
     engine: () => module.engine(),
     workbench: module.workbench(),
     embedder: (model) => module.embedder(model),

@@ -76,6 +76,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { threads, queries, followers, onOpened = unheard, onWritten = unheard } = options;
   const gate = new ReadGate(shards, threads);
   const locations = new Locations(shards);
+  const largeWork = new Int32Array(new SharedArrayBuffer(shards * Int32Array.BYTES_PER_ELEMENT));
   const pool: ShardPool = new ShardPool({
     shards,
     workerData: (shard, beats) => ({
@@ -87,6 +88,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       engine: { ...engine.parts, memoryBytesMax: limits.engineBytesMax },
       beats,
       queries: queries.shared,
+      largeWork,
     }),
     readerOf: readersOf(engine, log),
     ping: encodePing,

@@ -107,12 +107,14 @@ function pool(
   shardsDir: string,
   shards: number,
 ): ShardPool {
+  const largeWork = new Int32Array(new SharedArrayBuffer(shards * Int32Array.BYTES_PER_ELEMENT));
   return new ShardPool({
     shards,
     workerData: (shard, beats) => ({
       shard,
       beats,
       queries: new Int32Array(1),
+      largeWork,
       shardsDir,
       durability: "fsync",
       mergeSliceMs: limits.mergeSliceMsMax,

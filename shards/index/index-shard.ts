@@ -25,6 +25,7 @@ import type {
 import type { UnreadWrite, WriteReply, WriteRequest } from "../protocol/write.js";
 import type { NumberedLoan } from "../vectors/index-model.js";
 import { Lane } from "./lane.js";
+import type { LargeWork } from "./large-work.js";
 import { READER_SCRATCH_BYTES, READER_SCRATCH_DOCUMENT_BYTES } from "./limits.js";
 import { changeSchema, openIndex } from "./open-index.js";
 import { Reader } from "./read/reader.js";
@@ -45,6 +46,7 @@ export interface IndexOptions {
   /** Where its vectors come from. */
   vectors: VectorPolicy;
   turns: Turns;
+  large: LargeWork;
   /** A background job failed; it will be tried again unless the index is closed. */
   onFault(error: unknown): void;
 }
@@ -57,11 +59,11 @@ export class IndexShard {
   readonly #lane = new Lane();
   readonly #turns: Turns;
 
-  private constructor(state: ShardIndexState, { turns, onFault }: IndexOptions) {
+  private constructor(state: ShardIndexState, { turns, large, onFault }: IndexOptions) {
     this.#state = state;
     this.#turns = turns;
     this.#reader = new Reader(state);
-    this.#maintenance = new Maintenance({ state, lane: this.#lane, turns }, onFault);
+    this.#maintenance = new Maintenance({ state, lane: this.#lane, turns, large }, onFault);
     this.#writer = new Writer(state, {
       lane: this.#lane,
       room: () => this.#maintenance.room(),

@@ -20,7 +20,9 @@ export const IDLE_MS = 2000;
 export const QUIET_WAIT_MS = 30_000;
 /** Memory that an engine may waste, in bytes and as a share of what it uses, before it is renewed. */
 export const WASTED_BYTES_MAX = 8 * 1024 * 1024;
-export const WASTED_SHARE_MAX = 0.5;
+export const WASTED_SHARE_MAX = 1;
+/** From so many bytes on, a merge or renewal is large work, at which shards take turns. */
+export const LARGE_WORK_BYTES = 8 * 1024 * 1024;
 /** The same two limits for an index that is neither read nor written. Copying such an index disturbs nobody. */
 export const WASTED_IDLE_BYTES_MAX = 4 * 1024 * 1024;
 export const WASTED_IDLE_SHARE_MAX = 0.05;

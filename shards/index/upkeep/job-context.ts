@@ -1,5 +1,7 @@
 // What a background job of an index works with.
+
 import type { Lane } from "../lane.js";
+import type { LargeWork } from "../large-work.js";
 import type { ShardIndexState } from "../state.js";
 import type { Turns } from "../turns.js";
 
@@ -7,4 +9,5 @@ export interface JobContext {
   state: ShardIndexState;
   lane: Lane;
   turns: Turns;
+  large: LargeWork;
 }

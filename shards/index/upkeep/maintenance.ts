@@ -4,8 +4,10 @@
 
 import { chooseMerge, type MergeCandidate, type MergeChoice } from "../../segments/merge-policy.js";
 import { StoreWriteError } from "../../storage/store.js";
+import { LARGE_LOOK_MS } from "../large-work.js";
 import {
   IDLE_MS,
+  LARGE_WORK_BYTES,
   MERGE_BUSY,
   MERGE_IDLE,
   QUIET_WAIT_MS,
@@ -30,7 +32,7 @@ import {
 const PAUSE_AFTER_FAULT_MS = 5000;
 
 type Job = () => Promise<void>;
-type WakeReason = "idle" | "fault" | "memory";
+type WakeReason = "idle" | "fault" | "memory" | "large";
 
 export class Maintenance {
   readonly #context: JobContext;
@@ -53,6 +55,8 @@ export class Maintenance {
   readonly #timers = new Map<WakeReason, NodeJS.Timeout>();
   #memoryBytes = 0;
   #renewedMs = Number.NEGATIVE_INFINITY;
+  /** The last job, if it was done in the shard's turn at large work. The turn lasts from a merge to the renewal that follows. */
+  #large: Job | null = null;
 
   constructor(context: JobContext, onFault: (error: unknown) => void) {
     this.#context = context;
@@ -151,6 +155,7 @@ export class Maintenance {
         if (this.#stopped) return;
         const job = this.#next();
         if (job === null) return;
+        if (job !== this.#large) this.#endTurn();
         await job();
         this.#release();
       }
@@ -161,6 +166,7 @@ export class Maintenance {
       this.#wakeAfter("fault", PAUSE_AFTER_FAULT_MS);
       this.#onFault(error);
     } finally {
+      this.#endTurn();
       this.#running = false;
       this.#release();
     }
@@ -187,7 +193,9 @@ export class Maintenance {
     const merge = this.#mergeDue(candidates, quietInMs);
     const stale = state.entries.find(({ segment }) => state.isStale(segment));
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
-      return this.#replacing(() => mergeJob(this.#context, merge, stopped));
+      const merging = this.#replacing(() => mergeJob(this.#context, merge, stopped));
+      const job = this.#inTurn(bytesOf(candidates, merge), merging);
+      if (job !== null) return job;
     }
     if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
     if (this.#purgeable()) return () => this.#purge();
@@ -227,6 +235,23 @@ export class Maintenance {
     return length >= SEGMENTS_MANY && this.#mergeDue(this.#candidates(), this.#quietInMs()) !== null;
   }
 
+  /** A job that takes so much more memory for a while. Null while other shards do such work. */
+  #inTurn(bytes: number, job: Job): Job | null {
+    if (bytes < LARGE_WORK_BYTES) return job;
+    if (this.#large === null && !this.#context.large.begin()) {
+      this.#wakeAfter("large", LARGE_LOOK_MS);
+      return null;
+    }
+    this.#large = job;
+    return job;
+  }
+
+  #endTurn(): void {
+    if (this.#large === null) return;
+    this.#large = null;
+    this.#context.large.end();
+  }
+
   #collecting(compaction: (context: JobContext) => Promise<void>): Job {
     return () => {
       this.#garbage = false;
@@ -255,10 +280,10 @@ export class Maintenance {
       this.#wakeAfter("memory", waitMs);
       return null;
     }
-    this.#renewedMs = now;
-    return async () => {
+    return this.#inTurn(this.#context.state.engine.usedBytes(), async () => {
+      this.#renewedMs = now;
       this.#keptBytes = await renewalJob(this.#context, stopped);
-    };
+    });
   }
 
   #purgeable(): boolean {
@@ -271,4 +296,8 @@ export class Maintenance {
     await lane.run(() => state.purge(this.#oldestGeneration));
     this.#garbage = true;
   }
+}
+
+function bytesOf(candidates: readonly MergeCandidate[], { first, count }: MergeChoice): number {
+  return candidates.slice(first, first + count).reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -18,6 +18,7 @@ import {
 import { decodeSearchResult } from "../../../engine-wasm/host/programs/search-result.js";
 import type { Embedder } from "../../../engine-wasm/host/vectors/embedder.js";
 import { handle } from "../../../shards/handle.js";
+import { LargeWork } from "../../../shards/index/large-work.js";
 import type { VectorPolicy } from "../../../shards/protocol/control.js";
 import * as control from "../../../shards/protocol/control.js";
 import {
@@ -95,6 +96,7 @@ export class TestShard {
       mergeSliceMs: 3,
       documentBytesMax: 1024 * 1024,
       queries: new Int32Array(1),
+      large: new LargeWork(new Int32Array(1), 0),
       engine: () => module.engine(),
       embedder: embedder ?? ((model) => module.embedder(model)),
       workbench,
