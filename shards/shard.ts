@@ -196,6 +196,12 @@ export class Shard {
     }
   }
 
+  /** To be called when the shard has had nothing to do for a while: gives back memory that only work needs. */
+  rest(): void {
+    this.#options.workbench.rest();
+    this.#builder.rest();
+  }
+
   /** Closes every index, then the database. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -80,7 +80,7 @@ function beat(): void {
   Atomics.add(beats, 0, 1);
 }
 setInterval(beat, BEAT_MS).unref();
-collectWhenIdle();
+collectWhenIdle(() => shard?.rest());
 
 let opening: Promise<Shard> | null = null;
 let shard: Shard | null = null;

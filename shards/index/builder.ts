@@ -17,6 +17,11 @@ export class Builder {
     this.#turns = turns;
   }
 
+  /** See Workbench.rest. Does nothing while there are builds. */
+  rest(): void {
+    if (this.#lane.empty) this.#workbench.rest();
+  }
+
   /** Like Workbench.build. */
   build(schema: BuildSchema, documents: readonly BuildDocument[]): Promise<BuildResult> {
     return this.#lane.run(async () => {

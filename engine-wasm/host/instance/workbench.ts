@@ -26,8 +26,9 @@ import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
 import { discardMemory } from "./discards.js";
 
-/** Memory that an idle workbench may hold. */
+/** Memory that a workbench may hold between two calls, and while it has nothing to do for longer. */
 const WORKBENCH_BYTES_MAX = 32 * 1024 * 1024;
+const RESTING_BYTES_MAX = 2 * 1024 * 1024;
 
 /** An index's changes to the analyser: code points that become letters, code points that become separators. */
 export interface AnalysisSettings {
@@ -186,6 +187,13 @@ export class Workbench {
   /** Another workbench with an instance of its own. */
   another(): Workbench {
     return new Workbench(this.#create, this.#foldTable);
+  }
+
+  /** Nothing will be asked of this workbench for a while. It holds little memory then, and is ready again in a millisecond. */
+  rest(): void {
+    if (this.#instance === null || this.#instance.memoryBytes() <= RESTING_BYTES_MAX) return;
+    discardMemory(this.#instance.memoryBytes());
+    this.#instance = null;
   }
 
   /**
