@@ -14,14 +14,18 @@ export const SEGMENTS_MANY = 24;
 export const MERGE_BUSY = { runMin: 4, othersMin: 1, shareMax: 0.25 };
 /** When neighbours are merged once the index is quiet. */
 export const MERGE_IDLE = { runMin: 2, othersMin: 0.5, shareMax: 0.5 };
-/** An index is quiet when it was neither read nor written for this long. */
+/**
+ * An index is quiet when it was neither read nor written for this long. A large one is so later, when all threads have collected their
+ * garbage and given back what they held for writes (discards.ts), because its merges and renewals take much memory for a while.
+ */
 export const IDLE_MS = 2000;
+export const LARGE_IDLE_MS = 6000;
 /** An index with reads that do not end is quiet when it was not written for this long. */
 export const QUIET_WAIT_MS = 30_000;
 /** Memory that an engine may waste, in bytes and as a share of what it uses, before it is renewed. */
 export const WASTED_BYTES_MAX = 8 * 1024 * 1024;
 export const WASTED_SHARE_MAX = 1;
-/** From so many bytes on, a merge or renewal is large work, at which shards take turns. */
+/** From so many bytes on, an index is large, and a merge or renewal is large work, at which shards take turns. */
 export const LARGE_WORK_BYTES = 8 * 1024 * 1024;
 /** The same two limits for an index that is neither read nor written. Copying such an index disturbs nobody. */
 export const WASTED_IDLE_BYTES_MAX = 4 * 1024 * 1024;

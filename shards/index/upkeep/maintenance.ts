@@ -8,6 +8,7 @@ import { StoreWriteError } from "../../storage/store.js";
 import { LARGE_LOOK_MS } from "../large-work.js";
 import {
   IDLE_MS,
+  LARGE_IDLE_MS,
   LARGE_WORK_BYTES,
   MERGE_BUSY,
   MERGE_IDLE,
@@ -142,7 +143,11 @@ export class Maintenance {
   #quietInMs(): number {
     const changed = Math.max(this.#lastWriteMs, this.#openedMs);
     const now = performance.now();
-    return Math.min(Math.max(this.#lastReadMs, changed) + IDLE_MS, changed + QUIET_WAIT_MS) - now;
+    return Math.min(Math.max(this.#lastReadMs, changed) + this.#idleMs, changed + QUIET_WAIT_MS) - now;
+  }
+
+  get #idleMs(): number {
+    return this.#context.state.engine.memoryBytes() < LARGE_WORK_BYTES ? IDLE_MS : LARGE_IDLE_MS;
   }
 
   #release(): void {
@@ -185,17 +190,20 @@ export class Maintenance {
     const { state } = this.#context;
     this.#noteLentReads();
     const stopped = (): boolean => this.#stopped || state.closed;
-    const renewal = this.#renewal(stopped);
-    if (renewal !== null) return renewal;
-    if (state.short && this.#purgeable()) return () => this.#purge();
-    if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     const candidates = this.#candidates();
     const quietInMs = this.#quietInMs();
     const merge = this.#mergeDue(candidates, quietInMs);
+    const mergeBytes = merge === null ? 0 : bytesOf(candidates, merge);
     const stale = state.entries.find(({ segment }) => state.isStale(segment));
+    const mergesFirst =
+      merge !== null && mergeBytes < LARGE_WORK_BYTES && stale === undefined && !state.short;
+    const renewal = this.#renewal(stopped, mergesFirst);
+    if (renewal !== null) return renewal;
+    if (state.short && this.#purgeable()) return () => this.#purge();
+    if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
       const merging = this.#replacing(() => mergeJob(this.#context, merge, stopped));
-      const job = this.#inTurn(bytesOf(candidates, merge), merging);
+      const job = this.#inTurn(mergeBytes, merging);
       if (job !== null) return job;
     }
     if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
@@ -267,24 +275,29 @@ export class Maintenance {
     };
   }
 
-  /** The renewal that is due; one that is due too soon after the last waits for its time. */
-  #renewal(stopped: () => boolean): Job | null {
+  /**
+   * The renewal that is due; one that is due too soon after the last waits for its time. `mergesFirst`: small merges, which leave less to
+   * be copied, go before one that can wait.
+   */
+  #renewal(stopped: () => boolean, mergesFirst: boolean): Job | null {
     const need = renewalNeed(this.#context.state, this.#keptBytes);
-    if (need === "none") return null;
+    if (need === "none" || (need === "idle" && mergesFirst)) return null;
     const now = performance.now();
     const used =
       need === "now"
         ? Number.NEGATIVE_INFINITY
         : Math.max(this.#lastReadMs, this.#lastWriteMs, this.#openedMs);
-    const waitMs = Math.max(this.#renewedMs + RENEW_PAUSE_MS, used + IDLE_MS) - now;
+    const waitMs = Math.max(this.#renewedMs + RENEW_PAUSE_MS, used + this.#idleMs) - now;
     if (waitMs > 0) {
       this.#wakeAfter("memory", waitMs);
       return null;
     }
     return this.#inTurn(this.#context.state.engine.usedBytes(), async () => {
       this.#renewedMs = now;
-      if (need === "idle") collect(); // nobody waits, and less is there at the moment of most memory
+      const isQuiet = need === "idle"; // then nobody waits for this thread
+      if (isQuiet) collect();
       this.#keptBytes = await renewalJob(this.#context, stopped);
+      if (isQuiet) collect();
     });
   }
 
