@@ -1,0 +1,17 @@
+// A server that is started without settings for memory has them all the same, in the process that was started.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { TestServer } from "../world/harness.js";
+
+test.skipIf(process.platform !== "linux" || !("execve" in process))(
+  "serve starts its process once more with its settings for memory",
+  async () => {
+    const server = await TestServer.start();
+    try {
+      expect(readFileSync(`/proc/${server.pid}/environ`, "utf8")).toContain("MALLOC_TRIM_THRESHOLD_=131072");
+      expect(readFileSync(`/proc/${server.pid}/cmdline`, "utf8")).toContain("--max-semi-space-size=4");
+    } finally {
+      await server.close();
+    }
+  },
+);
