@@ -30,7 +30,7 @@ export const LARGE_WORK_BYTES = 8 * 1024 * 1024;
 /** The same two limits for an index that is neither read nor written. Copying such an index disturbs nobody. */
 export const WASTED_IDLE_BYTES_MAX = 4 * 1024 * 1024;
 export const WASTED_IDLE_SHARE_MAX = 0.05;
-/** Least time between two renewals. Each renewal copies the index once, and writes wait meanwhile. */
+/** Least time from a renewal to one of an index in use. Each renewal copies the index once, and writes wait meanwhile. */
 export const RENEW_PAUSE_MS = 2000;
 /** Disk that replaced segments may take when no writes come, in bytes and as a share of the segments. */
 export const GARBAGE_BYTES_MAX = 4 * 1024 * 1024;

@@ -283,11 +283,8 @@ export class Maintenance {
     const need = renewalNeed(this.#context.state, this.#keptBytes);
     if (need === "none" || (need === "idle" && mergesFirst)) return null;
     const now = performance.now();
-    const used =
-      need === "now"
-        ? Number.NEGATIVE_INFINITY
-        : Math.max(this.#lastReadMs, this.#lastWriteMs, this.#openedMs);
-    const waitMs = Math.max(this.#renewedMs + RENEW_PAUSE_MS, used + this.#idleMs) - now;
+    const usedMs = Math.max(this.#lastReadMs, this.#lastWriteMs, this.#openedMs);
+    const waitMs = (need === "now" ? this.#renewedMs + RENEW_PAUSE_MS : usedMs + this.#idleMs) - now;
     if (waitMs > 0) {
       this.#wakeAfter("memory", waitMs);
       return null;
