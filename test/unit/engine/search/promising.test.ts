@@ -180,22 +180,21 @@ test("rows that are too long are left out, in queries of one and of several word
   const rare = [alternative(L.ALT_EXACT, 0, 4, "rare")];
   for (const words of [[lamp], [begun], [lamp, red], [begun, red], [red, rare], [begun, red, rare]])
     for (const mode of ["all", "any", "byScore"] as const)
-      for (const slots of [[0], [0, 2], [2, 0]])
-        for (const starts of [0, 2 ** 20]) {
-          const asked: SearchProgram = {
-            ...program(pick),
-            mode,
-            k: 10,
-            averageLength: pick([15, 40]),
-            slots: slots.map((slot) => ({ slot, weight: pick([1, 2]), averageLength: 15, infix: false })),
-            words: words.map((alternatives) => ({ weight: 1, alternatives })),
-            bonuses: { whole: 0, starts, terms: [] },
-            filter: [],
-          };
-          const answer = decodeSearchResult(
-            catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
-            asked,
-          );
-          expect(answer).toEqual(searchTwin(catalogue.rows, asked, (id) => bench.hash(id)));
-        }
+      for (const slots of [[0], [0, 2], [2, 0]]) {
+        const asked: SearchProgram = {
+          ...program(pick),
+          mode,
+          k: 10,
+          averageLength: pick([15, 40]),
+          slots: slots.map((slot) => ({ slot, weight: pick([1, 2]), averageLength: 15, infix: false })),
+          words: words.map((alternatives) => ({ weight: 1, alternatives })),
+          bonuses: { whole: 0, starts: pick([0, 2 ** 20]), terms: [] },
+          filter: [],
+        };
+        const answer = decodeSearchResult(
+          catalogue.engine.search(catalogue.snapshot, encodeSearch(asked)),
+          asked,
+        );
+        expect(answer).toEqual(searchTwin(catalogue.rows, asked, (id) => bench.hash(id)));
+      }
 });
