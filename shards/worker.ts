@@ -47,6 +47,7 @@ async function openShard({
   queries,
   largeWork,
 }: ShardWorkerData): Promise<Shard> {
+  const large = new LargeWork(largeWork, shard); // before anything that may fail: an earlier thread may have ended in its turn
   const module = new EngineModule(engine, () => line.meanwhile());
   const location = join(shardsDir, String(shard));
   await mkdir(location, { recursive: true });
@@ -56,7 +57,7 @@ async function openShard({
     mergeSliceMs,
     documentBytesMax,
     queries,
-    large: new LargeWork(largeWork, shard),
+    large,
     engine: () => module.engine(),
     workbench: module.workbench(),
     embedder: (model) => module.embedder(model),

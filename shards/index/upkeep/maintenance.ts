@@ -203,7 +203,8 @@ export class Maintenance {
     if (state.short && this.#garbage) return this.#collecting(wholeCompactionJob);
     if (merge !== null && (stale === undefined || candidates.length >= SEGMENTS_MANY)) {
       const merging = this.#replacing(() => mergeJob(this.#context, merge, stopped));
-      const job = this.#inTurn(mergeBytes, merging);
+      // One for which writes will soon wait does not wait for its turn.
+      const job = candidates.length >= SEGMENTS_MANY ? merging : this.#inTurn(mergeBytes, merging);
       if (job !== null) return job;
     }
     if (stale !== undefined) return this.#replacing(() => reindexJob(this.#context, stale, stopped));
