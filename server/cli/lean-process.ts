@@ -5,6 +5,8 @@ const TRIM_BYTES = "131072";
 const TRIM_VARIABLE = "MALLOC_TRIM_THRESHOLD_";
 /** Size of half the young heap of the main thread, in MiB. */
 const HALF_YOUNG_HEAP_MIB = 4;
+/** The operator has chosen it, and the command line would count for more. */
+const SEMI_SPACE = /max[-_]semi[-_]space[-_]size/;
 
 /** Node 22.15 and newer, except on Windows. It does not return. */
 type Execve = (file: string, args: readonly string[], env: NodeJS.ProcessEnv) => never;
@@ -17,7 +19,8 @@ export function ensureLeanProcess(): void {
   const { execve } = process as { execve?: Execve };
   if (process.platform !== "linux" || execve === undefined || process.env[TRIM_VARIABLE] !== undefined)
     return;
-  const flags = [`--max-semi-space-size=${HALF_YOUNG_HEAP_MIB}`, ...process.execArgv];
-  const args = [process.execPath, ...flags, ...process.argv.slice(1)];
+  const isChosen = SEMI_SPACE.test(process.env.NODE_OPTIONS ?? "");
+  const flags = isChosen ? [] : [`--max-semi-space-size=${HALF_YOUNG_HEAP_MIB}`];
+  const args = [process.execPath, ...flags, ...process.execArgv, ...process.argv.slice(1)];
   execve.call(process, process.execPath, args, { ...process.env, [TRIM_VARIABLE]: TRIM_BYTES });
 }
