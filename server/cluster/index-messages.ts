@@ -66,12 +66,12 @@ export class IndexMessages {
     await this.#in(location, encodeDrop, decodeEmptyReply);
   }
 
-  /** Drops what was copied of indexes that are at home all the same: their spreading was cut short. */
+  /** Drops what was copied of indexes that are at home all the same: an attempt to spread them came to nothing. */
   async dropCopies(records: readonly IndexRecord[]): Promise<void> {
     const atHome = records.filter(({ isHome }) => isHome === true);
     const copies = atHome.map(({ uid }) => this.#options.locations.spread(uid));
-    for (const [i, { diskBytes }] of (await this.sizes(copies)).entries())
-      if (diskBytes > 0) await this.drop(copies[i]!);
+    for (const [i, { diskBytes, memoryBytes }] of (await this.sizes(copies)).entries())
+      if (diskBytes > 0 || memoryBytes > 0) await this.drop(copies[i]!);
   }
 
   async changeSchema(record: IndexRecord, location: Location): Promise<void> {

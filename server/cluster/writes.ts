@@ -78,8 +78,8 @@ export class Writes {
   }
 
   /**
-   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when it is durable there and
-   * visible to reads. The messages are made and sent in the same turn, so writes reach every shard in the
+   * After `enter`: sends one write with `seqs` sequence numbers to the shards that `encode` has a message for and resolves when
+   * it is durable there and visible to reads. The messages are made and sent in the same turn, so writes reach every shard in the
    * order of their generations. Rejects when all of them refused it, or one failed in a way that nobody foresaw.
    */
   async write(

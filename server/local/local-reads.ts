@@ -50,7 +50,10 @@ export class LocalReads {
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
   readonly #turn: LocalTurn;
-  /** Indexes of which a read took too long or too much room, by the number of their documents, with performance.now() until which they are left to the shards. */
+  /**
+   * Indexes of which a read took too long or too much room, by the number of their documents, with performance.now() until which
+   * they are left to the shards.
+   */
   readonly #paused = new Map<number, number>();
   /** Documents of small indexes. */
   readonly documents: LocalDocuments;

@@ -90,8 +90,7 @@ export class Spreading {
   #hasGrown(uid: number): boolean {
     const { indexes, limits } = this.#options;
     const state = indexes.find(uid);
-    if (state === undefined || !this.#isThere(state) || indexes.isFailing(uid)) return false;
-    if (!state.isHome) return false;
+    if (!state?.isHome || !this.#isThere(state) || indexes.isFailing(uid)) return false;
     const { bytes } = this.#measured.get(state) ?? NOT_MEASURED;
     return state.documents > limits.homeDocumentsMax || bytes > limits.homeBytesMax;
   }
@@ -172,7 +171,7 @@ export class Spreading {
     const { record, home, spread, generations } = state;
     const source = { ask: this.#askHome, location: home };
     const target = { ask: (shard: number, request: Message) => calls.ask(shard, request), location: spread };
-    await this.#dropCopy(state);
+    await indexes.messages.dropCopies([record]);
     const generation = generations.begin();
     let mayBeDecided = false;
     try {
@@ -189,20 +188,13 @@ export class Spreading {
       generations.finish(generation);
       if (!mayBeDecided) {
         state.isMoving = false;
-        await this.#dropCopy(state).catch(() => undefined); // the next attempt does
+        await indexes.messages.dropCopies([record]).catch(() => undefined); // the next attempt does
       }
     }
     onSpread(record.uid);
     const job = { name: "drop what was at home", subject: `home of index ${record.uid}` };
     void this.#options.jobs.start(job, (stop) => this.#dropHome(state, generation, stop));
     return true;
-  }
-
-  /** What an attempt has copied that came to nothing. */
-  async #dropCopy({ spread }: IndexState): Promise<void> {
-    const { messages } = this.#options.indexes;
-    const [stored] = await messages.sizes([spread]);
-    if (stored!.diskBytes > 0 || stored!.memoryBytes > 0) await messages.drop(spread);
   }
 
   /**

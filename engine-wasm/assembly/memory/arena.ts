@@ -1,7 +1,7 @@
 // Linear memory in two parts: regions below `top` (segments, bitsets, merge output) that live until
-// released, and scratch above it that lives for one kernel call. Regions are kept in the order of their addresses,
-// a new one takes the smallest free one that fits, and freed neighbours melt together; nothing knows what they hold. The marks below are variables here: an
-// instance has one memory, and they tell how all of it is in use.
+// released, and scratch above it that lives for one kernel call. Regions are kept in the order of their addresses, a new
+// one takes the smallest free one that fits, and freed neighbours melt together; nothing knows what they hold. The marks
+// below are variables here: an instance has one memory, and they tell how all of it is in use.
 //
 //   | static data | region | region | free | region | scratch ...            |
 //   ^ __heap_base                                   ^ top        ^ scratchTop ^ memory end
