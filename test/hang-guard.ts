@@ -1,0 +1,58 @@
+// Ends a test process that hangs, and says where it hangs. The time limits of Vitest are timers of the thread that runs the tests,
+// so they never fire when that thread does not come back from a loop, and nothing limits the import of a test file.
+import { Worker } from "node:worker_threads";
+import { beforeEach, expect } from "vitest";
+import { effort } from "./effort.js";
+
+/** Longer than any time limit in vitest.config.ts. */
+const SILENCE_MS = effort(600_000, 7_200_000);
+const STACK_MS = 5_000;
+const FRAMES = 12;
+
+/** Is told what begins. When nothing has begun for too long, it writes what began last and the stack, and ends the process. */
+const GUARD = `
+  const { writeSync } = require("node:fs");
+  const { Session } = require("node:inspector");
+  const { parentPort, workerData } = require("node:worker_threads");
+
+  const say = (line) => writeSync(2, line + "\\n"); // not by process.stderr, which the other thread would have to pass on
+  const end = () => process.kill(process.pid, "SIGKILL");
+
+  function hangs(what) {
+    say("hangs: " + what);
+    setTimeout(end, workerData.stackMs); // a thread that waits for a lock shows no stack
+    const session = new Session();
+    session.connectToMainThread();
+    const scripts = new Map();
+    session.on("Debugger.scriptParsed", ({ params }) => scripts.set(params.scriptId, params.url));
+    session.on("Debugger.paused", ({ params }) => {
+      for (const { functionName, location } of params.callFrames.slice(0, workerData.frames)) {
+        say("    at " + functionName + " (" + scripts.get(location.scriptId) + ":" + (location.lineNumber + 1) + ")");
+      }
+      end();
+    });
+    session.post("Debugger.enable");
+    session.post("Debugger.pause");
+  }
+
+  let timer;
+  parentPort.on("message", (what) => {
+    clearTimeout(timer);
+    timer = setTimeout(hangs, workerData.silenceMs, what);
+  });
+`;
+
+const guarded = globalThis as { hangGuard?: Worker };
+
+/** One for all files of a process. */
+function guard(): Worker {
+  if (guarded.hangGuard === undefined) {
+    const workerData = { silenceMs: SILENCE_MS, stackMs: STACK_MS, frames: FRAMES };
+    guarded.hangGuard = new Worker(GUARD, { eval: true, workerData });
+    guarded.hangGuard.unref();
+  }
+  return guarded.hangGuard;
+}
+
+guard().postMessage(expect.getState().testPath);
+beforeEach(({ task }) => guard().postMessage(`${task.file.name} > ${task.name}`));
