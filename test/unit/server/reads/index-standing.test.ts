@@ -45,7 +45,7 @@ const HOLDER = `
   const { shared, seen, place } = workerData;
   const longs = new BigInt64Array(shared);
   const given = new BigInt64Array(seen);
-  const at = (32 + place * 16) / 8;
+  const at = (48 + place * 16) / 8;
   let holds = 0;
   let wrong = 0;
   while (Atomics.load(given, 1) === 0n) {

@@ -2,6 +2,9 @@
 import { expect, test, vi } from "vitest";
 import { LargeWork } from "../../../../shards/index/large-work.js";
 
+/** Far longer than a turn takes to come. */
+const WAIT = { timeout: 60_000 };
+
 function shards(count: number): LargeWork[] {
   const working = new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT));
   return Array.from({ length: count }, (_, shard) => new LargeWork(working, shard));
@@ -14,10 +17,10 @@ test("one of up to four shards works, then another one", async () => {
   expect(second.begin()).toBe(false);
   first.end();
   expect(second.begin()).toBe(false); // what the first has left is not collected yet
-  await vi.waitFor(() => expect(second.begin()).toBe(true));
+  await vi.waitFor(() => expect(second.begin()).toBe(true), WAIT);
   expect(first.begin()).toBe(false);
   second.end();
-  await vi.waitFor(() => expect(first.begin()).toBe(true));
+  await vi.waitFor(() => expect(first.begin()).toBe(true), WAIT);
 });
 
 test("more shards have more turns", () => {
