@@ -1,8 +1,9 @@
 // How `npm test` runs: three processes at a time, because end-to-end and property files start real servers with several
 // threads each, but some mostly wait for a server that waits. A process takes one file after the other and loads modules once
 // for all of them: modules keep no state (test/tidy), and a test undoes its mocks. `--mode long` does more of the same
-// (test/effort.ts). Long files come first so that the tail is short. The time limits are for machines that are busy with much
-// else: many times what a test takes alone. A process that does not come back is ended by test/hang-guard.ts, which says where it is.
+// (test/effort.ts). Projects go by name: the servers' files take longer and come first, so that the tail is short. The time limits
+// are for machines that are busy with much else: many times what a test takes alone. A process that does not come back is ended
+// by test/hang-guard.ts, which says where it is.
 import { defineConfig } from "vitest/config";
 
 const SERVER_FILES = [
@@ -35,20 +36,18 @@ export default defineConfig(({ mode }) => {
             setupFiles: "test/hang-guard.ts",
             testTimeout: long ? 3_600_000 : 300_000,
             hookTimeout: 180_000,
-            sequence: { groupOrder: 0 },
           },
         },
         {
           extends: true,
           test: {
-            name: "parts",
+            name: "units",
             include: ["test/**/*.test.ts"],
             exclude: SERVER_FILES,
             env,
             setupFiles: "test/hang-guard.ts",
             testTimeout: long ? 3_600_000 : 120_000,
             hookTimeout: 120_000,
-            sequence: { groupOrder: 1 },
           },
         },
       ],
