@@ -95,8 +95,9 @@ export class SpreadingWorld {
     expect([reply.status, reply.json.data?.succeeded], reply.text).toEqual([200, documents.length]);
   }
 
+  /** In how many shards it lies; NaN while one of them is not back. */
   async shardsOf(index: string): Promise<number> {
-    return Number((await this.server.get(`/v1/indexes/${index}/stats`)).json.data.shards);
+    return Number((await this.server.get(`/v1/indexes/${index}/stats`)).json.data?.shards);
   }
 
   spread(index: string): Promise<void> {
