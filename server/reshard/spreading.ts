@@ -3,6 +3,7 @@
 // record in the catalog. Reads of older generations ask the home, which is dropped when there are none left.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
+import type { OpenReply } from "../../shards/protocol/control.js";
 import { openReply } from "../../shards/protocol/reply.js";
 import type { Catalog } from "../catalog/catalog.js";
 import type { IndexRecord } from "../catalog/types.js";
@@ -167,21 +168,13 @@ export class Spreading {
 
   /** Nobody writes to the index meanwhile. */
   async #move(state: IndexState, signal: AbortSignal): Promise<true> {
-    const { calls, indexes, workbench, onSpread } = this.#options;
-    const { record, home, spread, generations } = state;
-    const source = { ask: this.#askHome, location: home };
-    const target = { ask: (shard: number, request: Message) => calls.ask(shard, request), location: spread };
+    const { indexes, jobs, onSpread } = this.#options;
+    const { record, generations } = state;
     await indexes.messages.dropCopies([record]);
     const generation = generations.begin();
     let mayBeDecided = false;
     try {
-      fault("spread.before-copy");
-      const moved = await moveIndex({ record, workbench, source, target, generation, signal });
-      fault("spread.after-copy");
-      state.isMoving = true; // a shard that is restarted from now on opens the copy
-      const told = await indexes.messages.open(record, spread); // and one that was has lost it
-      const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
-      if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
+      const told = await this.#copy(state, generation, signal);
       mayBeDecided = true;
       state.spreadFrom(generation, await this.#decide(state, signal), told);
     } finally {
@@ -193,8 +186,24 @@ export class Spreading {
     }
     onSpread(record.uid);
     const job = { name: "drop what was at home", subject: `home of index ${record.uid}` };
-    void this.#options.jobs.start(job, (stop) => this.#dropHome(state, generation, stop));
+    void jobs.start(job, (stop) => this.#dropHome(state, generation, stop));
     return true;
+  }
+
+  /** What each shard tells of its part of the copy, which is open and whole. */
+  async #copy(state: IndexState, generation: number, signal: AbortSignal): Promise<OpenReply[]> {
+    const { calls, indexes, workbench } = this.#options;
+    const { record, home, spread } = state;
+    const source = { ask: this.#askHome, location: home };
+    const target = { ask: (shard: number, request: Message) => calls.ask(shard, request), location: spread };
+    fault("spread.before-copy");
+    const moved = await moveIndex({ record, workbench, source, target, generation, signal });
+    fault("spread.after-copy");
+    state.isMoving = true; // a shard that is restarted from now on opens the copy
+    const told = await indexes.messages.open(record, spread); // and one that was has lost it
+    const copied = told.reduce((sum, { liveDocs }) => sum + liveDocs, 0);
+    if (copied !== moved) throw new Error(`of ${moved} documents that were copied ${copied} are there`);
+    return told;
   }
 
   /**
