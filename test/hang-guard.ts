@@ -19,7 +19,7 @@ const GUARD = `
   const end = () => process.kill(process.pid, "SIGKILL");
 
   function hangs(what) {
-    say("hangs: " + what);
+    say("Error: this test process hangs in " + what);
     setTimeout(end, workerData.stackMs); // a thread that waits for a lock shows no stack
     const session = new Session();
     session.connectToMainThread();
