@@ -26,6 +26,7 @@ export default defineConfig(({ mode }) => {
       maxWorkers: 3,
       reporters: ["default"],
       teardownTimeout: 10_000,
+      setupFiles: "test/hang-guard.ts",
       projects: [
         {
           extends: true,
@@ -33,7 +34,6 @@ export default defineConfig(({ mode }) => {
             name: "servers",
             include: SERVER_FILES,
             env,
-            setupFiles: "test/hang-guard.ts",
             testTimeout: long ? 3_600_000 : 300_000,
             hookTimeout: 180_000,
           },
@@ -45,7 +45,6 @@ export default defineConfig(({ mode }) => {
             include: ["test/**/*.test.ts"],
             exclude: SERVER_FILES,
             env,
-            setupFiles: "test/hang-guard.ts",
             testTimeout: long ? 3_600_000 : 120_000,
             hookTimeout: 120_000,
           },

@@ -39,13 +39,17 @@ test("documents and sequence numbers may be large", () => {
   expect([standing.documents, standing.lastSeq, standing.published]).toEqual([4_000_000_000, 2 ** 50, 3]);
 });
 
+/** How long the memory with so many places is, in words of 64 bits. */
+function wordsOf(places: number): number {
+  return new BigInt64Array(IndexStanding.make(places, 0).shared).length;
+}
+
 /** Holds and releases until it is told to stop, and says whether anything it held was ever given up. */
 const HOLDER = `
   const { parentPort, workerData } = require("node:worker_threads");
-  const { shared, seen, place } = workerData;
+  const { shared, seen, place, at } = workerData;
   const longs = new BigInt64Array(shared);
   const given = new BigInt64Array(seen);
-  const at = (48 + place * 16) / 8;
   let holds = 0;
   let wrong = 0;
   while (Atomics.load(given, 1) === 0n) {
@@ -66,9 +70,11 @@ test("no generation is given up that another thread has begun to hold", async ()
   /** What was given up below, whether it is over, and how often each of the others has held something. */
   const seen = new SharedArrayBuffer(32);
   const given = new BigInt64Array(seen);
-  const workers = [1, 2].map(
-    (place) => new Worker(HOLDER, { eval: true, workerData: { shared: standing.shared, seen, place } }),
-  );
+  const { shared } = standing;
+  const workers = [1, 2].map((place) => {
+    const at = wordsOf(place); // where a memory without this place ends
+    return new Worker(HOLDER, { eval: true, workerData: { shared, seen, place, at } });
+  });
   const told = workers.map(
     (worker) =>
       new Promise<{ holds: number; wrong: number }>((resolve, reject) => {
