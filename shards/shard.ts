@@ -5,6 +5,7 @@ import { EngineError } from "../engine-wasm/host/engine-error.js";
 import type { Engine } from "../engine-wasm/host/instance/engine.js";
 import type { Workbench } from "../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../engine-wasm/host/vectors/embedder.js";
+import { VectorSlots } from "../engine-wasm/host/vectors/vector-slots.js";
 import { BackupViews } from "./backup-views.js";
 import { DroppedIndexes } from "./dropped-indexes.js";
 import { shardFault } from "./fault.js";
@@ -48,7 +49,7 @@ import {
 } from "./storage/keyspace.js";
 import { type Store, StoreDamagedError } from "./storage/store.js";
 import { readModel, readModelRecord } from "./vectors/model-store.js";
-import { RecentVectors } from "./vectors/recent-vectors.js";
+import { VECTORS_BYTES_MAX } from "./vectors/vectors-home.js";
 
 export interface ShardOptions {
   store: Store;
@@ -76,7 +77,7 @@ export class Shard {
   readonly #turns: Turns;
   readonly #builder: Builder;
   readonly #documents = new DocumentCache();
-  readonly #vectors = new RecentVectors();
+  readonly #vectors: VectorSlots;
   /** What backups are written from. */
   readonly backups: BackupViews;
   readonly #indexes = new Map<number, IndexShard>();
@@ -93,6 +94,7 @@ export class Shard {
     this.#options = options;
     this.#turns = new Turns(options.mergeSliceMs, options.queries);
     this.#dropped = new DroppedIndexes(options.store);
+    this.#vectors = new VectorSlots(() => options.workbench.vectorTable(), VECTORS_BYTES_MAX);
     this.#builder = new Builder(options.workbench.another(), this.#turns);
     this.backups = new BackupViews(options.store, this.#turns);
   }
@@ -156,7 +158,6 @@ export class Shard {
       this.#damaged.delete(uid);
       this.#faults.delete(uid);
       this.#documents.clear();
-      this.#vectors.clear();
       await store.batch(
         [
           { type: "del", key: manifestKey(uid) },

@@ -9,10 +9,11 @@ import { PLAIN_ANALYSIS } from "../../engine-wasm/host/instance/workbench.js";
 import { encodeNearest } from "../../engine-wasm/host/programs/nearest-program.js";
 import { decodeNearestResult } from "../../engine-wasm/host/programs/nearest-result.js";
 import { trainModel } from "../../engine-wasm/host/vectors/trainer.js";
+import { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";
 import { LevelStore } from "../../shards/storage/level-store.js";
 import { IndexVectors } from "../../shards/vectors/index-vectors.js";
-import { RecentVectors } from "../../shards/vectors/recent-vectors.js";
 import { vectorPuts } from "../../shards/vectors/vector-record.js";
+import { VECTORS_BYTES_MAX } from "../../shards/vectors/vectors-home.js";
 import { generateCatalogue } from "../catalogue/generate.js";
 import { FIELDS, SLOT_DESCRIPTION, SLOT_TITLE } from "../micro/fixture.js";
 import { Random } from "../random.js";
@@ -57,11 +58,10 @@ export async function comparisons(folder: string, rows: number, milliseconds: nu
   const workbench = module.workbench();
   const store = await LevelStore.open(join(folder, "vectors"), { cacheBytes: 8 * MIB });
   try {
-    const recent = new RecentVectors();
     const home = {
       store,
       sync: false,
-      vectors: recent,
+      vectors: new VectorSlots(() => workbench.vectorTable(), VECTORS_BYTES_MAX),
       workbench: () => workbench,
       embedder: (model: Uint8Array) => module.embedder(model),
       report: (message: string, error: unknown) => {
@@ -84,7 +84,7 @@ export async function comparisons(folder: string, rows: number, milliseconds: nu
     let asked = 0;
     const compare = (): void => void vectors.similarities(query, drawn[asked++ % drawn.length]!);
     const read = timed(() => {
-      recent.clear();
+      vectors.forgetRead();
       compare();
     }, milliseconds);
     const remembered = timed(compare, milliseconds);

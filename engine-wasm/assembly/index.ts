@@ -31,4 +31,4 @@ export { setOverrides, setUnicode } from "./text/unicode";
 export { train } from "./train/train";
 export { checkCodes, codesCopy, codesCount, codesFill, codesNew, codesTidy } from "./vector/codes";
 export { documentRecord, outsideRecord, outsideVector } from "./vector/outside";
-export { similarities, similaritiesAt } from "./vector/similarities";
+export { similarities } from "./vector/similarities";

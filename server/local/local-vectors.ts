@@ -1,43 +1,35 @@
 // Stored vectors of documents of small indexes, on this thread: queries compare hundreds of them. Each is fetched from its shard once and kept
-// until the shard tells, on the board of the index's memory, that stored vectors have changed. When there is no more room, those that came first go.
+// until the shard tells, on the board of the index's memory, that stored vectors have changed.
 import { VECTOR_BYTES } from "../../engine-wasm/assembly/layout.js";
 import type { EngineReader } from "../../engine-wasm/host/instance/engine-reader.js";
+import {
+  type SlotsOfIndex,
+  VectorSlots,
+  WITHOUT_VECTOR,
+} from "../../engine-wasm/host/vectors/vector-slots.js";
 import type { VectorTable } from "../../engine-wasm/host/vectors/vector-table.js";
 
-/** What a vector takes beside its record, for its place in maps. */
-const ENTRY_BYTES = 100;
 /** With more vectors missing, it costs less to have the shard compare them. */
 const FETCHED_MAX = 2_000;
-/** In the place of a slot: the document has no vector. */
-const NONE = -1;
 
 /** Vectors of the documents of one index in one shard. */
 interface Known {
   /** Which stored vectors they are. */
   readonly version: number;
-  /** By sequence number. */
-  readonly slots: Map<number, number>;
+  readonly slots: SlotsOfIndex;
 }
 
 /** Asks a shard for vector records, in the order of the seqs. */
 export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
 
 export class LocalVectors {
-  readonly #newTable: () => VectorTable;
-  readonly #slotsMax: number;
-  #table: VectorTable | null = null;
-  /** Whose a slot is. */
-  #owners: (Known | undefined)[] = [];
-  #seqs: number[] = [];
-  /** The slot to be taken next. */
-  #next = 0;
+  readonly #slots: VectorSlots;
   /** An index that goes on in another memory, or is opened anew, has another reader. */
   #known = new WeakMap<EngineReader, Known>();
 
   /** Of at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {
-    this.#newTable = newTable;
-    this.#slotsMax = Math.floor(bytesMax / (VECTOR_BYTES + ENTRY_BYTES));
+    this.#slots = new VectorSlots(newTable, bytesMax);
   }
 
   /**
@@ -55,7 +47,7 @@ export class LocalVectors {
     const slots = new Int32Array(seqs.length);
     const missing = fill(slots, seqs, known);
     if (missing.length === 0) return use(slots);
-    if (missing.length > Math.min(FETCHED_MAX, this.#slotsMax)) return null;
+    if (missing.length > Math.min(FETCHED_MAX, this.#slots.count)) return null;
     const records = await fetch(missing);
     if (reader.ended || this.#of(reader) !== known) return null;
     for (const [i, seq] of missing.entries())
@@ -65,29 +57,20 @@ export class LocalVectors {
 
   /** See VectorTable. */
   similarities(query: Float32Array, slots: Int32Array): Float32Array {
-    return this.#tableNow.similarities(query, slots);
+    return this.#slots.similarities(query, slots);
   }
 
   /** Records one behind the other, of no vector where a slot is negative. */
   records(slots: Int32Array): Uint8Array {
     const records = new Uint8Array(slots.length * VECTOR_BYTES);
     for (const [i, slot] of slots.entries())
-      if (slot >= 0) records.set(this.#tableNow.record(slot), i * VECTOR_BYTES);
+      if (slot >= 0) records.set(this.#slots.record(slot), i * VECTOR_BYTES);
     return records;
   }
 
   /** Forgets all, after the table has failed. */
   clear(): void {
-    this.#table = null;
-    this.#owners = [];
-    this.#seqs = [];
-    this.#next = 0;
-    this.#known = new WeakMap();
-  }
-
-  get #tableNow(): VectorTable {
-    this.#table ??= this.#newTable();
-    return this.#table;
+    this.#slots.clear();
   }
 
   #of(reader: EngineReader): Known {
@@ -102,18 +85,8 @@ export class LocalVectors {
 
   #put(known: Known, seq: number, record: Uint8Array): void {
     if (known.slots.has(seq)) return; // another query has fetched it as well
-    if (isNone(record)) {
-      known.slots.set(seq, NONE);
-      return;
-    }
-    const slot = this.#next;
-    this.#tableNow.put(slot, record);
-    const owner = this.#owners[slot];
-    if (owner?.slots.get(this.#seqs[slot]!) === slot) owner.slots.delete(this.#seqs[slot]!);
-    this.#owners[slot] = known;
-    this.#seqs[slot] = seq;
-    known.slots.set(seq, slot);
-    this.#next = (slot + 1) % this.#slotsMax;
+    if (isNone(record)) known.slots.set(seq, WITHOUT_VECTOR);
+    else this.#slots.put(known.slots, seq, record);
   }
 }
 

@@ -105,7 +105,9 @@ function putSeqs(writer: MessageWriter, seqs: ArrayLike<number>): MessageWriter 
 }
 
 function readSeqs(reader: MessageReader): number[] {
-  return Array.from({ length: reader.count(8) }, () => reader.whole());
+  const seqs = new Array<number>(reader.count(8));
+  for (let i = 0; i < seqs.length; i++) seqs[i] = reader.whole();
+  return seqs;
 }
 
 const MODEL_HEAD_BYTES = 24;

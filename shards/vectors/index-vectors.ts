@@ -5,6 +5,7 @@ import { EngineError } from "../../engine-wasm/host/engine-error.js";
 import type { Engine } from "../../engine-wasm/host/instance/engine.js";
 import { codesLength } from "../../engine-wasm/host/vectors/codes.js";
 import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
+import { type SlotsOfIndex, WITHOUT_VECTOR } from "../../engine-wasm/host/vectors/vector-slots.js";
 import type { IndexStats, VectorPolicy } from "../protocol/control.js";
 import type { EmbedReply, EmbedRequest, NumberedModel } from "../protocol/vectors.js";
 import { type LiveSegment, type OpenSegment, SegmentCodes } from "../segments/open-segment.js";
@@ -21,7 +22,6 @@ import type { VectorsHome } from "./vectors-home.js";
 const EMBEDDING_NAME = Buffer.from('"embedding"');
 /** A name may be written with escapes. */
 const ESCAPED_ASCII = Buffer.from("\\u00");
-const NO_VECTOR = new Uint8Array(VECTOR_BYTES);
 
 export class IndexVectors {
   readonly #uid: number;
@@ -30,6 +30,8 @@ export class IndexVectors {
   #policy: VectorPolicy;
   /** It may stand ready while the vectors come from elsewhere. */
   readonly #model: IndexModel;
+  /** Vectors that queries were compared with lately, all of which can be compared now. */
+  #slots: SlotsOfIndex = new Map();
   /** Something of a source that is not in force may still be stored. */
   #leftovers = true;
   /** The engine had no room for codes: the index serves without until it is opened again. */
@@ -94,6 +96,7 @@ export class IndexVectors {
 
   /** Tells others what can be compared now, and which model is in force. */
   #changed(): void {
+    this.#slots = new Map();
     this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
     this.#engine.vectorsChanged();
     this.onSpace();
@@ -216,19 +219,16 @@ export class IndexVectors {
       : null;
   }
 
-  /** The stored vector of a document; undefined when there is none that can be compared. A damaged one counts as none. */
-  read(seq: number): VectorRecord | undefined {
+  /** The stored vector of a document; null when there is none that can be compared. A damaged one counts as none. */
+  #stored(seq: number): Uint8Array | null {
     const { space } = this;
-    if (space === null) return undefined;
-    const known = this.#home.vectors.get(this.#uid, seq);
-    if (known !== undefined && isComparable(known.origin, space)) return known;
+    if (space === null) return null;
     const key = vectorKey(this.#uid, seq);
     const value = this.#home.store.getSync(key);
-    const record = value === undefined ? undefined : this.#decoded(key, value, !this.damaged.has(seq));
+    if (value === undefined) return null;
+    const record = this.#decoded(key, value, !this.damaged.has(seq));
     if (record === null) this.damaged.add(seq);
-    if (record === undefined || record === null || !isComparable(record.origin, space)) return undefined;
-    this.#home.vectors.put(this.#uid, seq, record);
-    return record;
+    return record !== null && isComparable(record.origin, space) ? record.vector : null;
   }
 
   /** A stored value as a vector of this origin; undefined when it is none. */
@@ -250,7 +250,7 @@ export class IndexVectors {
 
   /** Stored vectors were replaced. */
   forgetRead(): void {
-    this.#home.vectors.clear();
+    this.#slots = new Map();
     this.added();
   }
 
@@ -260,8 +260,33 @@ export class IndexVectors {
   }
 
   /** Cosines of the query and documents; NaN for a document without a vector. */
-  similarities(query: Float32Array, seqs: readonly number[]): Float32Array {
-    return this.#home.workbench().similarities(query, this.#vectors(seqs));
+  similarities(query: Float32Array, seqs: ArrayLike<number>): Float32Array {
+    const { vectors } = this.#home;
+    try {
+      return this.#compared(query, seqs);
+    } catch (error) {
+      if (error instanceof EngineError) vectors.clear();
+      throw error;
+    }
+  }
+
+  #compared(query: Float32Array, seqs: ArrayLike<number>): Float32Array {
+    const { vectors } = this.#home;
+    const slots = new Int32Array(seqs.length);
+    const unread: number[] = [];
+    for (let i = 0; i < seqs.length; i++) {
+      const slot = this.#slots.get(seqs[i]!);
+      if (slot === undefined) unread.push(i);
+      slots[i] = slot ?? WITHOUT_VECTOR;
+    }
+    const cosines = vectors.similarities(query, slots);
+    // One at a time and behind the others: each may take the slot of one that is wanted here.
+    for (const i of unread) {
+      const record = this.#stored(seqs[i]!);
+      if (record !== null)
+        cosines[i] = vectors.similarities(query, [vectors.put(this.#slots, seqs[i]!, record)])[0]!;
+    }
+    return cosines;
   }
 
   /** The vector of a query's terms, and vectors of documents. At once unless the embedder is still to be loaded. */
@@ -274,10 +299,15 @@ export class IndexVectors {
     return embedder instanceof Promise ? embedder.then(reply) : reply(embedder);
   }
 
-  #vectors(seqs: readonly number[]): Uint8Array {
-    const vectors = new Uint8Array(seqs.length * VECTOR_BYTES);
-    for (const [i, seq] of seqs.entries()) vectors.set(this.read(seq)?.vector ?? NO_VECTOR, i * VECTOR_BYTES);
-    return vectors;
+  /** Vector records in the order of the seqs. */
+  #vectors(seqs: ArrayLike<number>): Uint8Array {
+    const records = new Uint8Array(seqs.length * VECTOR_BYTES);
+    for (let i = 0; i < seqs.length; i++) {
+      const slot = this.#slots.get(seqs[i]!);
+      const record = slot === undefined ? this.#stored(seqs[i]!) : this.#home.vectors.record(slot);
+      if (record !== null) records.set(record, i * VECTOR_BYTES);
+    }
+    return records;
   }
 
   /** Documents with and without a vector, and what the codes take of memory. */

@@ -1,14 +1,18 @@
 // What the vectors of an index get from its shard and from who works on them.
 import type { Workbench } from "../../engine-wasm/host/instance/workbench.js";
 import type { Embedder } from "../../engine-wasm/host/vectors/embedder.js";
+import type { VectorSlots } from "../../engine-wasm/host/vectors/vector-slots.js";
 import type { Store } from "../storage/store.js";
-import type { RecentVectors } from "./recent-vectors.js";
+
+/** Of the vectors that queries were compared with lately, in all indexes of a shard. */
+export const VECTORS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** What the vectors of an index get from its shard. */
 export interface VectorsHome {
   store: Store;
   sync: boolean;
-  vectors: RecentVectors;
+  /** Those that queries were compared with lately. */
+  vectors: VectorSlots;
   workbench(): Workbench;
   /** A fresh instance with this model. Throws EngineError("damaged"). */
   embedder(model: Uint8Array): Embedder;

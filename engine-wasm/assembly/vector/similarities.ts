@@ -1,13 +1,12 @@
 // Cosines of vectors with a query. Both have length 1, so a cosine is a dot product; numbers are multiplied as floats, since a query of
 // 8 or 16 bits would cost digits that decide between close rows.
 
-import { STATUS_BAD_PROGRAM, VECTOR_BYTES, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
+import { STATUS_BAD_PROGRAM, VECTOR_NUMBERS, VECTOR_SCALE, VECTOR_SIZE } from "../layout";
 import { Mem } from "../memory/mem";
 import { Result } from "../memory/result";
 
 const SIZE: usize = VECTOR_SIZE;
 const QUERY_BYTES: usize = SIZE << 2;
-const RECORD: usize = VECTOR_BYTES;
 const ADDRESS: usize = 4;
 
 /** Four products at a time. */
@@ -45,23 +44,11 @@ function cosine(record: usize, query: usize): f32 {
 }
 
 /**
- * Input: f32[VECTOR_SIZE], a query of length 1, then vector records. Result: f32 for each of these, its cosine with the query, or
- * NaN for a record of no vector. -STATUS_BAD_PROGRAM when the input does not end with a record.
+ * Input: f32[VECTOR_SIZE], a query of length 1, then u32 addresses of vector records, 0 for no vector. Result: f32 for each of these, its
+ * cosine with the query, or NaN for no vector. Whoever writes the input knows addresses: it must not come from outside.
+ * -STATUS_BAD_PROGRAM when the input does not end with an address.
  */
 export function similarities(input: usize, bytes: usize): i32 {
-  if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % RECORD != 0) return -STATUS_BAD_PROGRAM;
-  const result = Result.open();
-  const end = input + bytes;
-  for (let record = input + QUERY_BYTES; record < end; record += RECORD)
-    result.putU32(reinterpret<u32>(cosine(record, input)));
-  return <i32>result.close();
-}
-
-/**
- * The same for records that lie elsewhere in memory. Input: f32[VECTOR_SIZE], then u32 addresses, 0 for no vector. Whoever writes
- * the input knows addresses: it must not come from outside.
- */
-export function similaritiesAt(input: usize, bytes: usize): i32 {
   if (bytes < QUERY_BYTES || (bytes - QUERY_BYTES) % ADDRESS != 0) return -STATUS_BAD_PROGRAM;
   const result = Result.open();
   const end = input + bytes;

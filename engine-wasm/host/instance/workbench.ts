@@ -20,7 +20,7 @@ import {
   type SplitLines,
   type SplitResult,
 } from "../programs/split-result.js";
-import { queryVector, similarities, vectorOf, vectorOfJson } from "../vectors/outside-vectors.js";
+import { queryVector, vectorOf, vectorOfJson } from "../vectors/outside-vectors.js";
 import { VectorTable } from "../vectors/vector-table.js";
 import type { EngineInstance } from "../wasm/memory.js";
 import { Build, type BuildDocument, type BuildField, type BuildResult, buildSegment } from "./build.js";
@@ -157,11 +157,6 @@ export class Workbench {
   /** The same in steps, see Build: until it ends nothing else may be asked of this workbench. */
   beginBuild(schema: BuildSchema, documents: readonly BuildDocument[]): Build {
     return new Build(this.ready(schema.analysis), schema.fields, documents);
-  }
-
-  /** The cosine of a query vector with each of these vector records, NaN for a record of no vector; see outside-vectors.ts. */
-  similarities(query: Float32Array, records: Uint8Array): Float32Array {
-    return similarities(this.ready(), query, records);
   }
 
   /** The vector record of 512 numbers, null when they are no vector. */

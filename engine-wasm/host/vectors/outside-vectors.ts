@@ -1,28 +1,7 @@
-// Vectors from outside (of a client or of an endpoint) made into vectors of the index, and exact cosines of stored ones. The record and
+// Vectors from outside (of a client or of an endpoint) made into vectors of the index. The record and
 // the rotation are drawn in docs/FORMATS.md.
-import { VECTOR_BYTES, VECTOR_SIZE } from "../../assembly/layout.js";
+import { VECTOR_SIZE } from "../../assembly/layout.js";
 import type { EngineInstance } from "../wasm/memory.js";
-
-const FLOAT_BYTES = 4;
-
-/**
- * The cosine of a query vector, of length 1 and rotated, with each of these vector records; NaN for a record of no vector.
- * Throws EngineError("program") when the bytes are no records.
- */
-export function similarities(
-  instance: EngineInstance,
-  query: Float32Array,
-  records: Uint8Array,
-): Float32Array<ArrayBuffer> {
-  checkSize(query);
-  const queryBytes = VECTOR_SIZE * FLOAT_BYTES;
-  const bytes = queryBytes + records.length;
-  const p = instance.room(bytes);
-  instance.view().set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), p);
-  instance.view().set(records, p + queryBytes);
-  const result = instance.result(instance.run((kernels) => kernels.similarities(p, bytes)));
-  return new Float32Array(result.buffer as ArrayBuffer, 0, Math.floor(records.length / VECTOR_BYTES));
-}
 
 /** The vector record of 512 numbers of any length; null when one is not finite, or all are 0. */
 export function vectorOf(

@@ -44,7 +44,7 @@ export class VectorTable {
     view.set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), p);
     for (let i = 0, at = p + QUERY_BYTES; i < slots.length; i++, at += ADDRESS_BYTES)
       view.writeUInt32LE(slots[i]! < 0 ? 0 : this.#address(slots[i]!), at);
-    const result = this.#instance.result(this.#instance.run((kernels) => kernels.similaritiesAt(p, bytes)));
+    const result = this.#instance.result(this.#instance.run((kernels) => kernels.similarities(p, bytes)));
     return new Float32Array(result.buffer, 0, slots.length);
   }
 

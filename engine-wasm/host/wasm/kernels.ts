@@ -72,7 +72,6 @@ export interface Kernels {
   ): number;
   // vectors
   similarities(input: Address, bytes: number): Address;
-  similaritiesAt(input: Address, bytes: number): Address;
   outsideVector(values: Address, bytes: number): Address;
   outsideRecord(values: Address, bytes: number): Address;
   documentRecord(document: Address, bytes: number): Address;
@@ -133,7 +132,6 @@ const KERNEL_NAMES: Record<KernelName, true> = {
   codesFill: true,
   codesCopy: true,
   similarities: true,
-  similaritiesAt: true,
   outsideVector: true,
   outsideRecord: true,
   documentRecord: true,

@@ -11,7 +11,7 @@ import type { EngineModule } from "../../../engine-wasm/host/instance/engine-mod
 import { encodeNearest } from "../../../engine-wasm/host/programs/nearest-program.js";
 import { encodeSearch } from "../../../engine-wasm/host/programs/search-program.js";
 import { codesLength } from "../../../engine-wasm/host/vectors/codes.js";
-import { type PlainVector, plainCodes, plainRecords } from "../../oracle/vectors/codes.js";
+import { type PlainVector, plainCodes } from "../../oracle/vectors/codes.js";
 import { randomProgram } from "../../unit/engine/search/random-program.js";
 import type { Pick } from "../../unit/engine/segments/catalogue.js";
 import { Canary, type Guarded } from "../canary.js";
@@ -21,15 +21,10 @@ import { finding, mutateBytes, type Target } from "../target.js";
 const ROWS = [300, 40] as const;
 const WANTED = [0, 1, 10, 1000, 0xffffffff];
 const SEARCH_AT = 7 + VECTOR_SIZE * 4; // in a question
-const KERNELS = ["nearest", "similarities", "outsideVector", "outsideRecord", "documentRecord"] as const;
+const KERNELS = ["nearest", "outsideVector", "outsideRecord", "documentRecord"] as const;
 
 function someNumbers(random: Random): number[] {
   return Array.from({ length: VECTOR_SIZE }, () => random.from(-127, 127) || 1);
-}
-
-function someVectors(random: Random, count: number): PlainVector[] {
-  const few = Array.from({ length: 4 }, () => someNumbers(random));
-  return Array.from({ length: count }, () => random.pick([null, ...few]));
 }
 
 function someQuery(random: Random): Float32Array {
@@ -72,11 +67,6 @@ export function vectorTarget(module: EngineModule): Target {
           random.pick(WANTED),
           encodeSearch(randomProgram(bench, pick)),
         );
-      case "similarities":
-        return Buffer.concat([
-          bytesOf(someQuery(random)),
-          plainRecords(someVectors(random, random.below(4))),
-        ]);
       case "documentRecord": {
         const embedding = random.pick([null, [], someNumbers(random), new Array(VECTOR_SIZE).fill(0)]);
         return Buffer.from(JSON.stringify({ id: "a", embedding, title: "b" }));
@@ -88,7 +78,7 @@ export function vectorTarget(module: EngineModule): Target {
   return {
     name: "vectors",
     generate(random) {
-      const kernel = random.pick([0, 0, 0, 0, 1, 2, 3, 4]);
+      const kernel = random.pick([0, 0, 0, 0, 1, 2, 3]);
       const input = whole(random, KERNELS[kernel]!);
       const cut = kernel === 0 && random.below(2) === 0 ? SEARCH_AT : 0; // what is nearly right behind the query
       const changed = random.below(8) === 0 ? input : mutateBytes(random, input, cut);

@@ -17,6 +17,7 @@ import type { WeightedTerm } from "../../../../shards/protocol/vectors.js";
 import { plainRecords } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../../engine/load-engine.js";
 import { randomQuery, randomVector } from "../../engine/vectors/random-vectors.js";
+import { tableCosines } from "../../engine/vectors/table-cosines.js";
 
 const module = await loadEngine();
 const workbench = module.workbench();
@@ -101,7 +102,7 @@ test("the vector of terms and vectors of documents, as a shard tells them", asyn
   expect(await world.embed([], [5])).toEqual({ query: null, vectors: STORED[5] });
   const query = randomQuery(random);
   expect(await world.similarities(query, [5, 2])).toEqual(
-    workbench.similarities(query, Buffer.concat([STORED[5]!, STORED[2]!])),
+    tableCosines(workbench, query, Buffer.concat([STORED[5]!, STORED[2]!])),
   );
   expect(world.asked).toEqual([{ terms: 0, seqs: [2, 5] }]);
   expect([world.meter.answered, world.meter.left]).toEqual([3, 0]);
@@ -156,7 +157,7 @@ test("vectors for which there is no memory are left to the shard, and are kept a
     expect(world.tables).toBe(times);
   }
   world.lacksMemory = false;
-  const expected = workbench.similarities(query, Buffer.concat([STORED[1]!, STORED[2]!]));
+  const expected = tableCosines(workbench, query, Buffer.concat([STORED[1]!, STORED[2]!]));
   for (let times = 0; times < 2; times++) expect(await world.similarities(query, [1, 2])).toEqual(expected);
   expect(world.asked).toHaveLength(3);
   expect(world.failed).toBe(0);

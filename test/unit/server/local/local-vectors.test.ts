@@ -8,6 +8,7 @@ import { LocalVectors } from "../../../../server/local/local-vectors.js";
 import { plainRecords } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../../engine/load-engine.js";
 import { randomQuery, randomVector } from "../../engine/vectors/random-vectors.js";
+import { tableCosines } from "../../engine/vectors/table-cosines.js";
 
 const module = await loadEngine();
 const workbench = module.workbench();
@@ -47,7 +48,7 @@ class Index {
     const cosines = await local.with(this.reader, seqs, this.fetch, (slots) =>
       local.similarities(query, slots),
     );
-    if (cosines !== null) expect(cosines).toEqual(workbench.similarities(query, this.records(seqs)));
+    if (cosines !== null) expect(cosines).toEqual(tableCosines(workbench, query, this.records(seqs)));
     return cosines !== null;
   }
 }
