@@ -7,6 +7,7 @@ import { collectWhenIdle } from "../../../engine-wasm/host/instance/discards.js"
 import { CONFIG_OPTIONS, ConfigError, loadConfig } from "../../config.js";
 import { makePrivateFiles } from "../../data-dir/private-files.js";
 import { CliError } from "../failure.js";
+import { growHeaps } from "../heap-growth.js";
 import { ensureLeanProcess } from "../lean-process.js";
 
 const STANDARD_INPUT = 0;
@@ -38,6 +39,7 @@ export function serveCommand(): Command {
 /** Ends when the server has stopped after a signal. */
 async function serve(flags: Readonly<Record<string, string | undefined>>): Promise<void> {
   ensureLeanProcess();
+  growHeaps();
   // Imported here so that the other commands do not load a server.
   const { startServer } = await import("../../main.js");
   makePrivateFiles();
