@@ -22,7 +22,15 @@ export interface NearDocument extends PlacedDocument {
   readonly similarity: number;
 }
 
-/** The documents that were compared with a query, each once, by ascending sequence number. Hundreds are, so they are no objects. */
+/** Documents and their shards, one in each place. Hundreds are, so they are no objects. */
+export interface DocumentPlaces {
+  readonly shards: Uint16Array;
+  readonly seqs: Float64Array;
+}
+
+export const NO_PLACES: DocumentPlaces = { shards: new Uint16Array(0), seqs: new Float64Array(0) };
+
+/** The documents that were compared with a query, each once, by ascending sequence number. */
 export interface Compared {
   readonly seqs: Float64Array;
   /** By place; NaN for a document without a vector. */
@@ -48,14 +56,14 @@ export async function nearestDocuments(
   program: SearchProgram,
   query: Float32Array,
   wanted: number,
-  others: readonly PlacedDocument[],
+  others: DocumentPlaces,
 ): Promise<Compared> {
   const compared = wanted * COMPARED_FACTOR;
   const similar = Math.max(CODES_MAX, compared);
   const likely = mostLikely(await readView.nearest(program, query, similar), similar, compared);
   const shardOf = readView.shards === 1 ? NOTHING_COMPARED.shardOf : shardsOf(likely, others);
   const likelySeqs = likely.seqs.slice().sort();
-  const otherSeqs = seqsOf(others).sort();
+  const otherSeqs = others.seqs.slice().sort();
   const seqs = union(likelySeqs, otherSeqs);
   const cosines = await cosinesOf(readView, query, seqs, shardOf);
   const isNear = marked(seqs, likelySeqs);
@@ -149,10 +157,8 @@ export function mostLikely(
   return likely;
 }
 
-/** Documents of several shards, one in each place. */
-export interface SimilarCodes {
-  readonly shards: Uint16Array;
-  readonly seqs: Float64Array;
+/** Documents with similar codes. */
+export interface SimilarCodes extends DocumentPlaces {
   readonly estimates: Float32Array;
 }
 
@@ -215,18 +221,12 @@ function leastOfLargest(numbers: Float32Array, count: number): number {
   return parted[place]!;
 }
 
-function shardsOf(likely: SimilarCodes, others: readonly PlacedDocument[]): Compared["shardOf"] {
-  const shards = new Map(others.map(({ shard, seq }) => [seq, shard]));
-  for (let place = 0; place < likely.seqs.length; place++)
-    shards.set(likely.seqs[place]!, likely.shards[place]!);
+function shardsOf(...all: readonly DocumentPlaces[]): Compared["shardOf"] {
+  const shards = new Map<number, number>();
+  for (const places of all)
+    for (let place = 0; place < places.seqs.length; place++)
+      shards.set(places.seqs[place]!, places.shards[place]!);
   return (seq) => shards.get(seq)!;
-}
-
-/** Written out, because Float64Array.from makes an object for each element. */
-function seqsOf(documents: readonly PlacedDocument[]): Float64Array {
-  const seqs = new Float64Array(documents.length);
-  for (let i = 0; i < documents.length; i++) seqs[i] = documents[i]!.seq;
-  return seqs;
 }
 
 /** Both lists are in ascending order, and so is the union. */

@@ -16,7 +16,9 @@ import { modeOf } from "./gate.js";
 import type { GivenVectors } from "./given-vectors.js";
 import {
   type Compared,
+  type DocumentPlaces,
   type NearDocument,
+  NO_PLACES,
   NOTHING_COMPARED,
   nearestByCodes,
   nearestDocuments,
@@ -46,7 +48,7 @@ export interface SemanticSearch {
 /** The documents that any of the words finds best, best first. */
 interface WordRows {
   /** Those that are candidates. */
-  readonly documents: readonly PlacedDocument[];
+  readonly documents: DocumentPlaces;
   /** How many there are. */
   readonly found: number;
   /** Relevance of the best one of them. */
@@ -58,7 +60,7 @@ interface WordRows {
 /** The part of a text match that is relevance, and what a relevance of 1 is there (docs/FORMATS.md, "Scoring"). */
 const RELEVANCE_END = 2 ** 46;
 const RELEVANCE_ONE = 2 ** 24;
-const NO_ROWS: WordRows = { documents: [], found: 0, relevanceMax: 1, feedback: [] };
+const NO_ROWS: WordRows = { documents: NO_PLACES, found: 0, relevanceMax: 1, feedback: [] };
 const BY_RELEVANCE = [{ by: "relevance", descending: true }] as const;
 
 /** The answer of the words, or the one that vectors have a part in when the query's mode and the index say so. */
@@ -192,20 +194,26 @@ async function wordRows(
     facets: [],
   };
   const results = await readView.search(program);
-  const documents: PlacedDocument[] = [];
+  const shards = new Uint16Array(k);
+  const seqs = new Float64Array(k);
+  let taken = 0;
   let relevanceMax = 0;
   const take = (shard: number, { seq, textMatch }: SearchRow): void => {
-    if (documents.length < count)
-      relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
-    documents.push({ shard, seq });
+    if (taken < count) relevanceMax = Math.max(relevanceMax, (textMatch % RELEVANCE_END) / RELEVANCE_ONE);
+    shards[taken] = shard;
+    seqs[taken++] = seq;
   };
   finished(mergingOfRows(results, program.sort, { offset: 0, count: k }, take));
-  if (documents.length === 0) return NO_ROWS;
+  if (taken === 0) return NO_ROWS;
+  const candidates = Math.min(taken, count);
   return {
-    documents: documents.length > count ? documents.slice(0, count) : documents,
+    documents: { shards: shards.subarray(0, candidates), seqs: seqs.subarray(0, candidates) },
     found: foundOf(results),
     relevanceMax,
-    feedback: documents.slice(0, FEEDBACK_DOCUMENTS),
+    feedback: Array.from(seqs.subarray(0, Math.min(taken, FEEDBACK_DOCUMENTS)), (seq, rank) => ({
+      shard: shards[rank]!,
+      seq,
+    })),
   };
 }
 

@@ -10,7 +10,7 @@ import type { QueriedIndex, QueriedIndexes } from "../matching/queried-index.js"
 import type { ReadView } from "../reads/read-view.js";
 import type { Reads } from "../reads/reads.js";
 import { readWithin, type Within } from "../request/within.js";
-import { nearestDocuments, nearestFirst, type PlacedDocument } from "../semantic/nearest.js";
+import { NO_PLACES, nearestDocuments, nearestFirst, type PlacedDocument } from "../semantic/nearest.js";
 import { documentVector } from "../semantic/query-vector.js";
 import { sharingRareWords } from "./rare-words.js";
 import { readSimilarRequest, type SimilarRequest } from "./similar-request.js";
@@ -85,7 +85,7 @@ async function hitsFor(
       limits,
     );
   const program: SearchProgram = { ...EVERY_DOCUMENT, k: 0, filter };
-  const compared = await nearestDocuments(readView, program, vector, request.perPage + 1, []);
+  const compared = await nearestDocuments(readView, program, vector, request.perPage + 1, NO_PLACES);
   return nearestFirst(compared)
     .filter(({ seq, similarity }) => seq !== source.seq && similarity > 0)
     .slice(0, request.perPage);

@@ -77,15 +77,14 @@ export function likelyTypos(
   typed: TypedWord,
   searchesOf: (term: string) => number,
 ): LikelyTypo[] {
-  const priced = typos.map((typo, i) => {
+  const likely: LikelyTypo[] = [];
+  for (const [i, typo] of typos.entries()) {
     const doublings = Math.floor(Math.log2(1 + Math.min(searchesOf(typo.term), SEARCHES_MAX)));
-    const cost = typo.edits + (costs[i] as number) - HALF * doublings;
-    return { ...typo, cost, confidence: confidence(cost - typed.cost) };
-  });
-  return priced
-    .filter(({ cost }) => cost <= typed.cost + typed.doubt)
-    .sort((a, b) => a.typos - b.typos || a.cost - b.cost)
-    .slice(0, LIKELY_MAX);
+    const cost = typo.edits + costs[i]! - HALF * doublings;
+    if (cost <= typed.cost + typed.doubt)
+      likely.push({ ...typo, cost, confidence: confidence(cost - typed.cost) });
+  }
+  return likely.sort((a, b) => a.typos - b.typos || a.cost - b.cost).slice(0, LIKELY_MAX);
 }
 
 function confidence(dearer: number): number {

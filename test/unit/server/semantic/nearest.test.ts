@@ -119,7 +119,11 @@ describe("the nearest documents", () => {
               ),
           } as unknown as ReadView;
           const query = new Float32Array(0);
-          const compared = await nearestDocuments(readView, EVERY_DOCUMENT, query, wanted, others);
+          const places = {
+            shards: Uint16Array.from(others, ({ shard }) => shard),
+            seqs: Float64Array.from(others, ({ seq }) => seq),
+          };
+          const compared = await nearestDocuments(readView, EVERY_DOCUMENT, query, wanted, places);
           const near = likely
             .filter(({ quarters }) => quarters !== null)
             .filter((one) => expectedLikely(likely, wanted * 2).includes(one))
