@@ -9,7 +9,7 @@ export interface Neighbours {
    * their points alone; those of other rows do not count.
    */
   readonly place: "added" | "first";
-  /** Each sequence number once, in any order. Without rows and words nothing is found but pins. */
+  /** By ascending sequence number, each once. Without rows and words nothing is found but pins. */
   readonly rows: readonly Neighbour[];
 }
 
@@ -23,7 +23,7 @@ export interface Neighbour {
 
 export function encodeNeighbours(out: ByteWriter, neighbours: Neighbours | null): void {
   out.u8(neighbours === null ? NEAR_NONE : neighbours.place === "added" ? NEAR_ADDED : NEAR_FIRST);
-  const rows = [...(neighbours?.rows ?? [])].sort((a, b) => a.seq - b.seq);
+  const rows = neighbours?.rows ?? [];
   out.u32(rows.length);
   for (const { seq, points, matches } of rows) {
     out.f64(seq);

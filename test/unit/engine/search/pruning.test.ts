@@ -115,11 +115,13 @@ function neighbours({ rows }: Catalogue, some: number, pick: Pick): Neighbours {
   const seqs = new Set(Array.from({ length: Math.min(some, rows.length) }, () => pick(rows).seq));
   return {
     place: pick(["added", "added", "first"]),
-    rows: [...seqs].map((seq) => ({
-      seq,
-      points: most * pick([0, 1, 1, 0.5, 0.3]),
-      matches: pick([true, false]),
-    })),
+    rows: [...seqs]
+      .sort((a, b) => a - b)
+      .map((seq) => ({
+        seq,
+        points: most * pick([0, 1, 1, 0.5, 0.3]),
+        matches: pick([true, false]),
+      })),
   };
 }
 

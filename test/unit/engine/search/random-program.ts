@@ -158,8 +158,8 @@ function randomRanking(bench: Workbench, pick: Pick): Partial<SearchProgram> {
 /** Some of the first rows of a catalogue and sequence numbers that no row has. Small and large points, many of them equal. */
 export function randomNeighbours(pick: Pick): Neighbours {
   const share = pick([[true], [true, false], [true, false, false, false, false], [false]]);
-  const all = Array.from({ length: 180 }, (_, i) => 1000 + 7 * i);
-  const seqs = [2 ** 53 - 1, 0, 1001, ...all].filter(() => pick(share));
+  const all = [1000, 1001, ...Array.from({ length: 179 }, (_, i) => 1007 + 7 * i)];
+  const seqs = [0, ...all, 2 ** 53 - 1].filter(() => pick(share));
   return {
     place: pick(["added", "added", "first"]),
     rows: seqs.map((seq) => ({
