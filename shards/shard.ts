@@ -200,6 +200,7 @@ export class Shard {
   /** To be called when the shard has had nothing to do for a while: gives back memory that only work needs. */
   rest(): void {
     this.#options.workbench.rest();
+    if (this.#indexes.size === 0) this.#vectors.clear();
     this.#builder.rest();
   }
 

@@ -47,7 +47,7 @@ export class LocalVectors {
     const slots = new Int32Array(seqs.length);
     const missing = fill(slots, seqs, known);
     if (missing.length === 0) return use(slots);
-    if (missing.length > Math.min(FETCHED_MAX, this.#slots.count)) return null;
+    if (missing.length > Math.min(FETCHED_MAX, this.#slots.max)) return null;
     const records = await fetch(missing);
     if (reader.ended || this.#of(reader) !== known) return null;
     for (const [i, seq] of missing.entries())
@@ -77,6 +77,7 @@ export class LocalVectors {
     const version = reader.vectorsVersion;
     let known = this.#known.get(reader);
     if (known?.version !== version) {
+      known?.slots.clear(); // slots that are not taken anew yet refer to it
       known = { version, slots: new Map() };
       this.#known.set(reader, known);
     }

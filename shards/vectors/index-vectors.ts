@@ -31,7 +31,7 @@ export class IndexVectors {
   /** It may stand ready while the vectors come from elsewhere. */
   readonly #model: IndexModel;
   /** Vectors that queries were compared with lately, all of which can be compared now. */
-  #slots: SlotsOfIndex = new Map();
+  readonly #slots: SlotsOfIndex = new Map();
   /** Something of a source that is not in force may still be stored. */
   #leftovers = true;
   /** The engine had no room for codes: the index serves without until it is opened again. */
@@ -96,7 +96,7 @@ export class IndexVectors {
 
   /** Tells others what can be compared now, and which model is in force. */
   #changed(): void {
-    this.#slots = new Map();
+    this.#slots.clear();
     this.#engine.showModel(this.model === null ? 0 : this.#model.lentNumber);
     this.#engine.vectorsChanged();
     this.onSpace();
@@ -250,11 +250,11 @@ export class IndexVectors {
 
   /** Stored vectors were replaced. */
   forgetRead(): void {
-    this.#slots = new Map();
+    this.#slots.clear();
     this.added();
   }
 
-  /** Documents that were there without a stored vector have one now. */
+  /** Documents have a stored vector now that had none, or another one that can be compared with the one before. */
   added(): void {
     this.#engine.vectorsChanged();
   }

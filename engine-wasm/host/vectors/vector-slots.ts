@@ -8,12 +8,12 @@ const ENTRY_BYTES = 100;
 /** In the place of a slot: no vector. */
 export const WITHOUT_VECTOR = -1;
 
-/** By sequence number, of documents of one index. WITHOUT_VECTOR: the document has no vector. */
+/** By sequence number, of documents of one index. Who knows that a document has no vector may put WITHOUT_VECTOR there. */
 export type SlotsOfIndex = Map<number, number>;
 
 export class VectorSlots {
-  /** How many there are. */
-  readonly count: number;
+  /** So many vectors have one at a time. */
+  readonly max: number;
   readonly #newTable: () => VectorTable;
   #table: VectorTable | null = null;
   /** Whose a slot is. */
@@ -25,7 +25,7 @@ export class VectorSlots {
   /** Of at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {
     this.#newTable = newTable;
-    this.count = Math.floor(bytesMax / (VECTOR_BYTES + ENTRY_BYTES));
+    this.max = Math.floor(bytesMax / (VECTOR_BYTES + ENTRY_BYTES));
   }
 
   /** Gives a document's vector a slot, which it takes from the one that came first when there is no other. Throws EngineError("memory"). */
@@ -37,11 +37,11 @@ export class VectorSlots {
     this.#owners[slot] = index;
     this.#seqs[slot] = seq;
     index.set(seq, slot);
-    this.#next = (slot + 1) % this.count;
+    this.#next = (slot + 1) % this.max;
     return slot;
   }
 
-  /** See VectorTable. */
+  /** See VectorTable. Throws EngineError("memory"). */
   similarities(query: Float32Array, slots: ArrayLike<number>): Float32Array {
     return this.#tableNow.similarities(query, slots);
   }
@@ -51,7 +51,7 @@ export class VectorSlots {
     return this.#tableNow.record(slot);
   }
 
-  /** Forgets all, after the table has failed. */
+  /** Forgets all vectors, because the table has failed or is of no use any more. */
   clear(): void {
     for (const owner of this.#owners) owner.clear();
     this.#owners.length = 0;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { Random } from "../../../../bench/random.js";
 import { VECTOR_BYTES } from "../../../../engine-wasm/assembly/layout.js";
+import { EngineError } from "../../../../engine-wasm/host/engine-error.js";
 import { VectorSlots } from "../../../../engine-wasm/host/vectors/vector-slots.js";
 import { vectorsOf } from "../../../../shards/storage/keyspace.js";
 import { LevelStore } from "../../../../shards/storage/level-store.js";
@@ -29,7 +30,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const slots = new VectorSlots(() => workbench.vectorTable(), ROOM * (VECTOR_BYTES + ENTRY_BYTES));
+let fails = false;
+const slots = new VectorSlots(
+  () => {
+    const table = workbench.vectorTable();
+    const compare = table.similarities.bind(table);
+    table.similarities = (query, places) => {
+      if (fails) throw new EngineError("memory", "no room");
+      return compare(query, places);
+    };
+    return table;
+  },
+  ROOM * (VECTOR_BYTES + ENTRY_BYTES),
+);
 const home = {
   store,
   sync: false,
@@ -92,7 +105,11 @@ test("random stories of two indexes equal the stored vectors", async () => {
     await index.check(random, seqs);
     await index.check(random, seqs.reverse());
     if (random.below(40) === 0) index.beginAnew();
-    if (random.below(40) === 0) slots.clear();
+    if (random.below(40) === 0) {
+      fails = true;
+      expect(() => index.vectors.similarities(randomQuery(random), seqs)).toThrow("no room");
+      fails = false;
+    }
     if (random.below(100) === 0) {
       await index.vectors.clearVectors();
       index.stored.clear();
