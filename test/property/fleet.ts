@@ -312,6 +312,14 @@ export class Fleet {
     }, "background merges come to rest");
   }
 
+  /** Waits until the vectors of all documents can be compared: what a start does not find of their codes it makes anew. */
+  async comparable(index: string): Promise<void> {
+    await eventually(async () => {
+      const replies = await this.everywhere((server) => server.get(`/v1/indexes/${index}/stats`));
+      return replies.every((reply) => (reply.json.data.embedder as { pending: number }).pending === 0);
+    }, "stored vectors can be compared");
+  }
+
   everywhere<T>(act: (server: TestServer, i: number) => Promise<T>): Promise<T[]> {
     return Promise.all(this.servers.map(act));
   }

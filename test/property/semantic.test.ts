@@ -65,6 +65,7 @@ describe("a search by vectors answers like the oracle", () => {
       await fleet.settled(index);
       await fleet.compareQueries(index, oracle, queries);
       await fleet.killAndRestart();
+      await fleet.comparable(index);
       await fleet.compareQueries(index, oracle, queries);
       await fleet.dropIndex(index);
     });
