@@ -25,7 +25,7 @@ export type FetchVectors = (seqs: readonly number[]) => Promise<Uint8Array>;
 export class LocalVectors {
   readonly #slots: VectorSlots;
   /** An index that goes on in another memory, or is opened anew, has another reader. */
-  #known = new WeakMap<EngineReader, Known>();
+  readonly #known = new WeakMap<EngineReader, Known>();
 
   /** Of at most `bytesMax` bytes. */
   constructor(newTable: () => VectorTable, bytesMax: number) {

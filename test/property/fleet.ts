@@ -294,30 +294,34 @@ export class Fleet {
   }
 
   /** Waits until the index's own model has given every document a vector. */
-  async embedded(index: string): Promise<void> {
-    await eventually(async () => {
-      const replies = await this.everywhere((server) => server.get(`/v1/indexes/${index}/stats`));
-      return replies.every((reply) => {
-        const { state, pending, model } = reply.json.data.embedder as Record<string, unknown>;
-        return state === "ready" && pending === 0 && model !== null;
-      });
-    }, "documents have their vectors");
+  embedded(index: string): Promise<void> {
+    return this.#untilStats(index, "documents have their vectors", ({ embedder }) => {
+      const { state, pending, model } = embedder as Record<string, unknown>;
+      return state === "ready" && pending === 0 && model !== null;
+    });
   }
 
   /** Waits until no background merge is running. */
-  async settled(index: string): Promise<void> {
-    await eventually(async () => {
-      const replies = await this.everywhere((server) => server.get(`/v1/indexes/${index}/stats`));
-      return replies.every((reply) => reply.json.data.merging === false);
-    }, "background merges come to rest");
+  settled(index: string): Promise<void> {
+    return this.#untilStats(index, "background merges come to rest", ({ merging }) => merging === false);
   }
 
   /** Waits until the vectors of all documents can be compared: what a start does not find of their codes it makes anew. */
-  async comparable(index: string): Promise<void> {
-    await eventually(async () => {
+  comparable(index: string): Promise<void> {
+    return this.#untilStats(index, "stored vectors can be compared", ({ embedder }) => {
+      return (embedder as Record<string, unknown>).pending === 0;
+    });
+  }
+
+  #untilStats(
+    index: string,
+    what: string,
+    holds: (stats: Record<string, unknown>) => boolean,
+  ): Promise<void> {
+    return eventually(async () => {
       const replies = await this.everywhere((server) => server.get(`/v1/indexes/${index}/stats`));
-      return replies.every((reply) => (reply.json.data.embedder as { pending: number }).pending === 0);
-    }, "stored vectors can be compared");
+      return replies.every((reply) => holds(reply.json.data));
+    }, what);
   }
 
   everywhere<T>(act: (server: TestServer, i: number) => Promise<T>): Promise<T[]> {
