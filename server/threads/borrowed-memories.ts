@@ -74,6 +74,7 @@ export class BorrowedMemories {
   }
 
   close(): void {
+    for (const { reader } of this.#readings.values()) reader.discard();
     this.#readings.clear();
     this.#port.close();
   }
@@ -105,7 +106,9 @@ export class BorrowedMemories {
 
   /** The index goes on in another memory, or is unloaded: the next read asks for a reader again. */
   #ended(uid: number, loan: number): void {
-    if (this.#readings.get(uid)?.loan !== loan) return;
+    const reading = this.#readings.get(uid);
+    if (reading?.loan !== loan) return;
+    reading.reader.discard();
     this.#readings.delete(uid);
     this.#waiting.set(uid, { reads: READS_BEFORE - 1, fromMs: 0 });
   }

@@ -4,6 +4,7 @@ import { type LentModel, ModelReader } from "../vectors/model-reader.js";
 import type { QueryTerm } from "../vectors/query-terms.js";
 import type { EngineInstance, SnapshotQuestion } from "../wasm/memory.js";
 import { Board } from "./board.js";
+import { discardMemory } from "./discards.js";
 import type { LentMemory } from "./sharing.js";
 
 export class EngineReader {
@@ -33,6 +34,11 @@ export class EngineReader {
   /** The owner has left the memory. */
   get ended(): boolean {
     return this.#board.ended;
+  }
+
+  /** The owner has left the memory, and nobody reads here any more. The last thread that has the memory in its heap keeps all of it. */
+  discard(): void {
+    discardMemory(this.#instance.memory.buffer.byteLength);
   }
 
   /** As Board.vectors: what is known of stored vectors holds as long as this stays. */

@@ -87,6 +87,23 @@ test("an index gets a reader when it is read often, another one at once when it 
   expect(one.memories.reader(0)!.ended).toBe(false);
 });
 
+test("of a memory that its engine has left, this thread says that it is garbage here as well", async () => {
+  const discarded: EngineReader[] = [];
+  const one = line(2, (lent) => {
+    const reader = module.reader(lent);
+    reader.discard = () => discarded.push(reader);
+    return reader;
+  });
+  await readsUntilReader(one, 0);
+  await readsUntilReader(one, 1);
+  const readers = [0, 1].map((uid) => one.memories.reader(uid));
+  one.engines.get(0)!.renew([]);
+  await settled();
+  expect(discarded).toEqual([readers[0]]);
+  one.memories.close();
+  expect(discarded).toEqual(readers);
+});
+
 test("a reader that failed is given back, and the index has none for a while", async () => {
   const one = line(1);
   await readsUntilReader(one, 0);
