@@ -57,7 +57,7 @@ export class Maintenance {
   readonly #timers = new Map<WakeReason, NodeJS.Timeout>();
   #memoryBytes = 0;
   #renewedMs = Number.NEGATIVE_INFINITY;
-  /** The last job, if it was done in the shard's turn at large work. The turn lasts from a merge to the renewal that follows. */
+  /** The last job, if it was done in the shard's turn at large work. The turn lasts until a renewal has given the memory back. */
   #large: Job | null = null;
 
   constructor(context: JobContext, onFault: (error: unknown) => void) {
@@ -296,6 +296,7 @@ export class Maintenance {
       if (isQuiet) collect();
       this.#keptBytes = await renewalJob(this.#context, stopped);
       if (isQuiet) collect();
+      this.#endTurn(); // other shards give their memory back before this one merges into more
     });
   }
 
