@@ -56,6 +56,8 @@ export interface AskedQuery {
   readonly index: QueriedIndex;
   readonly scale: IndexScale;
   readonly readView: ReadView;
+  /** The index as it is by then, for work that goes on behind the query. To be released. */
+  viewBehind(): Promise<ReadView>;
   attempt(request: QueryRequest): Promise<Attempt>;
 }
 
@@ -110,6 +112,7 @@ export async function search(
         matched: await matchAllWords(plan, readView, (program) => shown.page(program)),
       };
     };
+    const viewBehind = (): Promise<ReadView> => reads.view(uid);
     /** Whether documents that may be seen have all words of a query, as they are written. */
     const finds = async (q: string): Promise<boolean> => {
       const filter = within?.filter ?? null;
@@ -117,7 +120,7 @@ export async function search(
       return (await countFull(planQuery(written, index, limits, scale), readView)) > 0;
     };
     const meant = question.understood
-      ? await understanding.meant({ asked, index, scale, readView, attempt })
+      ? await understanding.meant({ asked, index, scale, readView, viewBehind, attempt })
       : { attempt: await attempt(asked), context: null, lasting: true };
     trace.understood = meant.context !== null;
     const { request, plan, shown, matched: byWords } = meant.attempt;

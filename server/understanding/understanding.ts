@@ -5,15 +5,14 @@ import { SkeinError } from "../errors.js";
 import type { Limits } from "../limits.js";
 import { countFull, matches, relaxed } from "../matching/match.js";
 import { planQuery } from "../matching/plan.js";
+import type { ReadView } from "../reads/read-view.js";
 import type { QueryRequest } from "../request/query-request.js";
-import type { ViewField } from "../schema/index-view.js";
 import { countFacets } from "../search/facets.js";
 import { facetText } from "../search/respond.js";
 import type { AskedQuery, Attempt, Meant, Understanding } from "../search/search.js";
 import { claimed } from "./endpoint-answer.js";
 import { EndpointReader, type EndpointReaderOptions } from "./endpoint-reader.js";
-import type { FieldValues } from "./facts.js";
-import { FactsMemory, type KnownFacts } from "./facts-memory.js";
+import { type CountValues, FactsMemory, type KnownFacts } from "./facts-memory.js";
 import { type Asking, isPoor, Meaning } from "./meaning.js";
 import { mayName } from "./read.js";
 import { tokensOf } from "./tokens.js";
@@ -90,20 +89,29 @@ export class QueryUnderstanding implements Understanding {
     return new Meaning(asking, this.#limits);
   }
 
-  #facts({ asked, index, scale, readView }: AskedQuery): Promise<KnownFacts> {
-    const values = async (facets: readonly ViewField[], maxFacetValues: number): Promise<FieldValues[]> => {
+  #facts({ asked, index, scale, readView, viewBehind }: AskedQuery): Promise<KnownFacts> {
+    const count: CountValues<ReadView> = async (counted, facets, maxFacetValues) => {
       const all = { q: "*", typed: "*", browse: true, filter: asked.within?.filter ?? null };
       const request = { ...asked, ...NO_ROWS, ...all, facets, maxFacetValues };
       const { program } = planQuery(request, index, this.#limits, scale);
-      const results = await readView.search(program);
-      const counts = await countFacets(program, results, maxFacetValues, (one) => readView.search(one));
+      const results = await counted.search(program);
+      const counts = await countFacets(program, results, maxFacetValues, (one) => counted.search(one));
       return facets.map((field, i) => ({
         field,
         values: (counts[i] ?? []).map(({ value, count }) => ({ value: facetText(value, field), count })),
       }));
     };
+    const { record, view } = index;
     const within = asked.within?.text ?? "";
-    return this.#memory.of(index.record, index.view, within, scale.documents, readView, values);
+    const behind = async (work: (later: ReadView) => Promise<void>): Promise<void> => {
+      const later = await viewBehind();
+      try {
+        await work(later);
+      } finally {
+        later.release();
+      }
+    };
+    return this.#memory.of({ record, view, within, documents: scale.documents, readView, count, behind });
   }
 }
 
