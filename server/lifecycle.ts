@@ -1,6 +1,7 @@
 // The life of an index between catalog and cluster, in an order that survives a crash at any point: created
 // in the catalog first, deleted from the catalog first; data without a record is dropped at the next start.
 // One change at a time per index.
+import { isDeepStrictEqual } from "node:util";
 import type { Catalog } from "./catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "./catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
@@ -235,7 +236,7 @@ export class Lifecycle {
       });
       const { record: after } = command!;
       fault("copy.after-catalog");
-      if (after.schemaVersion !== before!.schemaVersion) await this.#indexes.applySchema(after);
+      await this.#apply(before!, after);
       return command!;
     });
   }
@@ -290,9 +291,27 @@ export class Lifecycle {
       });
       const after = state.indexes.get(uid)!;
       fault("schema.after-catalog");
-      if (after.schemaVersion !== before!.schemaVersion) await this.#indexes.applySchema(after);
+      await this.#apply(before!, after);
       return after;
     });
+  }
+
+  /** Tells the shards what concerns them. */
+  async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
+    if (after.schemaVersion !== before.schemaVersion) await this.#indexes.applySchema(after);
+    if (!isDeepStrictEqual(after.settings.embedder, before.settings.embedder)) await this.#applySource(after);
+  }
+
+  /** The vectors come from elsewhere. No query is compared with those of before once this resolves. */
+  async #applySource(record: IndexRecord): Promise<void> {
+    this.#indexes.state(record.uid).record = record; // whatever opens the index from now on says so
+    const use = await this.#indexes.useLoaded(record.uid);
+    if (use === undefined) return;
+    try {
+      await this.#indexes.messages.changeSource(record, use.state.newest);
+    } finally {
+      use.end();
+    }
   }
 
   /** A drop that fails stays on the list and is tried again, at the next start at the latest. */

@@ -9,6 +9,7 @@ import {
   encodeClose,
   encodeDrop,
   encodeOpen,
+  encodePolicy,
   encodeSchema,
   encodeSize,
   encodeStanding,
@@ -77,6 +78,12 @@ export class IndexMessages {
   async changeSchema(record: IndexRecord, location: Location): Promise<void> {
     const schema = viewOf(record).shardSchema;
     await this.#in(location, (uid) => encodeSchema({ uid, schema }), decodeEmptyReply);
+  }
+
+  /** Tells where the vectors come from now; the shards make them in the background. */
+  async changeSource(record: IndexRecord, location: Location): Promise<void> {
+    const policy = this.#options.policyOf(record);
+    await this.#in(location, (uid) => encodePolicy(uid, policy), decodeEmptyReply);
   }
 
   /** In the order of the places. */

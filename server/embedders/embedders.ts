@@ -143,9 +143,9 @@ export class Embedders {
 
   /** Does what the vectors of the index need. */
   async #bring(state: IndexState, record: IndexRecord, signal: AbortSignal): Promise<EmbedderState> {
-    const { vectors, indexes, catalog } = this.#options;
+    const { indexes, catalog } = this.#options;
     const policy = vectorPolicy(record, state.documents);
-    await vectors.setPolicy(record.uid, policy);
+    await indexes.messages.changeSource(record, state.newest);
     if (policy.source === "none") return "none";
     for (;;) {
       // Documents may have come, and a shard may have lost its model, since the last time.

@@ -1,6 +1,5 @@
 // What the coordinator tells and asks the shards about the making of vectors. Queries by vectors go through read views.
 
-import { encodePolicy, type VectorPolicy } from "../../shards/protocol/control.js";
 import { decodeEmptyReply } from "../../shards/protocol/reply.js";
 import {
   decodeModelOfReply,
@@ -33,11 +32,6 @@ export class VectorMessages {
   constructor(calls: ShardCalls, indexes: Pick<OpenIndexes, "state">) {
     this.#calls = calls;
     this.#indexes = indexes;
-  }
-
-  async setPolicy(uid: number, policy: VectorPolicy): Promise<void> {
-    const { data, places } = this.#newest(uid);
-    await this.#calls.each(places, () => encodePolicy(data, policy), decodeEmptyReply);
   }
 
   /** Puts a model in force in these shards. */

@@ -83,6 +83,22 @@ describe("the source of vectors", () => {
     expect(nearest.json.found).toBe(80);
   });
 
+  test("is in force when the change is answered: nothing is compared with vectors of the one before", async () => {
+    const settings = { embedder: { source: "documents" }, semantic: { min_similarity: 0.05 } };
+    await makeShop(server, "changed", settings, documents);
+    const near = { q: "*", search_mode: "semantic", vector: toward(0, 1), per_page: 250 };
+    for (let time = 0; time < 3; time++) {
+      const begun = async () => (await embedderOf(server, "changed")).documents > 0;
+      await eventually(begun, "the model makes vectors");
+      await patch("changed", { source: "pushed" });
+      const reply = await server.query("changed", near);
+      expect(reply.json.search_mode).toBe("semantic");
+      // Some of the model's vectors are as near as that to any direction. The pushed ones may not be there yet.
+      expect(idsOf(reply).filter((id) => Number(id) % 3 !== 1)).toEqual([]);
+      await patch("changed", { source: "documents" });
+    }
+  });
+
   test("the own model finds what has none of the words, and what is remembered does not outlive a new model", async () => {
     const words = { q: "grinder", search_mode: "hybrid", per_page: 100 };
     await makeShop(server, "own", { embedder: { source: "none" } }, documents);
