@@ -232,12 +232,16 @@ function shardsOf(...all: readonly DocumentPlaces[]): Compared["shardOf"] {
 /** Both lists are in ascending order, and so is the union. */
 function union(a: Float64Array, b: Float64Array): Float64Array {
   const all = new Float64Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  all.sort();
-  let length = 0;
-  for (let i = 0; i < all.length; i++) if (i === 0 || all[i] !== all[i - 1]) all[length++] = all[i]!;
-  return all.subarray(0, length);
+  let [atA, atB, length] = [0, 0, 0];
+  while (atA < a.length && atB < b.length) {
+    const [one, other] = [a[atA]!, b[atB]!];
+    all[length++] = Math.min(one, other);
+    if (one <= other) atA++;
+    if (other <= one) atB++;
+  }
+  const rest = atA < a.length ? a.subarray(atA) : b.subarray(atB);
+  all.set(rest, length);
+  return all.subarray(0, length + rest.length);
 }
 
 /** 1 where a number of `all` is among `some`. Requires both in ascending order. */
