@@ -7,6 +7,8 @@ import { Board } from "./board.js";
 import { discardMemory } from "./discards.js";
 import type { LentMemory } from "./sharing.js";
 
+const LARGE_BYTES = 8 * 1024 * 1024;
+
 export class EngineReader {
   readonly #instance: EngineInstance;
   readonly #board: Board;
@@ -36,9 +38,13 @@ export class EngineReader {
     return this.#board.ended;
   }
 
-  /** The owner has left the memory, and nobody reads here any more. The last thread that has the memory in its heap keeps all of it. */
+  /**
+   * The owner has left the memory, and nobody reads here any more. All of it stays as long as any thread has it in its heap. A small one
+   * waits until V8 collects by itself: many small indexes that are written would otherwise have this thread collect all the time.
+   */
   discard(): void {
-    discardMemory(this.#instance.memory.buffer.byteLength);
+    const { byteLength } = this.#instance.memory.buffer;
+    if (byteLength >= LARGE_BYTES) discardMemory(byteLength);
   }
 
   /** As Board.vectors: what is known of stored vectors holds as long as this stays. */
