@@ -108,7 +108,7 @@ export class FactsMemory {
     }
   }
 
-  /** One query at a time does so. When it fails the next one tries, until one has to wait for the facts and hears why there are none. */
+  /** Behind one query at a time. */
   async #renew<V extends StandingView>(key: string, known: Entry, question: FactsQuestion<V>): Promise<void> {
     if (known.isRenewed) return;
     known.isRenewed = true;
@@ -121,6 +121,8 @@ export class FactsMemory {
         this.#shrink();
       });
     } catch {
+      // The next query tries, until one has to wait for the facts and hears why there are none.
+    } finally {
       known.isRenewed = false;
     }
   }
