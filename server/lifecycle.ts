@@ -1,7 +1,6 @@
 // The life of an index between catalog and cluster, in an order that survives a crash at any point: created
 // in the catalog first, deleted from the catalog first; data without a record is dropped at the next start.
 // One change at a time per index.
-import { isDeepStrictEqual } from "node:util";
 import type { Catalog } from "./catalog/catalog.js";
 import { type CopyCommand, type CopyRequest, copyCommand, type SwapRequest } from "./catalog/copy-swap.js";
 import { readChangedIndex, readChangedSettings, readNewIndex } from "./catalog/indexes.js";
@@ -299,16 +298,17 @@ export class Lifecycle {
   /** Tells the shards what concerns them. */
   async #apply(before: IndexRecord, after: IndexRecord): Promise<void> {
     if (after.schemaVersion !== before.schemaVersion) await this.#indexes.applySchema(after);
-    if (!isDeepStrictEqual(after.settings.embedder, before.settings.embedder)) await this.#applySource(after);
+    if (after.settings !== before.settings) await this.#applySource(after);
   }
 
-  /** The vectors come from elsewhere. No query is compared with those of before once this resolves. */
+  /** The vectors may come from elsewhere. No query is compared with those of before once this resolves. */
   async #applySource(record: IndexRecord): Promise<void> {
     this.#indexes.state(record.uid).record = record; // whatever opens the index from now on says so
     const use = await this.#indexes.useLoaded(record.uid);
     if (use === undefined) return;
     try {
       await this.#indexes.messages.changeSource(record, use.state.newest);
+      use.state.forget(); // meanwhile queries may have been compared with them
     } finally {
       use.end();
     }

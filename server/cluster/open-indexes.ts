@@ -157,7 +157,7 @@ export class OpenIndexes implements ReadIndexes {
     return { state, end: this.#residency.keep(uid) };
   }
 
-  /** As `use` of an index that is open, or that stays open although it was to be unloaded; undefined for others. */
+  /** As `use` of an index that is open or being opened, or stays open although it was to be unloaded; undefined for others. */
   async useLoaded(uid: number): Promise<IndexUse<IndexState> | undefined> {
     const end = await this.#residency.beginLoaded(uid);
     if (end === undefined) return undefined;

@@ -92,10 +92,11 @@ export class Residency {
     return this.#endOnce(entry);
   }
 
-  /** As `begin` of an index that is open; undefined for others. One that is being unloaded may stay: it is waited for. */
+  /** As `begin` of an index that is open; undefined for others. One that is being opened, or unloaded and may stay, is waited for. */
   async beginLoaded(id: number): Promise<End | undefined> {
     const entry = this.#entries.get(id);
     if (entry?.state === "closing") await entry.change;
+    else if (entry?.state === "opening") await entry.change.catch(() => undefined); // whoever opens it hears why it does not
     return this.isOpen(id) ? this.keep(id) : undefined;
   }
 

@@ -120,13 +120,13 @@ export class Embedders {
       return;
     }
     this.#dueMs.delete(uid);
-    const record = catalog.state.indexes.get(uid);
-    if (record === undefined) return;
-    this.#seen.set(uid, record);
     const use =
       (await indexes.useLoaded(uid)) ?? (this.#owed.delete(uid) ? await indexes.use(uid) : undefined);
+    const record = catalog.state.indexes.get(uid); // it may have changed while the index was being opened
+    if (record !== undefined) this.#seen.set(uid, record);
     if (use === undefined) return;
     const { state, end } = use;
+    if (record === undefined) return end();
     const became = (now: EmbedderState): void => {
       if (catalog.state.indexes.get(uid) === record) this.#states.set(uid, now); // otherwise the next look says
     };

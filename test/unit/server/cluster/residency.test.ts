@@ -178,6 +178,25 @@ describe("residency", () => {
     expect(world.opened).toEqual([1]);
   });
 
+  test.each([false, true])(
+    "who wants it only when it is loaded waits while it is being opened (fails: %s)",
+    async (fails) => {
+      const world = new World(3);
+      expect(await world.residency.beginLoaded(1)).toBeUndefined();
+      const opening = world.residency.begin(1).catch(() => undefined);
+      let begun: string | undefined;
+      void world.residency.beginLoaded(1).then((end) => {
+        begun = end === undefined ? "is not open" : "is open";
+      });
+      await world.settle();
+      expect(begun).toBeUndefined();
+      world.waiting.shift()!.end(fails);
+      await opening;
+      await world.settle();
+      expect(begun).toBe(fails ? "is not open" : "is open");
+    },
+  );
+
   test("visits of many push nothing out that was there before", async () => {
     const world = new World(3);
     for (let id = 1; id <= 10; id++) {
