@@ -39,7 +39,7 @@ export class EngineReader {
   }
 
   /**
-   * The owner has left the memory, and nobody reads here any more. All of it stays as long as any thread has it in its heap. A small one
+   * The owner has left the memory, and nobody reads here any more. All of it stays while a thread has it in its heap. A small one
    * waits until V8 collects by itself: many small indexes that are written would otherwise have this thread collect all the time.
    */
   discard(): void {
