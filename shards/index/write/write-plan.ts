@@ -38,7 +38,10 @@ export interface PlanRules {
   workbench: Workbench;
   /** An update may not make a document longer than this. */
   documentBytesMax: number;
-  /** A request may not leave documents of more bytes than this, all together. */
+  /**
+   * A request may not leave documents of more bytes than this, all together. After as many bytes again its further changes are not
+   * even tried.
+   */
   resultBytesMax: number;
   /** The thread's turns: many changes of large documents take long, so other work comes between them. */
   turns: Pick<Turns, "over" | "next">;
@@ -74,11 +77,16 @@ export async function planRows(
   const current = new Map<string, Uint8Array | null>();
   let generation = -1;
   let resultBytes = 0;
+  let refusedBytes = 0;
   for (const [i, op] of ops.entries()) {
     if (refused.has(i)) continue;
     if (rules.turns.over) await rules.turns.next();
-    if (op.generation !== generation) resultBytes = 0;
+    if (op.generation !== generation) [resultBytes, refusedBytes] = [0, 0];
     generation = op.generation;
+    if (refusedBytes > rules.resultBytesMax && isChange(op)) {
+      failures.set(i, failure(DOC_BATCH_TOO_LARGE));
+      continue;
+    }
     const known = current.get(op.id);
     const before = known === undefined ? (stored.get(op.id)?.raw ?? null) : known;
     const after = applyOp(op, before, rules);
@@ -90,12 +98,13 @@ export async function planRows(
       failures.set(i, after);
       continue;
     }
-    resultBytes += after?.length ?? 0;
-    if (resultBytes > rules.resultBytesMax) {
-      resultBytes -= after?.length ?? 0;
+    const bytes = after?.length ?? 0;
+    if (resultBytes + bytes > rules.resultBytesMax) {
+      refusedBytes += bytes;
       failures.set(i, failure(DOC_BATCH_TOO_LARGE));
       continue;
     }
+    resultBytes += bytes;
     current.set(op.id, after);
     if (after !== null) rows.push({ op: i, raw: after });
   }
@@ -125,6 +134,10 @@ export function applyOp(
     case Action.SYNC:
       return op.raw.length === 0 || isSame(before, op.raw, rules) ? before : op.raw;
   }
+}
+
+function isChange({ action }: WriteOp): boolean {
+  return action === Action.UPDATE || action === Action.EMPLACE;
 }
 
 function isSame(before: Uint8Array | null, raw: Uint8Array, rules: PlanRules): boolean {
