@@ -141,8 +141,14 @@ export class FrontEnds implements ShardFollowers {
   }
 
   async #useCertificate(now: Present, pair: CertificatePair): Promise<void> {
-    await this.#askAll((life) => life.line.ask("certificate", pair));
-    now.certificate = pair;
+    const { certificate } = now;
+    now.certificate = pair; // also of those that begin meanwhile
+    try {
+      await this.#askAll((life) => life.line.ask("certificate", pair));
+    } catch (error) {
+      now.certificate = certificate;
+      throw error;
+    }
   }
 
   #stopAccepting(): void {

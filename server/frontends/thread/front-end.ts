@@ -140,12 +140,16 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   const service = new HttpService<SearchServices>(services, queryRoutes, forwarder.handle);
 
   let listener: HttpListener | null = null;
+  let { certificate } = data;
   const mine: FrontEndCalls = {
     ...forwarder.calls,
     serve: () => service.serve(),
     changed: (command) => catalog.apply(command),
     settings: (posted) => void settings.take(receivedConfig(posted)),
-    certificate: (pair) => listener?.useCertificate(pair),
+    certificate: (pair) => {
+      certificate = pair;
+      return listener?.useCertificate(pair);
+    },
     shardBegan: ({ shard, life, ports }) => shards.began(shard, life, ports),
     shardEnded: async (shard) => {
       shards.ended(shard);
@@ -163,9 +167,9 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
   const { handle: handler, malformed } = service;
   const { host, port: wanted } = config;
   const exchanges = { limits, memory: services.bodies, unsent: services.unsent };
-  const { certificate, transport } = data;
   const given = { ...exchanges, host, port: wanted, isShared: true, certificate, handler, malformed };
-  listener = await listen(transport, given);
+  listener = await listen(data.transport, given);
+  if (certificate !== null && certificate !== given.certificate) await listener.useCertificate(certificate);
   owner.tell("listening", listener.port);
   return {
     async close() {
