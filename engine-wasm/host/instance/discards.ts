@@ -1,7 +1,7 @@
 // Garbage outside the JavaScript heap. V8 sees a large buffer or a linear memory that nothing refers to any more as one
 // small object, and lets 64 MiB of them come together in each thread before it collects. Whoever stops using one says so
 // here. When enough has come together, this thread's garbage is collected between two requests.
-import { setFlagsFromString } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** A collection of the young heap takes 1 to 3 ms, a full one 5 to 20 ms. */
@@ -12,6 +12,8 @@ const COLLECT_MEMORIES_AFTER_MS = 200;
 /** A thread that worked less than this share of an interval counts as idle. */
 const IDLE_SHARE_MAX = 0.02;
 const IDLE_INTERVAL_MS = 2_000;
+/** An idle thread collects when it holds twice what it held after its last such collection, and at least so much more. */
+const IDLE_BYTES_MIN = 16 * 1024 * 1024;
 
 /** Without options: a full collection. */
 type Collect = (options?: { type: "minor" }) => void;
@@ -48,22 +50,32 @@ export function collect(): void {
 }
 
 /**
- * From now on this thread calls `rest` and collects all its garbage when it becomes idle after some work. V8 alone would keep the
- * garbage until there is work again.
+ * From now on this thread calls `rest` when it becomes idle after some work, and collects all its garbage if that may be much: V8 alone
+ * would keep it until there is work again. Otherwise the optimised code that V8 forgets with such a collection is worth more.
  */
 export function collectWhenIdle(rest: () => void = () => undefined): void {
   let since = performance.eventLoopUtilization();
   let worked = true; // the start
+  let kept = 0;
   const look = (): void => {
     const idle = performance.eventLoopUtilization(since).utilization < IDLE_SHARE_MAX;
     if (idle && worked) {
       rest();
-      collect();
+      if (memoryBytes + heldBytes() - kept >= Math.max(IDLE_BYTES_MIN, kept)) {
+        collect();
+        kept = heldBytes();
+      }
     }
     worked = !idle;
     since = performance.eventLoopUtilization();
   };
   setInterval(look, IDLE_INTERVAL_MS).unref();
+}
+
+/** By this thread's heap and the buffers that belong to its objects. */
+function heldBytes(): number {
+  const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics();
+  return heap + buffers;
 }
 
 /**

@@ -1,5 +1,5 @@
-// Discards from many threads at once: each asks V8 for a collection of its own. Uses the built module, since a
-// worker thread loads JavaScript.
+// Collections that threads ask V8 for: many threads at once, and one at rest. Uses the built module, since a worker thread
+// loads JavaScript.
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { effort } from "../../../effort.js";
@@ -26,4 +26,30 @@ test("threads that collect for the first time at the same moment do not end each
     const ends = await Promise.all(Array.from({ length: THREADS }, discardInThread));
     expect(ends.filter((end) => end !== null)).toEqual([]);
   }
+});
+
+/** Whether a thread that lets go of so many bytes after its start has collected them when it has come to rest. */
+function collectsAtRest(bytes: number): Promise<boolean> {
+  const code = `import(${JSON.stringify(MODULE)}).then(({ collectWhenIdle }) => {
+    const { parentPort } = require("node:worker_threads");
+    parentPort.ref(); // lives until it has answered
+    let held = Array.from({ length: ${bytes} / 8 }, (_, i) => i + 0.5);
+    const reference = new WeakRef(held);
+    held = null;
+    collectWhenIdle(() => setImmediate(() => {
+      parentPort.postMessage(reference.deref() === undefined);
+      process.exit();
+    }));
+  });`;
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(code, { eval: true });
+    worker.once("error", reject);
+    worker.once("message", resolve);
+    worker.once("exit", () => reject(new Error("the thread has ended without an answer")));
+  });
+}
+
+test("a thread at rest collects when it may be worth it, and otherwise keeps the code that queries need", async () => {
+  const collected = [1024, 64 * 1024 * 1024].map(collectsAtRest);
+  expect(await Promise.all(collected)).toEqual([false, true]);
 });
