@@ -16,6 +16,8 @@ export interface Contender extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
+  /** 1 where the server chose their number by itself. */
+  readonly frontEnds: number;
 }
 
 /** Of a server; `frontEnds` null: as it comes. */
@@ -74,7 +76,16 @@ export async function startContenders(
           ...(threads.length > 1 ? [`${shards} shards, ${frontEnds ?? "default"} front-ends`] : []),
           setting,
         ].join(", ");
-        contenders.push({ name, client, url: client.url, key: ADMIN_KEY, index: INDEX, server, allocation });
+        contenders.push({
+          name,
+          client,
+          url: client.url,
+          key: ADMIN_KEY,
+          index: INDEX,
+          server,
+          allocation,
+          frontEnds: frontEnds ?? 1,
+        });
       }
     }
   }

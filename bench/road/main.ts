@@ -35,7 +35,7 @@ const program = new Command("bench:road")
   .option("--threads <list>", "shards, or shards:front-ends, of a server each", "1")
   .option("--warm <n>", "seconds of turns of each server before they count", "12")
   .option("--no-remembered", "leave out servers that remember answers")
-  .option("--clients <n>", "connections, each with one query at a time", "1")
+  .option("--clients <n>", "connections to each front-end, each with one query at a time", "1")
   .option("--queries <n>", "different queries of each kind", "500")
   .option("--turns <n>", "turns of each server", "40")
   .option("--seconds <n>", "seconds of a turn", "0.3")
@@ -91,7 +91,7 @@ async function run(options: Options): Promise<void> {
   }
   const card = machineCard(`npm run bench:road -- ${process.argv.slice(2).join(" ")}`.trim());
   const { threads, clients, queries, turns, seconds } = options;
-  const setting = `Shards, or shards:front-ends: ${threads}; clients: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
+  const setting = `Shards, or shards:front-ends: ${threads}; clients of each front-end: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
   process.stdout.write(writeRoad(options.out, options.name, { card, setting, sets }));
 }
 

@@ -10,6 +10,7 @@ import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
 export interface TurnOptions {
+  /** Of each front-end; the kernel deals the connections out at random. */
   readonly clients: number;
   readonly turns: number;
   readonly seconds: number;
@@ -70,17 +71,18 @@ export async function measureInTurns(
 }
 
 async function takeTurn(
-  { client, url, server, allocation }: Contender,
+  { client, url, server, allocation, frontEnds }: Contender,
   load: readonly PreparedQuery[],
   clients: number,
   seconds: number,
   from: number,
 ): Promise<Turn> {
-  await drive(url, load, clients, seconds / 4, from); // what the other servers' turns have thrown out of the caches
+  const connections = clients * frontEnds;
+  await drive(url, load, connections, seconds / 4, from); // what the other servers' turns have thrown out of the caches
   const stopThreads = threadsMeter(server.pid);
   const stop = await meter(client, server);
   const allocated = allocation.bytes;
-  const { latency, failed, queries } = await drive(url, load, clients, seconds, from);
+  const { latency, failed, queries } = await drive(url, load, connections, seconds, from);
   if (failed > 0) throw new Error(`${failed} searches failed`);
   const { cpuMs, wakeUps } = stopThreads();
   const { messagesPerQuery, remembered } = await stop();
