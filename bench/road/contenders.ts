@@ -16,7 +16,7 @@ export interface Contender extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
-  /** 1 where the server chose their number by itself. */
+  /** As wanted; 1 where the server chooses their number by itself. */
   readonly frontEnds: number;
 }
 

@@ -10,7 +10,7 @@ import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
 export interface TurnOptions {
-  /** Of each front-end; the kernel deals the connections out at random. */
+  /** Connections for each front-end of a contender; the kernel deals them out at random. */
   readonly clients: number;
   readonly turns: number;
   readonly seconds: number;

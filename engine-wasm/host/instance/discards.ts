@@ -12,7 +12,7 @@ const COLLECT_MEMORIES_AFTER_MS = 200;
 /** A thread that worked less than this share of an interval counts as idle. */
 const IDLE_SHARE_MAX = 0.02;
 const IDLE_INTERVAL_MS = 2_000;
-/** An idle thread collects when it holds twice what it held after its last such collection, and at least so much more. */
+/** An idle thread collects when it holds, with what was discarded, twice what it held after its last such collection and at least so much more. */
 const IDLE_BYTES_MIN = 16 * 1024 * 1024;
 
 /** Without options: a full collection. */
