@@ -19,12 +19,14 @@ export class Connection {
   #missing = -1;
   #bodyBytes = 0;
   #tail: Buffer = Buffer.alloc(0);
+  #closed: Error | null = null;
 
   private constructor(private readonly socket: Socket) {
     socket.setNoDelay(true);
     socket.on("data", (chunk) => this.#receive(chunk));
     const fail = (why: string) => {
-      this.#pending?.reject(new Error(why));
+      this.#closed ??= new Error(why);
+      this.#pending?.reject(this.#closed);
       this.#pending = null;
     };
     socket.on("error", (error) => fail(error.message));
@@ -42,9 +44,10 @@ export class Connection {
     });
   }
 
-  /** Sends the request and resolves when its whole answer is here. Requires that none is running. */
+  /** Sends the request and resolves when its whole answer is here. Requires that none is running. Rejects once the connection is closed. */
   ask(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.#closed !== null) return reject(this.#closed);
       this.#pending = { resolve, reject };
       this.#head = Buffer.alloc(0);
       this.#missing = -1;

@@ -27,7 +27,7 @@ export interface LoadResult {
   readonly byKind: Readonly<Record<string, Latencies>>;
 }
 
-/** Runs for `seconds`, going through the queries from number `from` round and round. */
+/** Over connections of its own: see `driveOver`. */
 export async function drive(
   url: URL,
   queries: readonly PreparedQuery[],
@@ -38,6 +38,20 @@ export async function drive(
   const connections = await Promise.all(
     Array.from({ length: concurrency }, () => Connection.open(url.hostname, Number(url.port))),
   );
+  try {
+    return await driveOver(connections, queries, seconds, from);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+/** Runs for `seconds`, going through the queries from number `from` round and round. */
+export async function driveOver(
+  connections: readonly Connection[],
+  queries: readonly PreparedQuery[],
+  seconds: number,
+  from = 0,
+): Promise<LoadResult> {
   const all: number[] = [];
   const byKind = new Map<string, number[]>();
   let next = from;
@@ -59,14 +73,10 @@ export async function drive(
       now = done;
     }
   };
-  try {
-    await Promise.all(connections.map(loop));
-  } finally {
-    for (const connection of connections) connection.close();
-  }
+  await Promise.all(connections.map(loop));
   const took = (performance.now() - started) / 1000;
   return {
-    concurrency,
+    concurrency: connections.length,
     seconds: took,
     queries: all.length,
     perSecond: all.length / took,

@@ -1,5 +1,5 @@
-// Servers with the same documents that take turns: each build, with each number of threads, with its answers remembered and with nothing
-// remembered.
+// Servers with the same documents: each build, with each number of threads, with its answers remembered and with nothing remembered; and
+// what takes turns, load on all or some of their front-ends.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,19 +11,27 @@ import type { Target } from "../load/measure.js";
 import { ServerProcess } from "../load/server-process.js";
 import { settle } from "../load/settle.js";
 import { AllocationCounter, TRACE_FLAG } from "./allocation-counter.js";
+import { Clients } from "./clients.js";
 
-export interface Contender extends Target {
+/** A server that has the documents. */
+export interface StartedServer extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
-  /** As wanted; 1 where the server chooses their number by itself. */
   readonly frontEnds: number;
 }
 
-/** Of a server; `frontEnds` null: as it comes. */
+/** Load on some front-ends of a server, or on all of them. */
+export interface Contender extends StartedServer {
+  readonly clients: Clients;
+  /** Front-ends that get load in a turn. */
+  readonly loaded: number;
+}
+
+/** Of a server. */
 export interface Threads {
   readonly shards: number;
-  readonly frontEnds: number | null;
+  readonly frontEnds: number;
 }
 
 export interface Wanted {
@@ -33,17 +41,24 @@ export interface Wanted {
   readonly remembering: boolean;
 }
 
+export interface Load {
+  /** Connections to each front-end. */
+  readonly clients: number;
+  /** Numbers of front-ends that get load, a contender each; null: all of them. */
+  readonly loaded: readonly number[] | null;
+}
+
 const INDEX = "bench";
 const ADMIN_KEY = "bench-admin-key-0123456789";
 /** Too few for an answer. */
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
-export async function startContenders(
+export async function startServers(
   { builds, threads, remembering }: Wanted,
   folder: string,
   file: DocumentsFile,
-): Promise<Contender[]> {
-  const contenders: Contender[] = [];
+): Promise<StartedServer[]> {
+  const servers: StartedServer[] = [];
   const settings = [
     { setting: "nothing remembered", config: NOTHING_REMEMBERED },
     ...(remembering ? [{ setting: "answers remembered", config: {} }] : []),
@@ -51,7 +66,7 @@ export async function startContenders(
   for (const main of builds) {
     for (const { shards, frontEnds } of threads) {
       for (const { setting, config } of settings) {
-        const own = join(folder, `${file.documents}-${contenders.length}`);
+        const own = join(folder, `${file.documents}-${servers.length}`);
         mkdirSync(own);
         const configFile = join(own, "config.json");
         writeFileSync(configFile, JSON.stringify(config));
@@ -73,10 +88,10 @@ export async function startContenders(
         await settle(client, INDEX);
         const name = [
           ...(builds.length > 1 ? [main] : []),
-          ...(threads.length > 1 ? [`${shards} shards, ${frontEnds ?? "default"} front-ends`] : []),
+          ...(threads.length > 1 ? [`${shards} shards, ${frontEnds} front-ends`] : []),
           setting,
         ].join(", ");
-        contenders.push({
+        servers.push({
           name,
           client,
           url: client.url,
@@ -84,10 +99,27 @@ export async function startContenders(
           index: INDEX,
           server,
           allocation,
-          frontEnds: frontEnds ?? 1,
+          frontEnds,
         });
       }
     }
+  }
+  return servers;
+}
+
+/** Opens the connections. */
+export async function contendersOf(
+  servers: readonly StartedServer[],
+  { clients: each, loaded }: Load,
+): Promise<Contender[]> {
+  const contenders: Contender[] = [];
+  for (const server of servers) {
+    const clients = await Clients.open(server, server.server.pid, server.frontEnds, each);
+    for (const count of loaded?.filter((one) => one <= server.frontEnds) ?? [server.frontEnds]) {
+      const name = loaded === null ? server.name : `${server.name}, load on ${count} front-ends`;
+      contenders.push({ ...server, name, clients, loaded: count });
+    }
+    for (const contender of contenders) await contender.clients.keepOpen();
   }
   return contenders;
 }

@@ -9,7 +9,7 @@ import { writeDocuments } from "../load/documents-file.js";
 import { drawQueries } from "../load/queries.js";
 import { readWorkload } from "../load/workload.js";
 import { machineCard } from "../machine.js";
-import { startContenders, type Threads } from "./contenders.js";
+import { contendersOf, startServers, type Threads } from "./contenders.js";
 import { measureInTurns, type RoadSet } from "./measure.js";
 import { writeRoad } from "./report.js";
 
@@ -17,6 +17,7 @@ interface Options {
   readonly generated: string;
   readonly data?: string;
   readonly threads: string;
+  readonly loaded?: string;
   readonly warm: string;
   readonly remembered: boolean;
   readonly clients: string;
@@ -32,13 +33,14 @@ const program = new Command("bench:road")
   .description("what a query costs beside the engine: CPU by thread, wake-ups, messages, bytes allocated")
   .option("--generated <list>", "numbers of generated products, an index each", "26740,1000000")
   .option("--data <list>", "files of documents instead, an index each")
-  .option("--threads <list>", "shards, or shards:front-ends, of a server each", "1")
+  .option("--threads <list>", "shards (and one front-end), or shards:front-ends, of a server each", "1")
+  .option("--loaded <list>", "numbers of front-ends that get load, in turns of each server (all)")
   .option("--warm <n>", "seconds of turns of each server before they count", "12")
   .option("--no-remembered", "leave out servers that remember answers")
-  .option("--clients <n>", "connections to each front-end that --threads names, or in all", "1")
+  .option("--clients <n>", "connections to each front-end", "1")
   .option("--queries <n>", "different queries of each kind", "500")
   .option("--turns <n>", "turns of each server", "40")
-  .option("--seconds <n>", "seconds of a turn", "0.3")
+  .option("--seconds <n>", "seconds of a turn, below 8", "0.3")
   .option("--server <list>", "compiled command lines to compare", "dist/server/cli/main.js")
   .option("--name <name>", "name of the result", "road")
   .option("--out <folder>", "where results go", "bench/results")
@@ -64,14 +66,17 @@ async function run(options: Options): Promise<void> {
         threads: options.threads.split(",").map(threadsOf),
         remembering: options.remembered,
       };
-      const contenders = await startContenders(wanted, folder, file);
+      const servers = await startServers(wanted, folder, file);
       try {
+        const contenders = await contendersOf(servers, {
+          clients: Number(options.clients),
+          loaded: options.loaded?.split(",").map(Number) ?? null,
+        });
         for (const [kind, queries] of [
           ["mix", draw(mix)],
           ["plain words", draw(plain)],
         ] as const) {
           const measured = await measureInTurns(contenders, queries, {
-            clients: Number(options.clients),
             turns: Number(options.turns),
             seconds: Number(options.seconds),
             warmSeconds: Number(options.warm),
@@ -80,7 +85,7 @@ async function run(options: Options): Promise<void> {
           process.stderr.write(`${file.name}, ${kind}: done\n`);
         }
       } finally {
-        for (const { client, server } of contenders) {
+        for (const { client, server } of servers) {
           client.close();
           await server.stop();
         }
@@ -97,5 +102,5 @@ async function run(options: Options): Promise<void> {
 
 function threadsOf(text: string): Threads {
   const [shards, frontEnds] = text.split(":").map(Number);
-  return { shards: shards!, frontEnds: frontEnds ?? null };
+  return { shards: shards!, frontEnds: frontEnds ?? 1 };
 }

@@ -1,7 +1,6 @@
-// The same queries to each server in short turns, warmed up in turns as well: a server that rests for two seconds collects its
-// garbage, after which V8 compiles some code anew.
+// The same queries to each server in short turns, because the machine's speed changes within minutes. Warmed up in turns as well.
 
-import { drive, type PreparedQuery } from "../load/drive.js";
+import { driveOver, type PreparedQuery } from "../load/drive.js";
 import { prepare } from "../load/measure.js";
 import type { DrawnQuery } from "../load/queries.js";
 import { meter } from "../load/server-meter.js";
@@ -9,9 +8,10 @@ import { median } from "../median.js";
 import type { Contender } from "./contenders.js";
 import { threadsMeter } from "./threads-meter.js";
 
+/** By as many queries each turn begins further on. */
+const QUERIES_A_TURN = 97;
+
 export interface TurnOptions {
-  /** Connections for each front-end of a contender; the kernel deals them out at random. */
-  readonly clients: number;
   readonly turns: number;
   readonly seconds: number;
   /** Of turns of each server that do not count. */
@@ -56,33 +56,34 @@ interface Turn {
 export async function measureInTurns(
   contenders: readonly Contender[],
   drawn: readonly DrawnQuery[],
-  { clients, turns, seconds, warmSeconds }: TurnOptions,
+  { turns, seconds, warmSeconds }: TurnOptions,
 ): Promise<RoadCost[]> {
   const loads = contenders.map((contender) => prepare(contender, drawn));
   const taken: Turn[][] = contenders.map(() => []);
   for (let turn = -Math.ceil(warmSeconds / seconds); turn < turns; turn++) {
     for (let step = 0; step < contenders.length; step++) {
       const i = (Math.abs(turn) + step) % contenders.length;
-      const one = await takeTurn(contenders[i]!, loads[i]!, clients, seconds, Math.abs(turn) * 97);
+      const one = await takeTurn(contenders[i]!, loads[i]!, seconds, Math.abs(turn));
       if (turn >= 0) taken[i]!.push(one);
+      for (const { clients } of contenders) await clients.keepOpen();
     }
   }
   return contenders.map(({ name }, i) => costOf(name, taken[i]!));
 }
 
 async function takeTurn(
-  { client, url, server, allocation, frontEnds }: Contender,
+  { client, server, allocation, clients, loaded }: Contender,
   load: readonly PreparedQuery[],
-  clients: number,
   seconds: number,
-  from: number,
+  turn: number,
 ): Promise<Turn> {
-  const connections = clients * frontEnds;
-  await drive(url, load, connections, seconds / 4, from); // what the other servers' turns have thrown out of the caches
+  const connections = clients.at(loaded, turn);
+  const from = turn * QUERIES_A_TURN;
+  await driveOver(connections, load, seconds / 4, from); // what the other servers' turns have thrown out of the caches
   const stopThreads = threadsMeter(server.pid);
   const stop = await meter(client, server);
   const allocated = allocation.bytes;
-  const { latency, failed, queries } = await drive(url, load, connections, seconds, from);
+  const { latency, failed, queries } = await driveOver(connections, load, seconds, from);
   if (failed > 0) throw new Error(`${failed} searches failed`);
   const { cpuMs, wakeUps } = stopThreads();
   const { messagesPerQuery, remembered } = await stop();

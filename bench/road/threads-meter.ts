@@ -2,8 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** USER_HZ is 100 on every Linux that Node runs on. */
-const MS_PER_TICK = 10;
+const NS_PER_MS = 1e6;
 
 interface Thread {
   readonly cpuMs: number;
@@ -13,6 +12,8 @@ interface Thread {
 export interface ThreadsUsage {
   /** CPU milliseconds of each thread: the main thread, then the others from the busiest on. */
   readonly cpuMs: readonly number[];
+  /** The thread that used most. */
+  readonly busiest: number;
   /** Of all threads together. */
   readonly wakeUps: number;
 }
@@ -25,9 +26,11 @@ export function threadsMeter(pid: number): () => ThreadsUsage {
     const since = (id: number, what: keyof Thread): number =>
       after.get(id)![what] - (before.get(id)?.[what] ?? 0);
     const others = [...after.keys()].filter((id) => id !== pid);
-    const busiest = others.map((id) => since(id, "cpuMs")).sort((a, b) => b - a);
+    const cpuOf = (id: number): number => since(id, "cpuMs");
+    others.sort((a, b) => cpuOf(b) - cpuOf(a));
     return {
-      cpuMs: [since(pid, "cpuMs"), ...busiest],
+      cpuMs: [pid, ...others].map(cpuOf),
+      busiest: others.length === 0 || cpuOf(pid) > cpuOf(others[0]!) ? pid : others[0]!,
       wakeUps: [...after.keys()].reduce((sum, id) => sum + since(id, "wakeUps"), 0),
     };
   };
@@ -38,11 +41,10 @@ function read(pid: number): ReadonlyMap<number, Thread> {
   for (const id of readdirSync(`/proc/${pid}/task`)) {
     const folder = `/proc/${pid}/task/${id}`;
     try {
-      const stat = readFileSync(`${folder}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      const cpuMs = Number(readFileSync(`${folder}/schedstat`, "utf8").split(" ")[0]) / NS_PER_MS;
       const status = readFileSync(`${folder}/status`, "utf8");
       const wakeUps = Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-      threads.set(Number(id), { cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK, wakeUps });
+      threads.set(Number(id), { cpuMs, wakeUps });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error; // the thread has ended
     }

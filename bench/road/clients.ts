@@ -1,0 +1,61 @@
+// Clients of one server whose connections stay open over all turns, as many at each front-end. The kernel deals connections
+// out at random, and a front-end does not say that it has one, so the thread that a connection makes busy tells.
+
+import { Connection, requestBytes } from "../load/connection.js";
+import type { Target } from "../load/measure.js";
+import { threadsMeter } from "./threads-meter.js";
+
+/** Refused before it gets to a shard or to the owner, so that only the front-end works. */
+const REFUSED = { q: 1 };
+const REQUESTS_TO_TELL = 100;
+/** Connections opened for each that is wanted, before it is given up that a front-end gets enough of them. */
+const OPENED_MAX = 30;
+
+export class Clients {
+  private constructor(
+    private readonly byFrontEnd: readonly (readonly Connection[])[],
+    private readonly ping: Buffer,
+  ) {}
+
+  /** `each`: connections to each of the front-ends. Throws when the kernel deals too few to one of them. */
+  static async open(
+    { url, key, index }: Target,
+    pid: number,
+    frontEnds: number,
+    each: number,
+  ): Promise<Clients> {
+    const ping = requestBytes(url, `/v1/indexes/${index}/query`, key, REFUSED);
+    const byThread = new Map<number, Connection[]>();
+    const complete = (): boolean =>
+      byThread.size === frontEnds && [...byThread.values()].every(({ length }) => length === each);
+    for (let opened = 0; !complete(); opened++) {
+      if (opened === frontEnds * each * OPENED_MAX)
+        throw new Error(`some of ${frontEnds} front-ends get too few connections`);
+      const connection = await Connection.open(url.hostname, Number(url.port));
+      const stop = threadsMeter(pid);
+      for (let n = 0; n < REQUESTS_TO_TELL; n++) await connection.ask(ping);
+      const thread = stop().busiest;
+      const own = byThread.get(thread) ?? [];
+      byThread.set(thread, own);
+      if (own.length < each) own.push(connection);
+      else connection.close();
+      await pingAll([...byThread.values()], ping);
+    }
+    return new Clients([...byThread.values()], ping);
+  }
+
+  /** Those of some front-ends, of others each turn. */
+  at(frontEnds: number, turn: number): Connection[] {
+    const all = this.byFrontEnd.length;
+    return Array.from({ length: frontEnds }, (_, n) => this.byFrontEnd[(turn * frontEnds + n) % all]!).flat();
+  }
+
+  /** To be called within ten seconds, after which a server closes connections that rest. */
+  keepOpen(): Promise<void> {
+    return pingAll(this.byFrontEnd, this.ping);
+  }
+}
+
+async function pingAll(connections: readonly (readonly Connection[])[], ping: Buffer): Promise<void> {
+  await Promise.all(connections.flat().map((connection) => connection.ask(ping)));
+}
