@@ -17,31 +17,38 @@ export class Clients {
     private readonly ping: Buffer,
   ) {}
 
-  /** `each`: connections to each of the front-ends. Throws when the kernel deals too few to one of them. */
+  /**
+   * `each`: connections to each of the front-ends, or in all where `frontEnds` is null. Throws when the kernel deals too few to one of
+   * them.
+   */
   static async open(
     { url, key, index }: Target,
     pid: number,
-    frontEnds: number,
+    frontEnds: number | null,
     each: number,
   ): Promise<Clients> {
     const ping = requestBytes(url, `/v1/indexes/${index}/query`, key, REFUSED);
-    const byThread = new Map<number, Connection[]>();
+    const connections = new Map<number, Connection[]>();
+    const count = frontEnds ?? 1;
     const complete = (): boolean =>
-      byThread.size === frontEnds && [...byThread.values()].every(({ length }) => length === each);
+      connections.size === count && [...connections.values()].every(({ length }) => length === each);
     for (let opened = 0; !complete(); opened++) {
-      if (opened === frontEnds * each * OPENED_MAX)
-        throw new Error(`some of ${frontEnds} front-ends get too few connections`);
+      if (opened === count * each * OPENED_MAX)
+        throw new Error(`some of ${count} front-ends get too few connections`);
       const connection = await Connection.open(url.hostname, Number(url.port));
-      const stop = threadsMeter(pid);
-      for (let n = 0; n < REQUESTS_TO_TELL; n++) await connection.ask(ping);
-      const thread = stop().busiest;
-      const own = byThread.get(thread) ?? [];
-      byThread.set(thread, own);
+      const frontEnd = frontEnds === null ? 0 : await threadOf(connection, pid, ping);
+      const own = connections.get(frontEnd) ?? [];
+      connections.set(frontEnd, own);
       if (own.length < each) own.push(connection);
       else connection.close();
-      await pingAll([...byThread.values()], ping);
+      await pingAll([...connections.values()], ping);
     }
-    return new Clients([...byThread.values()], ping);
+    return new Clients([...connections.values()], ping);
+  }
+
+  /** Groups of connections. */
+  get frontEnds(): number {
+    return this.byFrontEnd.length;
   }
 
   /** Those of some front-ends, of others each turn. */
@@ -54,6 +61,12 @@ export class Clients {
   keepOpen(): Promise<void> {
     return pingAll(this.byFrontEnd, this.ping);
   }
+}
+
+async function threadOf(connection: Connection, pid: number, ping: Buffer): Promise<number> {
+  const stop = threadsMeter(pid);
+  for (let n = 0; n < REQUESTS_TO_TELL; n++) await connection.ask(ping);
+  return stop().busiest;
 }
 
 async function pingAll(connections: readonly (readonly Connection[])[], ping: Buffer): Promise<void> {

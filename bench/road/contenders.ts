@@ -4,7 +4,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApiClient } from "../../server/cli/api.js";
-import { createIndex } from "../../server/cli/commands/index-setup.js";
 import { importFile } from "../load/bulk-import.js";
 import type { DocumentsFile } from "../load/documents-file.js";
 import type { Target } from "../load/measure.js";
@@ -18,7 +17,8 @@ export interface StartedServer extends Target {
   readonly name: string;
   readonly server: ServerProcess;
   readonly allocation: AllocationCounter;
-  readonly frontEnds: number;
+  /** Null: as many as it takes by itself. */
+  readonly frontEnds: number | null;
 }
 
 /** Load on some front-ends of a server, or on all of them. */
@@ -28,10 +28,10 @@ export interface Contender extends StartedServer {
   readonly loaded: number;
 }
 
-/** Of a server. */
+/** Of a server; `frontEnds` null: as it comes. */
 export interface Threads {
   readonly shards: number;
-  readonly frontEnds: number;
+  readonly frontEnds: number | null;
 }
 
 export interface Wanted {
@@ -39,10 +39,12 @@ export interface Wanted {
   readonly threads: readonly Threads[];
   /** Servers that remember answers, too. */
   readonly remembering: boolean;
+  /** The documents get vectors, as they do by default. */
+  readonly vectors: boolean;
 }
 
 export interface Load {
-  /** Connections to each front-end. */
+  /** Connections to each front-end; to all of a server that takes as many as it likes. */
   readonly clients: number;
   /** Numbers of front-ends that get load, a contender each; null: all of them. */
   readonly loaded: readonly number[] | null;
@@ -54,7 +56,7 @@ const ADMIN_KEY = "bench-admin-key-0123456789";
 const NOTHING_REMEMBERED = { limits: { rememberedAnswersBytesMax: 1 } };
 
 export async function startServers(
-  { builds, threads, remembering }: Wanted,
+  { builds, threads, remembering, vectors }: Wanted,
   folder: string,
   file: DocumentsFile,
 ): Promise<StartedServer[]> {
@@ -83,12 +85,13 @@ export async function startServers(
           onLine: (line) => allocation.read(line),
         });
         const client = new ApiClient(server.url.href, ADMIN_KEY, 2);
-        await createIndex(client, INDEX, file.schema);
+        const embedder = vectors ? {} : { embedder: { source: "none" } };
+        await client.json("POST", "/v1/indexes", { name: INDEX, schema: file.schema, ...embedder });
         await importFile(client, file.path, { index: INDEX, linesPerRequest: 10_000, requestsAtATime: 2 });
         await settle(client, INDEX);
         const name = [
           ...(builds.length > 1 ? [main] : []),
-          ...(threads.length > 1 ? [`${shards} shards, ${frontEnds} front-ends`] : []),
+          ...(threads.length > 1 ? [`${shards} shards, ${frontEnds ?? "default"} front-ends`] : []),
           setting,
         ].join(", ");
         servers.push({
@@ -114,8 +117,9 @@ export async function contendersOf(
 ): Promise<Contender[]> {
   const contenders: Contender[] = [];
   for (const server of servers) {
-    const clients = await Clients.open(server, server.server.pid, server.frontEnds, each);
-    for (const count of loaded?.filter((one) => one <= server.frontEnds) ?? [server.frontEnds]) {
+    const { frontEnds } = server;
+    const clients = await Clients.open(server, server.server.pid, frontEnds, each);
+    for (const count of loaded?.filter((one) => one <= clients.frontEnds) ?? [clients.frontEnds]) {
       const name = loaded === null ? server.name : `${server.name}, load on ${count} front-ends`;
       contenders.push({ ...server, name, clients, loaded: count });
     }

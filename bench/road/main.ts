@@ -20,6 +20,7 @@ interface Options {
   readonly loaded?: string;
   readonly warm: string;
   readonly remembered: boolean;
+  readonly vectors: boolean;
   readonly clients: string;
   readonly queries: string;
   readonly turns: string;
@@ -33,11 +34,12 @@ const program = new Command("bench:road")
   .description("what a query costs beside the engine: CPU by thread, wake-ups, messages, bytes allocated")
   .option("--generated <list>", "numbers of generated products, an index each", "26740,1000000")
   .option("--data <list>", "files of documents instead, an index each")
-  .option("--threads <list>", "shards (and one front-end), or shards:front-ends, of a server each", "1")
+  .option("--threads <list>", "shards, or shards:front-ends, of a server each", "1")
   .option("--loaded <list>", "numbers of front-ends that get load, in turns of each server (all)")
   .option("--warm <n>", "seconds of turns of each server before they count", "12")
   .option("--no-remembered", "leave out servers that remember answers")
-  .option("--clients <n>", "connections to each front-end", "1")
+  .option("--no-vectors", "make no vectors of the documents")
+  .option("--clients <n>", "connections to each front-end that --threads names, or in all", "1")
   .option("--queries <n>", "different queries of each kind", "500")
   .option("--turns <n>", "turns of each server", "40")
   .option("--seconds <n>", "seconds of a turn, below 8", "0.3")
@@ -65,6 +67,7 @@ async function run(options: Options): Promise<void> {
         builds: options.server.split(","),
         threads: options.threads.split(",").map(threadsOf),
         remembering: options.remembered,
+        vectors: options.vectors,
       };
       const servers = await startServers(wanted, folder, file);
       try {
@@ -102,5 +105,5 @@ async function run(options: Options): Promise<void> {
 
 function threadsOf(text: string): Threads {
   const [shards, frontEnds] = text.split(":").map(Number);
-  return { shards: shards!, frontEnds: frontEnds ?? 1 };
+  return { shards: shards!, frontEnds: frontEnds ?? null };
 }
