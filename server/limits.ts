@@ -110,8 +110,8 @@ const SERVER_LIMITS = {
   homeBytesMax: 64 * 1024 * 1024,
   spreadWaitMsMax: 30_000,
 
-  // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while it is busy all the time; what
-  // takes longer in one turn of its event loop goes to the shards
+  // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while the only such thread is busy and
+  // queries wait for it; what takes longer in one turn of its event loop goes to the shards
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,

@@ -118,6 +118,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     readers: pool,
     workbench,
     queries,
+    oneOfSeveral: false,
     limits,
     meter: recorder.localReads,
   });

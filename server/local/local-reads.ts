@@ -45,7 +45,7 @@ const PAUSE_MS = 500;
 
 export class LocalReads {
   readonly #readers: Readers;
-  readonly #load: ThreadLoad;
+  readonly #load: Pick<ThreadLoad, "wantsHelp">;
   readonly #limits: LocalLimits;
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
@@ -64,7 +64,7 @@ export class LocalReads {
     documents: LocalDocuments,
     vectors: LocalVectors,
     turn: LocalTurn,
-    load: ThreadLoad,
+    load: Pick<ThreadLoad, "wantsHelp">,
     limits: LocalLimits,
     meter: LocalReadMeter,
     onReading: OnReading = () => undefined,
@@ -85,12 +85,12 @@ export class LocalReads {
   }
 
   /**
-   * Larger indexes are searched by all shards at the same time. While this thread is busy, only those are read here that cost it less than
-   * messages would.
+   * Larger indexes are searched by all shards at the same time. While this thread wants help, only those are read here that cost it less
+   * than messages would.
    */
   takes(documents: number): boolean {
     const { localDocumentsMax, localDocumentsBusyMax } = this.#limits;
-    return documents <= localDocumentsMax && (documents <= localDocumentsBusyMax || !this.#load.busy);
+    return documents <= localDocumentsMax && (documents <= localDocumentsBusyMax || !this.#load.wantsHelp);
   }
 
   /** What a shard would answer to an encoded program; null: ask it. */

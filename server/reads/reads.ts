@@ -47,6 +47,8 @@ export interface ReadParts {
   readonly workbench: Workbench;
   /** The shards are told how many queries are being answered. */
   readonly queries: QueryLoad;
+  /** See ThreadLoad. */
+  readonly oneOfSeveral: boolean;
   readonly limits: Limits;
   readonly meter: LocalReadMeter;
   readonly onReading?: OnReading;
@@ -61,7 +63,17 @@ export class Reads {
   readonly turns = new TenantTurns();
   readonly #limits: Pick<Limits, "searchMsMax">;
 
-  constructor({ indexes, calls, readers, workbench, queries, limits, meter, onReading }: ReadParts) {
+  constructor({
+    indexes,
+    calls,
+    readers,
+    workbench,
+    queries,
+    oneOfSeveral,
+    limits,
+    meter,
+    onReading,
+  }: ReadParts) {
     this.#indexes = indexes;
     this.#calls = calls;
     const turn = new LocalTurn(limits.localReadMsMax);
@@ -72,7 +84,7 @@ export class Reads {
       documents,
       vectors,
       turn,
-      new ThreadLoad(),
+      new ThreadLoad(queries, oneOfSeveral),
       limits,
       meter,
       onReading,

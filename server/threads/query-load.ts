@@ -24,6 +24,11 @@ export class QueryLoad {
     this.#own = FIRST_OWN + thread;
   }
 
+  /** How many queries this thread is answering. */
+  get here(): number {
+    return Math.floor(Atomics.load(this.shared, this.#own) / ONE);
+  }
+
   begin(): void {
     this.#change(1);
   }

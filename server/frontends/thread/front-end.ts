@@ -87,6 +87,7 @@ export async function startFrontEnd(data: FrontEndData, onClose: () => void): Pr
     readers: shards,
     workbench,
     queries,
+    oneOfSeveral: true,
     limits,
     meter: recorder.localReads,
     onReading: (uid) => pulse.reads(place, uid),

@@ -12,7 +12,6 @@ import { type EmbedThere, LocalReads, type LocalView } from "../../../../server/
 import { LocalTurn } from "../../../../server/local/local-turn.js";
 import { LocalVectors } from "../../../../server/local/local-vectors.js";
 import { LocalReadMeter } from "../../../../server/metrics/recorder.js";
-import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 import type { WeightedTerm } from "../../../../shards/protocol/vectors.js";
 import { plainRecords } from "../../../oracle/vectors/codes.js";
 import { loadEngine } from "../../engine/load-engine.js";
@@ -53,6 +52,7 @@ class World {
   readonly local: LocalReads;
   tables = 0;
   lacksMemory = false;
+  readonly load = { wantsHelp: false };
   failed = 0;
   /** What the shard was asked. */
   readonly asked: { readonly terms: number; readonly seqs: readonly number[] }[] = [];
@@ -72,7 +72,7 @@ class World {
       new LocalDocuments(workbench, this.turn, 0),
       new LocalVectors(newTable, 2 ** 20),
       this.turn,
-      new ThreadLoad(),
+      this.load,
       DEFAULT_LIMITS,
       this.meter,
     );
@@ -107,6 +107,15 @@ test("the vector of terms and vectors of documents, as a shard tells them", asyn
   expect(world.asked).toEqual([{ terms: 0, seqs: [2, 5] }]);
   expect([world.meter.answered, world.meter.left]).toEqual([3, 0]);
   expect((await world.embed([{ term: "unknown", weight: 1 }]))?.query).toBeNull();
+});
+
+test("larger indexes are left to the shards, sooner while this thread wants help", () => {
+  const { load, local } = new World();
+  const taken = (): boolean[] =>
+    [20_000, 20_001, 100_000, 100_001].map((documents) => local.takes(documents));
+  expect(taken()).toEqual([true, true, true, false]);
+  load.wantsHelp = true;
+  expect(taken()).toEqual([true, false, false, false]);
 });
 
 test("a model that is not here yet is left to the shard", async () => {

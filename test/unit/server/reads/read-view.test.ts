@@ -12,7 +12,6 @@ import { Recorder } from "../../../../server/metrics/recorder.js";
 import { AnswerCache } from "../../../../server/reads/answer-cache.js";
 import { type CallShard, ReadView } from "../../../../server/reads/read-view.js";
 import { Locations } from "../../../../server/schema/placement.js";
-import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 import { encodeOk } from "../../../../shards/protocol/reply.js";
 import { loadEngine } from "../../engine/load-engine.js";
 import { makeRecord } from "../record.js";
@@ -27,7 +26,7 @@ const NO_LOCAL_READS = new LocalReads(
   new LocalDocuments(workbench, new LocalTurn(1), 0),
   new LocalVectors(() => workbench.vectorTable(), 0),
   new LocalTurn(1),
-  new ThreadLoad(),
+  { wantsHelp: false },
   DEFAULT_LIMITS,
   new Recorder().localReads,
 );

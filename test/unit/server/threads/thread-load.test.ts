@@ -1,13 +1,16 @@
-// Whether a thread is busy, told by its own event loop.
-import { expect, test } from "vitest";
+// Whether a thread wants help: told by its own event loop, and by the queries that it is answering.
+import { beforeEach, expect, test } from "vitest";
+import { QueryLoad } from "../../../../server/threads/query-load.js";
 import { ThreadLoad } from "../../../../server/threads/thread-load.js";
 
-const load = new ThreadLoad();
+const queries = new QueryLoad(QueryLoad.memory(2), 1);
+const other = new QueryLoad(queries.shared, 0);
+const load = new ThreadLoad(queries, false);
 
-async function until(busy: boolean, turn: () => void): Promise<void> {
-  while (load.busy !== busy) {
+async function until(wantsHelp: boolean, turn: () => void): Promise<void> {
+  while (load.wantsHelp !== wantsHelp) {
     turn();
-    await new Promise((resolve) => setTimeout(resolve, busy ? 0 : 20));
+    await new Promise((resolve) => setTimeout(resolve, wantsHelp ? 0 : 20));
   }
 }
 
@@ -15,9 +18,34 @@ function work(): void {
   for (const end = performance.now() + 50; performance.now() < end; );
 }
 
-test("a thread that works all the time is busy until it waits again", async () => {
-  expect(load.busy).toBe(false);
+beforeEach(() => {
+  for (const thread of [0, 1]) queries.forget(thread);
+});
+
+test("a thread that works all the time wants help for the queries behind the first until it waits again", async () => {
+  queries.begin();
+  await until(false, () => undefined);
   await until(true, work);
   await until(false, () => undefined);
   await until(true, work);
+});
+
+test("it needs none for one query at a time, whatever other threads answer", async () => {
+  queries.begin();
+  other.begin();
+  await until(true, work);
+  queries.end();
+  expect([load.wantsHelp, queries.here]).toEqual([false, 0]);
+  queries.begin();
+  expect([load.wantsHelp, queries.here]).toEqual([true, 1]);
+});
+
+test("one of several never wants any", async () => {
+  const several = new ThreadLoad(queries, true);
+  queries.begin();
+  await until(true, work);
+  for (let turns = 0; turns < 8; turns++) {
+    work();
+    expect(several.wantsHelp).toBe(false);
+  }
 });
