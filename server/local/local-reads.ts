@@ -11,6 +11,7 @@ import type { ThreadLoad } from "../threads/thread-load.js";
 import type { LocalDocuments } from "./local-documents.js";
 import type { LocalTurn } from "./local-turn.js";
 import type { LocalVectors } from "./local-vectors.js";
+import { LossBudget } from "./loss-budget.js";
 
 /** What of an index is read. */
 export interface LocalView {
@@ -40,7 +41,7 @@ type LocalLimits = Pick<Limits, "localDocumentsMax" | "localDocumentsBusyMax">;
 
 /** With less than this left of a turn no read is begun. */
 const LEAST_MS = 1;
-/** What such a read has cost is lost, so the next ones are not tried. */
+/** For so long an index is left to the shards when reads that were given up have cost too much. */
 const PAUSE_MS = 500;
 
 export class LocalReads {
@@ -50,8 +51,9 @@ export class LocalReads {
   readonly #meter: LocalReadMeter;
   readonly #onReading: OnReading;
   readonly #turn: LocalTurn;
+  readonly #losses = new LossBudget();
   /**
-   * Indexes of which a read took too long or too much room, by the number of their documents, with performance.now() until which
+   * Indexes of which reads took too long or too much room, by the number of their documents, with performance.now() until which
    * they are left to the shards.
    */
   readonly #paused = new Map<number, number>();
@@ -213,7 +215,7 @@ export class LocalReads {
   ): Uint8Array[] | null {
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const { isFresh, leftMs } = this.#turn;
+    const { leftMs } = this.#turn;
     const end = Math.min(deadline, Date.now() + leftMs);
     this.#onReading(data);
     try {
@@ -222,11 +224,13 @@ export class LocalReads {
         if (answer === null) return null;
         answers.push(answer);
       }
+      this.#losses.succeeded(performance.now() - begunMs);
       return answers;
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
       if (error.code === "trap" || error.code === "unusable") this.#readers.readerFailed(data);
-      else if (isFresh || error.code === "memory") this.pause(data, PAUSE_MS);
+      else if (error.code === "memory" || !this.#losses.lose(performance.now() - begunMs))
+        this.pause(data, PAUSE_MS);
       return null;
     } finally {
       this.#onReading(null);

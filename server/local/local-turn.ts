@@ -15,13 +15,13 @@ export class LocalTurn {
   }
 
   /** Nothing else was done for reads in this turn. */
-  get isFresh(): boolean {
+  get #isFresh(): boolean {
     return this.#leftMs === this.#msMax;
   }
 
   /** Tells how long something took. */
   spend(ms: number): void {
-    if (this.isFresh) setImmediate(this.#renew);
+    if (this.#isFresh) setImmediate(this.#renew);
     this.#leftMs -= ms;
   }
 
