@@ -38,6 +38,9 @@ export interface ReadIndexes {
   useOpen(uid: number): IndexUse | undefined;
 }
 
+/** Times `localReadMsMax`: a turn of one of several front-ends, for which only its own connections wait. */
+const TURN_OF_SEVERAL = 4;
+
 /** What the reads of a thread work with. */
 export interface ReadParts {
   readonly indexes: ReadIndexes;
@@ -76,7 +79,7 @@ export class Reads {
   }: ReadParts) {
     this.#indexes = indexes;
     this.#calls = calls;
-    const turn = new LocalTurn(limits.localReadMsMax);
+    const turn = new LocalTurn(limits.localReadMsMax * (oneOfSeveral ? TURN_OF_SEVERAL : 1));
     const documents = new LocalDocuments(workbench, turn, limits.shownDocumentsBytesMax);
     const vectors = new LocalVectors(() => workbench.vectorTable(), limits.comparedVectorsBytesMax);
     this.#local = new LocalReads(
