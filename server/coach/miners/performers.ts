@@ -13,7 +13,10 @@ const PEERS_MIN = 20;
 const PERFORMERS_MAX = 20;
 const DOCUMENTS_MAX = 5;
 
-export async function topPerformers(digest: LogDigest, shop: Shop): Promise<Advice[]> {
+export async function topPerformers(
+  digest: Pick<LogDigest, "hasClicks" | "texts">,
+  shop: Pick<Shop, "documents">,
+): Promise<Advice[]> {
   if (!digest.hasClicks) return [];
   const texts = [...digest.texts.values()].filter(
     ({ searches, noResults }) => searches >= SEARCHES_MIN && noResults < searches,

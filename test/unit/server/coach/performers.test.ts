@@ -1,0 +1,36 @@
+// Which texts work very well, by what is usual among texts that are searched about as often.
+import { expect, test } from "vitest";
+import type { TextDigest } from "../../../../server/coach/digest.js";
+import { topPerformers } from "../../../../server/coach/miners/performers.js";
+
+function text(number: number, searches: number, clickRate: number): TextDigest {
+  return {
+    number,
+    text: `text ${number}`,
+    searches,
+    noResults: 0,
+    clicked: Math.round(searches * clickRate),
+    rescued: 0,
+    found: 10,
+    people: searches,
+    documents: new Map(),
+  };
+}
+
+async function performersOf(texts: readonly TextDigest[]): Promise<unknown[]> {
+  const digest = { hasClicks: true, texts: new Map(texts.map((one) => [one.number, one])) };
+  const advice = await topPerformers(digest, { documents: async () => [] });
+  return advice.map(({ payload }) => "query" in payload && payload.query).sort();
+}
+
+const USUAL = Array.from({ length: 30 }, (_, i) => text(i, 130 + i * 4, 0.3));
+
+test("texts that are clicked much more often than those that are searched about as often", async () => {
+  expect(await performersOf([...USUAL, text(90, 200, 0.9), text(91, 200, 0.35)])).toEqual(["text 90"]);
+});
+
+test("where few texts are searched about as often, several that work very well are not each other's measure", async () => {
+  const few = Array.from({ length: 12 }, (_, i) => text(40 + i, 42 + i, i < 7 ? 0.9 : 0.3));
+  const wanted = few.slice(0, 7).map((one) => one.text);
+  expect(await performersOf([...USUAL, ...few])).toEqual(wanted);
+});
