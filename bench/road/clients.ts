@@ -37,9 +37,8 @@ export class Clients {
         throw new Error(`some of ${count} front-ends get too few connections`);
       const connection = await Connection.open(url.hostname, Number(url.port));
       const frontEnd = frontEnds === null ? 0 : await threadOf(connection, pid, ping);
-      const own = frontEnd === null ? null : (connections.get(frontEnd) ?? []);
-      if (own !== null && own.length < each) connections.set(frontEnd!, [...own, connection]);
-      else connection.close();
+      if (frontEnd === null || connections.get(frontEnd)?.length === each) connection.close();
+      else connections.set(frontEnd, [...(connections.get(frontEnd) ?? []), connection]);
       await pingAll([...connections.values()], ping);
     }
     return new Clients([...connections.values()], ping);
