@@ -30,9 +30,9 @@ export class Clients {
     const ping = requestBytes(url, `/v1/indexes/${index}/query`, key, REFUSED);
     const connections = new Map<number, Connection[]>();
     const count = frontEnds ?? 1;
-    const complete = (): boolean =>
-      connections.size === count && [...connections.values()].every(({ length }) => length === each);
-    for (let opened = 0; !complete(); opened++) {
+    // a connection may be put down to a thread that is no front-end, which does not get enough of them
+    const complete = (): Connection[][] => [...connections.values()].filter(({ length }) => length === each);
+    for (let opened = 0; complete().length < count; opened++) {
       if (opened === count * each * OPENED_MAX)
         throw new Error(`some of ${count} front-ends get too few connections`);
       const connection = await Connection.open(url.hostname, Number(url.port));
@@ -41,7 +41,7 @@ export class Clients {
       else connections.set(frontEnd, [...(connections.get(frontEnd) ?? []), connection]);
       await pingAll([...connections.values()], ping);
     }
-    return new Clients([...connections.values()], ping);
+    return new Clients(complete(), ping);
   }
 
   /** Groups of connections. */
