@@ -215,12 +215,11 @@ export class LocalReads {
   ): Uint8Array[] | null {
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const { leftMs } = this.#turn;
-    const end = Math.min(deadline, Date.now() + leftMs);
+    const msEach = Math.ceil(this.#turn.leftMs / readers.length);
     this.#onReading(data);
     try {
       for (const reader of readers) {
-        const answer = reader.answer(question, generation, oldestGeneration, program, end);
+        const answer = reader.answer(question, generation, oldestGeneration, program, deadline, msEach);
         if (answer === null) return null;
         answers.push(answer);
       }

@@ -74,7 +74,7 @@ export class EngineReader {
   /**
    * Answers a program on the snapshot that reads of this generation see; own bytes. Null when the board does not show it, or the
    * owner is to hear of the read (see Board). Throws EngineError("program" | "damaged" | "memory" | "late" | "trap" | "unusable");
-   * "memory" says that the scratch is full.
+   * "memory" says that the scratch is full, "late" that it takes longer than it may, see EngineInstance.
    */
   answer(
     question: SnapshotQuestion,
@@ -82,12 +82,15 @@ export class EngineReader {
     oldestGeneration: number,
     program: Uint8Array,
     deadline: number,
+    workMsMax = Number.POSITIVE_INFINITY,
   ): Uint8Array | null {
     const entered = this.#board.enter(this.#reader);
     if (entered === 0) return null;
     try {
       const snapshot = this.#board.snapshotOf(generation, oldestGeneration, entered);
-      return snapshot === null ? null : this.#instance.answer(question, snapshot, program, deadline);
+      return snapshot === null
+        ? null
+        : this.#instance.answer(question, snapshot, program, deadline, workMsMax);
     } finally {
       this.#board.leave(this.#reader);
     }

@@ -28,6 +28,8 @@ export class EngineInstance {
   #deadline = Number.POSITIVE_INFINITY;
   /** Date.now() of the last pause of the running kernel; never while none runs that looks at the time. */
   #lookMs = Number.POSITIVE_INFINITY;
+  /** Milliseconds that the running kernel may still work. */
+  #workMs = Number.POSITIVE_INFINITY;
 
   /**
    * Instantiates synchronously; small modules and worker threads may do so. Kernels that look at the time call `meanwhile` about
@@ -134,22 +136,32 @@ export class EngineInstance {
     return new Uint8Array(view.subarray(p + 4, p + 4 + view.readUInt32LE(p)));
   }
 
-  /** Does the work. Kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`. */
-  before<T>(deadline: number, work: () => T): T {
+  /**
+   * Does the work. Kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`, and when they have
+   * worked for more than `workMsMax`: a millisecond in which they look counts, those in which the thread waits for a core do not.
+   */
+  before<T>(deadline: number, workMsMax: number, work: () => T): T {
     const now = Date.now();
     if (now > deadline) throw late();
     this.#deadline = deadline;
+    this.#workMs = workMsMax;
     this.#lookMs = now;
     try {
       return work();
     } finally {
-      this.#deadline = this.#lookMs = Number.POSITIVE_INFINITY;
+      this.#deadline = this.#lookMs = this.#workMs = Number.POSITIVE_INFINITY;
     }
   }
 
-  /** A copy of what a kernel answers to a program on a snapshot, before the deadline. */
-  answer(question: SnapshotQuestion, snapshot: number, program: Uint8Array, deadline: number): Uint8Array {
-    return this.before(deadline, () =>
+  /** A copy of what a kernel answers to a program on a snapshot, in time, see `before`. */
+  answer(
+    question: SnapshotQuestion,
+    snapshot: number,
+    program: Uint8Array,
+    deadline: number,
+    workMsMax = Number.POSITIVE_INFINITY,
+  ): Uint8Array {
+    return this.before(deadline, workMsMax, () =>
       this.exchange(program, (kernels, p, bytes) => kernels[question](snapshot, p, bytes)),
     );
   }
@@ -164,7 +176,7 @@ export class EngineInstance {
     if (this.#lookMs === Number.POSITIVE_INFINITY) return;
     const now = Date.now();
     if (now <= this.#lookMs) return;
-    if (now > this.#deadline) throw late();
+    if (now > this.#deadline || --this.#workMs < 0) throw late();
     this.#lookMs = now;
     this.#meanwhile();
   }

@@ -14,7 +14,9 @@ import { loadEngine } from "../load-engine.js";
 const MIB = 1024 * 1024;
 const ROWS = 20_000;
 const BROWSE: SearchProgram = { ...EVERY_DOCUMENT, k: 10 };
+const FIELDS = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET, language: 0 }];
 
+let unlimited: EngineModule;
 let module: EngineModule;
 /** The first rows, and the ones behind them. */
 let segment: Uint8Array;
@@ -23,23 +25,33 @@ let later: Uint8Array;
 afterEach(() => void vi.restoreAllMocks());
 
 beforeAll(async () => {
-  const unlimited = await loadEngine();
+  unlimited = await loadEngine();
   module = new EngineModule({ ...unlimited.parts, memoryBytesMax: 8 * MIB });
-  const documents = Array.from({ length: 2 * ROWS }, (_, i) => ({
-    seq: i + 1,
-    raw: Buffer.from(JSON.stringify({ id: `d${i}`, title: `word${i % 100}` })),
-  }));
-  const fields = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET, language: 0 }];
-  const build = (rows: typeof documents): Uint8Array =>
-    unlimited.workbench().build({ fields, analysis: PLAIN_ANALYSIS }, rows).segment!;
-  [segment, later] = [build(documents.slice(0, ROWS)), build(documents.slice(ROWS))];
+  const titles = Array.from({ length: 2 * ROWS }, (_, i) => `word${i % 100}`);
+  [segment, later] = [built(titles.slice(0, ROWS)), built(titles.slice(ROWS), ROWS)];
 });
 
+function built(titles: readonly string[], before = 0): Uint8Array {
+  const documents = titles.map((title, i) => ({
+    seq: before + i + 1,
+    raw: Buffer.from(JSON.stringify({ id: `d${before + i}`, title })),
+  }));
+  return unlimited.workbench().build({ fields: FIELDS, analysis: PLAIN_ANALYSIS }, documents).segment!;
+}
+
 /** An engine with the rows attached, and a search of it. */
-function opened(): { engine: Engine; ask: (program: SearchProgram, deadline?: number) => Uint8Array } {
+function opened(): {
+  engine: Engine;
+  snapshot: number;
+  ask: (program: SearchProgram, deadline?: number) => Uint8Array;
+} {
   const engine = module.engine();
   const snapshot = engine.setSnapshot([{ segment: engine.attach(segment), live: 0 }]);
-  return { engine, ask: (program, deadline) => engine.search(snapshot, encodeSearch(program), deadline) };
+  return {
+    engine,
+    snapshot,
+    ask: (program, deadline) => engine.search(snapshot, encodeSearch(program), deadline),
+  };
 }
 
 describe("the end of the memory", () => {
@@ -106,5 +118,24 @@ describe("the end of the time", () => {
     expect(clock).toBeGreaterThan(100);
     expect(engine.usable).toBe(true);
     expect(ask(BROWSE)).toEqual(before);
+  });
+
+  test("a reader ends after so much work, however long it waits in between", () => {
+    const { engine, snapshot } = opened();
+    engine.publish([{ generation: 1, address: snapshot }]);
+    const reader = module.reader(engine.lend(MIB, () => undefined)!);
+    const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
+    const program = encodeSearch({ ...BROWSE, filter });
+    const whole = engine.search(snapshot, program);
+    const read = (workMsMax: number) => reader.answer("search", 1, 1, program, 1_000_000, workMsMax);
+    for (const waitedMs of [1, 1_000]) {
+      let clock = 0;
+      const looks = vi.spyOn(Date, "now").mockImplementation(() => (clock += waitedMs));
+      looks.mockClear();
+      expect(() => read(50)).toThrow(expect.objectContaining({ code: "late" }));
+      expect(looks).toHaveBeenCalledTimes(52); // at the beginning, in 50 milliseconds, and in one too many
+      clock = 0;
+      expect(read(500)).toEqual(whole);
+    }
   });
 });
