@@ -25,6 +25,7 @@ export const RUN_BYTES: usize = 12; // u32 slot index, u32 first and end of the 
 const LISTS_PROBED: u32 = 8; // a word with more lists notes which of them each row is in
 const SEEK_ABOVE: u32 = 12; // with so many postings for each row that may be asked about, rows are sought in a list
 const LISTS_A_CHECK: u32 = 63; // of the deadline
+const RUNS_A_CHECK: u32 = 1023; // of the deadline
 const LINK_BYTES: usize = 8; // u32 next link, u32 cursor
 const LINKS_BYTES: usize = 0x4000; // links are taken from scratch by so much
 
@@ -51,6 +52,7 @@ export class NearLists {
   linkBuffer: usize;
   freeLink: usize;
   linksEnd: usize;
+  asks: u32; // of lists about rows
   /** Room that the runs of one word take at most; good once `runBuffers` was called for the segment. */
   runBytes: usize;
 
@@ -194,6 +196,7 @@ export class NearLists {
 
   /** Reads the positions of one list in the row into a run; 0 when it has none. */
   private readRun(cursor: Cursor, row: u32, run: usize): u32 {
+    if ((++this.asks & RUNS_A_CHECK) == 0) checkDeadline();
     if (!cursorFind(cursor, row)) return 0;
     Mem.putU32(run, cursor.slotIndex);
     Mem.putU32(run + 4, this.positions.used);

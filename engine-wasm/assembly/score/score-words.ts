@@ -25,7 +25,7 @@ import { fail, failed } from "../status";
 import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED } from "./row-state";
 
 const SEEK_ABOVE: u64 = 12; // with so many postings for each row to score, rows are sought instead of scanned
-const POSTINGS_A_CHECK: u32 = 0x4000; // of the deadline
+const STEPS_A_CHECK: u32 = 0x4000; // of the deadline
 const NO_SUM: u64 = 0x8000000000000000; // -0: nothing was added, not even 0
 const NO_SCORE: u64 = 0xffffffffffffffff;
 
@@ -61,7 +61,7 @@ export class WordScores {
   normsOfSlot: usize; // u32 address by slot index
   buffer: usize;
   rows: u32; // of the segment
-  postings: u32; // read since the last look at the deadline
+  steps: u32; // postings read and rows rated since the last look at the deadline
 
   static make(program: SearchProgram): WordScores {
     const made = changetype<WordScores>(scratchZeroed(offsetof<WordScores>()));
@@ -107,6 +107,7 @@ export class WordScores {
         const alternative = alternativeAt(word, j);
         if (alternative.listCount == 0 || (bestOnly && alternative.tier != TIER_BEST)) continue;
         fill(this.sums, NO_SUM, count);
+        this.stepped(count);
         this.addLists(alternative, set);
         if (states) this.rateWithState(alternative, count);
         else if (first) this.rateFirst(alternative.boost, count);
@@ -214,7 +215,7 @@ export class WordScores {
     const sums = this.sums;
     const list = numberedRows(set);
     const count = set.count;
-    this.looked(count);
+    this.stepped(count);
     for (let i: u32 = 0; i < count; i++) {
       const row = Mem.u32At(list + ((<usize>i) << 2));
       const reached = cursorSeek(cursor, row);
@@ -230,7 +231,7 @@ export class WordScores {
     const bits = set.bits;
     const to = set.to;
     const ranks = set.ranks - ((<usize>(set.from >> 6)) << 2);
-    this.looked(min(cursor.count, set.to - set.from));
+    this.stepped(min(cursor.count, set.to - set.from));
     if (cursorSeek(cursor, set.from) == TERMINATED) return;
     do {
       const held = cursor.held;
@@ -246,10 +247,10 @@ export class WordScores {
     } while (cursorNextBlock(cursor));
   }
 
-  private looked(count: u32): void {
-    this.postings += count;
-    if (this.postings < POSTINGS_A_CHECK) return;
-    this.postings = 0;
+  private stepped(count: u32): void {
+    this.steps += count;
+    if (this.steps < STEPS_A_CHECK) return;
+    this.steps = 0;
     checkDeadline();
   }
 

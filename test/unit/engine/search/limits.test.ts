@@ -1,6 +1,6 @@
 // What ends a kernel early, the end of its memory or of its time, leaves the instance as good as before.
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { FLAG_FACET, FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
+import { ALT_EXACT, FLAG_FACET, FLAG_INDEX, TYPE_STRING } from "../../../../engine-wasm/assembly/layout.js";
 import type { Engine } from "../../../../engine-wasm/host/instance/engine.js";
 import { EngineModule } from "../../../../engine-wasm/host/instance/engine-module.js";
 import { PLAIN_ANALYSIS } from "../../../../engine-wasm/host/instance/workbench.js";
@@ -8,12 +8,16 @@ import {
   EVERY_DOCUMENT,
   encodeSearch,
   type SearchProgram,
+  type SearchWord,
+  type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
 import { loadEngine } from "../load-engine.js";
 
 const MIB = 1024 * 1024;
 const ROWS = 20_000;
 const BROWSE: SearchProgram = { ...EVERY_DOCUMENT, k: 10 };
+const TEXT = { proximityWeight: 0.5, averageLength: 3, slots: [{ slot: 0, weight: 1, averageLength: 3 }] };
+const RELEVANCE: SortKey = { by: "relevance", descending: true };
 const FIELDS = [{ slot: 0, name: "title", type: TYPE_STRING, flags: FLAG_INDEX | FLAG_FACET, language: 0 }];
 
 let unlimited: EngineModule;
@@ -137,5 +141,35 @@ describe("the end of the time", () => {
       clock = 0;
       expect(read(500)).toEqual(whole);
     }
+  });
+
+  test("a search of many words looks at the time while it rates rows and while it asks how close the words stand", () => {
+    const titles = Array.from({ length: 4_000 }, (_, i) => `red shoe w${i}`);
+    const engine = module.engine();
+    const snapshot = engine.setSnapshot([{ segment: engine.attach(built(titles)), live: 0 }]);
+    const word = (frequent: string, rare: number): SearchWord => ({
+      weight: 1,
+      alternatives: [frequent, ...titles.slice(0, rare).map((_, i) => `w${i}`)].map((term) => ({
+        kind: ALT_EXACT,
+        typos: 0,
+        exact: true,
+        sequence: false,
+        useForProximity: true,
+        boost: 1,
+        terms: [{ term, prefix: false }],
+      })),
+    });
+    const looks = (words: SearchWord[]): number => {
+      let count = 0;
+      vi.spyOn(Date, "now").mockImplementation(() => count++);
+      const program = { ...EVERY_DOCUMENT, ...TEXT, sort: [RELEVANCE], k: 10, words };
+      engine.search(snapshot, encodeSearch(program), Number.MAX_SAFE_INTEGER);
+      return count;
+    };
+    const both = [word("red", 0), word("shoe", 0)];
+    const many = Array.from({ length: 10 }, () => both).flat();
+    expect(looks(many)).toBeGreaterThanOrEqual(78); // 20 lists are asked about each of 4,000 rows
+    const alternatives = [word("red", 100), word("shoe", 100)];
+    expect(looks(alternatives) - looks(both)).toBeGreaterThanOrEqual(40); // 200 times 4,000 rows are rated more
   });
 });
