@@ -111,7 +111,7 @@ const SERVER_LIMITS = {
   spreadWaitMsMax: 30_000,
 
   // indexes of so many documents are read on the HTTP thread, in the memories of the shards, fewer while the only such thread is busy and
-  // queries wait for it; what takes longer in one turn of its event loop goes to the shards
+  // queries wait for it; what takes longer in one turn of its event loop goes to the shards; documents and vectors are kept by each front-end
   localDocumentsMax: 100_000,
   localDocumentsBusyMax: 20_000,
   localReadMsMax: 5,

@@ -19,7 +19,6 @@ export function limitsOfEach(limits: Limits, frontEnds: number): Limits {
   return {
     ...limits,
     rememberedAnswersBytesMax: share(limits.rememberedAnswersBytesMax),
-    shownDocumentsBytesMax: share(limits.shownDocumentsBytesMax),
     embeddingCacheBytesMax: share(limits.embeddingCacheBytesMax),
     shardQueueRequestsMax: share(limits.shardQueueRequestsMax),
     slowQueryLinesPerSecondMax: share(limits.slowQueryLinesPerSecondMax),
