@@ -15,6 +15,7 @@ import { failed } from "../status";
 import { BestFirst } from "./best-first";
 import { allBelow, countFrom } from "./cuts";
 import { NearLists } from "./near-lists";
+import { ALL_WORDS } from "./row-state";
 import { WordScores } from "./score-words";
 import { Signals } from "./signals";
 
@@ -152,7 +153,7 @@ export class Candidates {
         const score = Mem.f64At(at + ((<usize>i) << 3));
         if (score < ((withBonus >> ctz(picked)) & 1 ? cut - bonus : plainCut)) continue;
         const row = (word << 6) + <u32>ctz(picked);
-        const most = signals.sumBound(row, score, state);
+        const most = signals.sumBound(row, score, state, ALL_WORDS);
         if (most < least) continue;
         if (most == least && tied) ties |= picked & (~picked + 1);
         else this.add(row, number + i, most);
@@ -193,7 +194,10 @@ export class Candidates {
     return true;
   }
 
-  /** Offers the rows of [from, to) that may enter. `states` are those of the rows by number; 0 means that all are in `state`. */
+  /**
+   * Offers the rows of [from, to) that may enter. `states` are those of the rows by number; 0 means that all are in `state` and have
+   * every word.
+   */
   offerBestFirst(state: u32, states: usize, from: u32, to: u32): void {
     const top = this.top;
     const queue = this.queue;
@@ -209,12 +213,13 @@ export class Candidates {
       queue.drop();
       const score = Mem.f64At(this.words.scores + (number << 3));
       const itsState = states == 0 ? state : Mem.u32At(states + (number << 2));
+      const itsWords = states == 0 ? ALL_WORDS : Mem.u64At(this.words.words + (number << 3));
       if (CHECKED)
         assert(
-          bound >= this.signals.sumBound(row, score, itsState),
+          bound >= this.signals.sumBound(row, score, itsState, itsWords),
           "a row is chosen by its bound or a larger one",
         );
-      this.signals.offer(row, score, itsState);
+      this.signals.offer(row, score, itsState, itsWords);
     }
   }
 }

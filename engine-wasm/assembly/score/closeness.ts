@@ -1,12 +1,13 @@
 // The ranking signal "closeness": for every two words in a row the best pair of positions in one field. Only rows with
 // several words get it. Value: `of`, which reads positions and so is asked only about rows that may be among the best, in
-// any order. Bounds: `most` for any row, `bound` for rows of a state. Explanation: `sumOf`, the value without its weight.
+// any order. Bounds: `most` for any row, `bound` for a row of which it is known which words it has. Explanation: `sumOf`, the
+// value without its weight.
 
 import { scratchZeroed } from "../memory/arena";
 import { Mem } from "../memory/mem";
 import { SearchProgram } from "../program/search-program";
 import { NearLists, RUN_BYTES } from "./near-lists";
-import { wordsMatched } from "./row-state";
+import { ALL_WORDS, hasWord, wordsMatched } from "./row-state";
 
 const GAP_MAX: u32 = 8;
 
@@ -21,7 +22,7 @@ export class Closeness {
     const made = changetype<Closeness>(scratchZeroed(offsetof<Closeness>()));
     made.program = program;
     made.near = near;
-    made.most = program.proximityWeight * made.sumMost();
+    made.most = program.proximityWeight * made.sumMost(ALL_WORDS);
     return made;
   }
 
@@ -30,44 +31,56 @@ export class Closeness {
     return this.program.proximityWeight > 0 && wordsMatched(state) > 1;
   }
 
-  /** The most that it can add to the score of rows of such a state. */
-  bound(state: u32): f64 {
-    return this.applies(state) ? this.most : 0;
+  /** The most that it can add to the score of rows of such a state with these words. */
+  bound(state: u32, words: u64): f64 {
+    return this.applies(state) ? this.program.proximityWeight * this.sumMost(words) : 0;
   }
 
-  /** What it adds to the score of a row to whose state it applies. */
-  of(row: u32): f64 {
-    return this.program.proximityWeight * this.sumOf(row);
+  /** What it adds to the score of a row with these words to whose state it applies. */
+  of(row: u32, words: u64): f64 {
+    return this.program.proximityWeight * this.sumOf(row, words);
   }
 
   /** The most that `sumOf` can answer, summed in the same order. */
-  private sumMost(): f64 {
-    const program = this.program;
+  private sumMost(words: u64): f64 {
+    const count = this.program.wordCount;
     let sum: f64 = 0;
-    for (let i: u32 = 0; i + 1 < program.wordCount; i++)
-      sum += min(program.wordAt(i).weight, program.wordAt(i + 1).weight);
+    for (let i: u32 = 1; i < count; i++) if (this.isPair(words, i)) sum += this.weightOf(i);
     return sum;
   }
 
-  /** Sum over neighbouring words of min(weights) * closeness in the row. */
-  sumOf(row: u32): f64 {
+  /** Sum over neighbouring words, of those that the row has, of min(weights) * closeness in the row. */
+  sumOf(row: u32, words: u64): f64 {
     const program = this.program;
     const near = this.near;
     let left = near.runBuffers();
     let right = left + near.runBytes;
     this.near.positions.clear();
     let sum: f64 = 0;
-    let leftCount = near.runs(program.wordAt(0), row, left);
+    let leftCount: u32 = 0;
+    let leftWord: u32 = 0; // the word after the one whose runs are on the left; 0 for none
     for (let i: u32 = 1; i < program.wordCount; i++) {
+      if (!this.isPair(words, i)) continue;
+      if (leftWord != i) leftCount = near.runs(program.wordAt(i - 1), row, left);
       const rightCount = near.runs(program.wordAt(i), row, right);
-      const weight = min(program.wordAt(i - 1).weight, program.wordAt(i).weight);
-      sum += weight * this.closest(left, leftCount, right, rightCount);
+      sum += this.weightOf(i) * this.closest(left, leftCount, right, rightCount);
       const other = left;
       left = right;
       right = other;
       leftCount = rightCount;
+      leftWord = i + 1;
     }
     return sum;
+  }
+
+  /** Whether the word and the one before it are among these. */
+  private isPair(words: u64, word: u32): bool {
+    return hasWord(words, word - 1) && hasWord(words, word);
+  }
+
+  /** What the word and the one before it count when they stand side by side. */
+  private weightOf(word: u32): f64 {
+    return min(this.program.wordAt(word - 1).weight, this.program.wordAt(word).weight);
   }
 
   private closest(left: usize, leftCount: u32, right: usize, rightCount: u32): f64 {

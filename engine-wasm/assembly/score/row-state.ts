@@ -14,6 +14,18 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
   return (MATCHED * words) | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
 }
 
+/** The words that a row has, a bit each. Those from the 65th on have none and count as had. */
+export const ALL_WORDS: u64 = ~0;
+const WORDS_WITH_BIT: u32 = 64;
+
+/** The bit of the query's word with this index. */
+export function wordBit(index: u32): u64 {
+  return index < WORDS_WITH_BIT ? (<u64>1) << index : 0;
+}
+export function hasWord(words: u64, index: u32): bool {
+  return index >= WORDS_WITH_BIT || ((words >> index) & 1) != 0;
+}
+
 export function wordsMatched(state: u32): u32 {
   return state / MATCHED;
 }

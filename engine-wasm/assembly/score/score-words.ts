@@ -22,7 +22,7 @@ import {
 } from "../segment/postings";
 import { Field, findField, Seg } from "../segment/segment";
 import { fail, failed } from "../status";
-import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED } from "./row-state";
+import { INEXACT, MATCHED, TYPOS, TYPOS_COUNTED, wordBit } from "./row-state";
 
 const SEEK_ABOVE: u64 = 12; // with so many postings for each row to score, rows are sought instead of scanned
 const STEPS_A_CHECK: u32 = 0x4000; // of the deadline
@@ -58,6 +58,7 @@ export class WordScores {
   scores: usize; // f64: of all words
   uppers: usize; // f64, with `bestOnly`: what the score would be at most with the alternatives that were left out
   states: usize; // u32, with `states`: row-state.ts
+  words: usize; // u64, with `states`: which words the row has, row-state.ts
   normsOfSlot: usize; // u32 address by slot index
   buffer: usize;
   rows: u32; // of the segment
@@ -98,6 +99,7 @@ export class WordScores {
     if (states) {
       Mem.fill(this.scores, 0, (<usize>count) << 3);
       Mem.fill(this.states, 0, (<usize>count) << 2);
+      Mem.fill(this.words, 0, (<usize>count) << 3);
     }
     for (let i: u32 = 0; i < program.wordCount && !failed(); i++) {
       const word = program.wordAt(i);
@@ -116,7 +118,7 @@ export class WordScores {
       }
       if (!states && first) fill(this.best, NO_SCORE, count);
       if (CHECKED) assert(this.bestAtMost(word.most, count), "no row scores more for a word than its bound");
-      if (states) this.addWordWithState(count);
+      if (states) this.addWordWithState(wordBit(i), count);
       else this.addWord(count, i == 0);
       if (bestOnly) this.addUpper(word, set, i == 0);
     }
@@ -144,6 +146,7 @@ export class WordScores {
     this.best = scratch(bytes);
     this.scores = scratch(bytes);
     this.uppers = scratch(bytes);
+    this.words = scratch(bytes);
     this.wordState = scratch(bytes >> 1);
     this.states = scratch(bytes >> 1);
   }
@@ -344,13 +347,15 @@ export class WordScores {
   }
 
   /** Adds the word's best alternative to every row that has one. */
-  private addWordWithState(count: u32): void {
+  private addWordWithState(bit: u64, count: u32): void {
     const scores = this.scores;
     const best = this.best;
     const wordState = this.wordState;
     const states = this.states;
+    const words = this.words;
     for (let i: usize = 0; i < <usize>count; i++) {
       if (Mem.u64At(best + (i << 3)) == NO_SCORE) continue;
+      Mem.putU64(words + (i << 3), Mem.u64At(words + (i << 3)) | bit);
       Mem.putF64(scores + (i << 3), Mem.f64At(scores + (i << 3)) + Mem.f64At(best + (i << 3)));
       const word = Mem.u32At(wordState + (i << 2));
       const before = Mem.u32At(states + (i << 2));

@@ -164,54 +164,58 @@ export class Signals {
     return this.program.ranking.isPlain ? 0 : this.term.of(row) + this.place.bound(row, state);
   }
 
-  /** The most that text match and bonus of the row can be together; `score` is its score or more. */
-  sumBound(row: u32, score: f64, state: u32): f64 {
-    const bound = this.textMatch(score + this.closeness.bound(state), state);
+  /** The most that text match and bonus of the row can be together; `score` is its score or more, `words` those that it has. */
+  sumBound(row: u32, score: f64, state: u32, words: u64): f64 {
+    const bound = this.textMatch(score + this.closeness.bound(state, words), state);
     return this.program.ranking.isPlain ? bound : bound + this.bonusBound(row, state);
   }
 
   // Values.
 
   /** Offers a row that may be asked about (near-lists.ts). */
-  offer(row: u32, score: f64, state: u32): void {
-    if (!this.program.ranking.isPlain) return this.offerRanked(row, score, state);
+  offer(row: u32, score: f64, state: u32, words: u64): void {
+    if (!this.program.ranking.isPlain) return this.offerRanked(row, score, state, words);
     const top = this.top;
     const closeness = this.closeness;
     if (!closeness.applies(state)) return top.offer(row, this.textMatch(score, state), 0, ROW_MATCHED);
-    if (!this.lowerIsBetter && !top.wouldEnter(row, this.textMatch(score + closeness.most, state), 0)) return;
-    const text = this.textMatch(score + closeness.of(row), state);
+    const bound = this.textMatch(score + closeness.bound(state, words), state);
+    if (!this.lowerIsBetter && !top.wouldEnter(row, bound, 0)) return;
+    const text = this.textMatch(score + closeness.of(row, words), state);
     if (CHECKED)
-      assert(this.boundsHold(row, score, state, text, 0), "no bound of a row lies below its value");
+      assert(this.boundsHold(row, score, state, words, text, 0), "no bound of a row lies below its value");
     top.offer(row, text, 0, ROW_MATCHED);
   }
 
   /** Like `offer`, for when bonuses, rules or pins change the order of rows. */
-  private offerRanked(row: u32, score: f64, state: u32): void {
+  private offerRanked(row: u32, score: f64, state: u32, words: u64): void {
     const top = this.top;
     const closeness = this.closeness;
     const place = this.place;
     const flags = this.rules.flagsOf(row);
     let bonus = this.term.of(row);
     if ((flags & ROW_MATCHED) == 0) return top.offer(row, 0, bonus, flags);
-    const words = score;
+    const ofWords = score;
     const near = closeness.applies(state);
     const placed = place.applies(state);
     if (near || placed) {
-      const bound = this.textMatch(score + closeness.bound(state), state);
+      const bound = this.textMatch(score + closeness.bound(state, words), state);
       const most = place.bound(row, state);
       if (!this.lowerIsBetter && !top.wouldEnter(row, bound, bonus + most)) return;
-      if (near) score += closeness.of(row);
+      if (near) score += closeness.of(row, words);
       if (most > 0) bonus += place.of(row, state);
     }
     const text = this.textMatch(score, state);
     if (CHECKED)
-      assert(this.boundsHold(row, words, state, text, bonus), "no bound of a row lies below its value");
+      assert(
+        this.boundsHold(row, ofWords, state, words, text, bonus),
+        "no bound of a row lies below its value",
+      );
     top.offer(row, text, bonus, flags);
   }
 
   /** Whether the bounds by which rows are left out are not below what this row is worth. `score` is that of its words alone. */
-  private boundsHold(row: u32, score: f64, state: u32, text: f64, bonus: f64): bool {
-    if (text > this.mostText() || text + bonus > this.sumBound(row, score, state)) return false;
+  private boundsHold(row: u32, score: f64, state: u32, words: u64, text: f64, bonus: f64): bool {
+    if (text > this.mostText() || text + bonus > this.sumBound(row, score, state, words)) return false;
     if (bonus > this.rowBonusMost(row)) return false;
     if (bonus > 0 && this.rowsWithBonusKnown(row, row + 1, state)) {
       if (((this.rowsWithBonus(row >> 6) >> (row & 63)) & 1) == 0) return false;
@@ -232,14 +236,14 @@ export class Signals {
 
   /**
    * Like `offer`, for a neighbour, which may lack all words. Of a query without words also for a row that is only pinned. Without
-   * words the score and the state are 0.
+   * words the score, the state and `words` are 0.
    */
-  offerNeighbour(row: u32, score: f64, state: u32): void {
+  offerNeighbour(row: u32, score: f64, state: u32, words: u64): void {
     const points = this.points;
     const place = this.place;
     let bonus: f64 = 0;
     if (!points.areAll(row)) {
-      if (this.closeness.applies(state)) score += this.closeness.of(row);
+      if (this.closeness.applies(state)) score += this.closeness.of(row, words);
       bonus = this.term.of(row);
       if (wordsMatched(state) > 0 && place.bound(row, state) > 0) bonus += place.of(row, state);
     }
@@ -258,8 +262,11 @@ export class Signals {
     const list = numberedRows(set);
     const scores = this.words.scores;
     const states = this.words.states;
+    const words = this.words.words;
     for (let i: usize = 0; i < <usize>set.count && !failed(); i++) {
-      this.offer(Mem.u32At(list + (i << 2)), Mem.f64At(scores + (i << 3)), Mem.u32At(states + (i << 2)));
+      const row = Mem.u32At(list + (i << 2));
+      const score = Mem.f64At(scores + (i << 3));
+      this.offer(row, score, Mem.u32At(states + (i << 2)), Mem.u64At(words + (i << 3)));
     }
   }
 
@@ -269,8 +276,9 @@ export class Signals {
       const row = Mem.u32At(list + (i << 2));
       const score = Mem.f64At(this.words.scores + (i << 3));
       const state = Mem.u32At(this.words.states + (i << 2));
-      if (this.neighbours.has(row)) this.offerNeighbour(row, score, state);
-      else this.offer(row, score, state);
+      const words = Mem.u64At(this.words.words + (i << 3));
+      if (this.neighbours.has(row)) this.offerNeighbour(row, score, state, words);
+      else this.offer(row, score, state, words);
     }
   }
 

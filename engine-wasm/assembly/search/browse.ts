@@ -72,6 +72,6 @@ export function browseRanked(signals: Signals, bits: usize, rows: u32): void {
 /** Offers the rows of a query that has neighbours but no words: these and the pinned ones. */
 export function browseNeighbours(signals: Signals, bits: usize, rows: u32): void {
   for (let row = bitsNext(bits, 0, rows); row < rows && !failed(); row = bitsNext(bits, row + 1, rows)) {
-    signals.offerNeighbour(row, 0, 0);
+    signals.offerNeighbour(row, 0, 0, 0);
   }
 }

@@ -11,7 +11,7 @@ import { Result } from "../memory/result";
 import { termAt } from "../program/program-terms";
 import { Alternative, alternativeAt, SearchProgram } from "../program/search-program";
 import { finalKey, finalKeyBelowNeighbours } from "../rank/final-key";
-import { rowState } from "../score/row-state";
+import { ALL_WORDS, rowState } from "../score/row-state";
 import { Signals } from "../score/signals";
 import { NOT_FOUND, rowOfSeq } from "../segment/lookup";
 import { BLOCK_BUFFER_BYTES, Cursor, cursorRestart, cursorSeek, cursorUseBuffer } from "../segment/postings";
@@ -191,7 +191,7 @@ class Explainer {
     const wordsCount = !signals.points.areAll(row);
     const closeness = signals.closeness;
     parts.flags = signals.flagsOf(row, state);
-    parts.closeness = wordsCount && closeness.applies(state) ? closeness.sumOf(row) : 0;
+    parts.closeness = wordsCount && closeness.applies(state) ? closeness.sumOf(row, ALL_WORDS) : 0;
     if (parts.closeness > 0) score += program.proximityWeight * parts.closeness;
     parts.points = signals.points.of(row);
     parts.textMatch = isFound ? signals.points.textMatch(row, score, state) : 0;

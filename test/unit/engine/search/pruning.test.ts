@@ -154,6 +154,23 @@ test("no row that belongs among the best is left out", () => {
   );
 });
 
+test("queries of many words, also of more than a row has bits for", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 300 }), fc.integer(), (count, seed) => {
+      const pick = picker(seed);
+      const made = catalogue(count, [100], pick);
+      const near = picker(seed + 1);
+      for (const length of [6, 20, 70]) {
+        const words = Array.from({ length }, () => ({ ...word(pick), weight: pick([2, 1, 0.3, 0.1]) }));
+        const one = { ...program(pick), words };
+        check(made, one);
+        check(made, { ...one, neighbours: neighbours(made, near([1, 5, 40]), near) });
+      }
+    }),
+    { numRuns: effort(8, 200) },
+  );
+});
+
 test("rows of several ranges", () => {
   const pick = picker(5);
   const made = catalogue(34_000, [33_500], pick);
