@@ -41,6 +41,8 @@ export class Clients {
       else connections.set(frontEnd, [...(connections.get(frontEnd) ?? []), connection]);
       await pingAll([...connections.values()], ping);
     }
+    for (const group of connections.values())
+      if (group.length < each) for (const connection of group) connection.close();
     return new Clients(complete(), ping);
   }
 
