@@ -215,11 +215,11 @@ export class LocalReads {
   ): Uint8Array[] | null {
     const answers: Uint8Array[] = [];
     const begunMs = performance.now();
-    const msEach = Math.ceil(this.#turn.leftMs / readers.length);
+    const work = { leftMs: this.#turn.leftMs };
     this.#onReading(data);
     try {
       for (const reader of readers) {
-        const answer = reader.answer(question, generation, oldestGeneration, program, deadline, msEach);
+        const answer = reader.answer(question, generation, oldestGeneration, program, deadline, work);
         if (answer === null) return null;
         answers.push(answer);
       }

@@ -2,7 +2,7 @@
 // shared: the marks of the arena are variables of this instance, and its scratch is a region of its own.
 import { type LentModel, ModelReader } from "../vectors/model-reader.js";
 import type { QueryTerm } from "../vectors/query-terms.js";
-import type { EngineInstance, SnapshotQuestion } from "../wasm/memory.js";
+import type { EngineInstance, SnapshotQuestion, WorkLeft } from "../wasm/memory.js";
 import { Board } from "./board.js";
 import { discardMemory } from "./discards.js";
 import type { LentMemory } from "./sharing.js";
@@ -82,15 +82,13 @@ export class EngineReader {
     oldestGeneration: number,
     program: Uint8Array,
     deadline: number,
-    workMsMax = Number.POSITIVE_INFINITY,
+    work?: WorkLeft,
   ): Uint8Array | null {
     const entered = this.#board.enter(this.#reader);
     if (entered === 0) return null;
     try {
       const snapshot = this.#board.snapshotOf(generation, oldestGeneration, entered);
-      return snapshot === null
-        ? null
-        : this.#instance.answer(question, snapshot, program, deadline, workMsMax);
+      return snapshot === null ? null : this.#instance.answer(question, snapshot, program, deadline, work);
     } finally {
       this.#board.leave(this.#reader);
     }

@@ -18,6 +18,13 @@ const LOWEST_STATUS = -256; // an answer from here to -1 is a status, everything
 /** Kernels that answer a program on a snapshot. */
 export type SnapshotQuestion = "expand" | "search" | "explain" | "company" | "nearest";
 
+/** How long kernels may still work; they take from it. */
+export interface WorkLeft {
+  leftMs: number;
+}
+
+const UNLIMITED: WorkLeft = { leftMs: Number.POSITIVE_INFINITY };
+
 export class EngineInstance {
   readonly memory: WebAssembly.Memory;
   readonly #kernels: Kernels;
@@ -28,8 +35,8 @@ export class EngineInstance {
   #deadline = Number.POSITIVE_INFINITY;
   /** Date.now() of the last pause of the running kernel; never while none runs that looks at the time. */
   #lookMs = Number.POSITIVE_INFINITY;
-  /** Milliseconds that the running kernel may still work. */
-  #workMs = Number.POSITIVE_INFINITY;
+  /** What the running kernel may still work. */
+  #work = UNLIMITED;
 
   /**
    * Instantiates synchronously; small modules and worker threads may do so. Kernels that look at the time call `meanwhile` about
@@ -137,19 +144,20 @@ export class EngineInstance {
   }
 
   /**
-   * Does the work. Kernels that look at the time end with EngineError("late") when Date.now() passes `deadline`, and when they have
-   * worked for more than `workMsMax`: a millisecond in which they look counts, those in which the thread waits for a core do not.
+   * Calls kernels. Those that look at the time end with EngineError("late") when Date.now() passes `deadline`, and when no more work is
+   * left. Each millisecond in which they look is taken from it, those in which the thread waits for a core are not.
    */
-  before<T>(deadline: number, workMsMax: number, work: () => T): T {
+  before<T>(deadline: number, work: WorkLeft, call: () => T): T {
     const now = Date.now();
     if (now > deadline) throw late();
     this.#deadline = deadline;
-    this.#workMs = workMsMax;
+    this.#work = work;
     this.#lookMs = now;
     try {
-      return work();
+      return call();
     } finally {
-      this.#deadline = this.#lookMs = this.#workMs = Number.POSITIVE_INFINITY;
+      this.#deadline = this.#lookMs = Number.POSITIVE_INFINITY;
+      this.#work = UNLIMITED;
     }
   }
 
@@ -159,9 +167,9 @@ export class EngineInstance {
     snapshot: number,
     program: Uint8Array,
     deadline: number,
-    workMsMax = Number.POSITIVE_INFINITY,
+    work = UNLIMITED,
   ): Uint8Array {
-    return this.before(deadline, workMsMax, () =>
+    return this.before(deadline, work, () =>
       this.exchange(program, (kernels, p, bytes) => kernels[question](snapshot, p, bytes)),
     );
   }
@@ -176,7 +184,7 @@ export class EngineInstance {
     if (this.#lookMs === Number.POSITIVE_INFINITY) return;
     const now = Date.now();
     if (now <= this.#lookMs) return;
-    if (now > this.#deadline || --this.#workMs < 0) throw late();
+    if (now > this.#deadline || --this.#work.leftMs < 0) throw late();
     this.#lookMs = now;
     this.#meanwhile();
   }

@@ -11,6 +11,7 @@ import {
   type SearchWord,
   type SortKey,
 } from "../../../../engine-wasm/host/programs/search-program.js";
+import type { WorkLeft } from "../../../../engine-wasm/host/wasm/memory.js";
 import { loadEngine } from "../load-engine.js";
 
 const MIB = 1024 * 1024;
@@ -131,15 +132,19 @@ describe("the end of the time", () => {
     const filter = [{ op: "all" as const }, ...Array.from({ length: 100 }, () => ({ op: "not" as const }))];
     const program = encodeSearch({ ...BROWSE, filter });
     const whole = engine.search(snapshot, program);
-    const read = (workMsMax: number) => reader.answer("search", 1, 1, program, 1_000_000, workMsMax);
+    const read = (work: WorkLeft) => reader.answer("search", 1, 1, program, 1_000_000, work);
     for (const waitedMs of [1, 1_000]) {
       let clock = 0;
       const looks = vi.spyOn(Date, "now").mockImplementation(() => (clock += waitedMs));
       looks.mockClear();
-      expect(() => read(50)).toThrow(expect.objectContaining({ code: "late" }));
+      expect(() => read({ leftMs: 50 })).toThrow(expect.objectContaining({ code: "late" }));
       expect(looks).toHaveBeenCalledTimes(52); // at the beginning, in 50 milliseconds, and in one too many
       clock = 0;
-      expect(read(500)).toEqual(whole);
+      const work = { leftMs: 150 };
+      expect(read(work)).toEqual(whole);
+      expect(work.leftMs).toBeLessThan(50);
+      clock = 0;
+      expect(() => read(work)).toThrow(expect.objectContaining({ code: "late" })); // the rest is too little for another
     }
   });
 
