@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { writeDocuments } from "../load/documents-file.js";
 import { drawQueries } from "../load/queries.js";
-import { readWorkload } from "../load/workload.js";
+import { readWorkload, type Workload } from "../load/workload.js";
 import { machineCard } from "../machine.js";
 import { contendersOf, startServers, type Threads } from "./contenders.js";
 import { measureInTurns, type RoadSet } from "./measure.js";
@@ -22,6 +22,7 @@ interface Options {
   readonly remembered: boolean;
   readonly vectors: boolean;
   readonly clients: string;
+  readonly kinds: string;
   readonly queries: string;
   readonly turns: string;
   readonly seconds: string;
@@ -29,6 +30,13 @@ interface Options {
   readonly name: string;
   readonly out: string;
 }
+
+/** Kinds of queries, made of those of the catalogue's workload. */
+const KINDS: Readonly<Record<string, (mix: Workload) => Workload>> = {
+  mix: (mix) => mix,
+  "plain words": (mix) => ({ ...mix, mix: mix.mix.filter(({ name }) => name === "words") }),
+  "many words": (mix) => ({ ...mix, mix: [{ name: "many words", share: 1, words: [8, 16] }] }),
+};
 
 const program = new Command("bench:road")
   .description("what a query costs beside the engine: CPU by thread, wake-ups, messages, bytes allocated")
@@ -40,6 +48,7 @@ const program = new Command("bench:road")
   .option("--no-remembered", "leave out servers that remember answers")
   .option("--no-vectors", "make no vectors of the documents")
   .option("--clients <n>", "connections to each front-end that --threads names, or in all", "1")
+  .option("--kinds <list>", `kinds of queries: ${Object.keys(KINDS).join(", ")}`, "mix,plain words")
   .option("--queries <n>", "different queries of each kind", "500")
   .option("--turns <n>", "turns of each server", "40")
   .option("--seconds <n>", "seconds of a turn, below 8", "0.3")
@@ -53,6 +62,7 @@ async function run(options: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "skein-road-"));
   const sets: RoadSet[] = [];
   try {
+    const kinds = options.kinds.split(",").map(kindNamed);
     const sources =
       options.data === undefined
         ? options.generated.split(",").map((count) => ({ generate: Number(count), seed: 1 }))
@@ -60,9 +70,6 @@ async function run(options: Options): Promise<void> {
     for (const data of sources) {
       const mix = readWorkload("catalogue");
       const file = await writeDocuments(data, mix.seed, null, join(folder, "documents.jsonl"));
-      const plain = { ...mix, mix: mix.mix.filter(({ name }) => name === "words") };
-      const draw = (workload: typeof mix) =>
-        drawQueries(workload, file.schema, file.sample, Number(options.queries));
       const wanted = {
         builds: options.server.split(","),
         threads: options.threads.split(",").map(threadsOf),
@@ -75,10 +82,8 @@ async function run(options: Options): Promise<void> {
           clients: Number(options.clients),
           loaded: options.loaded?.split(",").map(Number) ?? null,
         });
-        for (const [kind, queries] of [
-          ["mix", draw(mix)],
-          ["plain words", draw(plain)],
-        ] as const) {
+        for (const [kind, workloadOf] of kinds) {
+          const queries = drawQueries(workloadOf(mix), file.schema, file.sample, Number(options.queries));
           const measured = await measureInTurns(contenders, queries, {
             turns: Number(options.turns),
             seconds: Number(options.seconds),
@@ -101,6 +106,12 @@ async function run(options: Options): Promise<void> {
   const { threads, clients, queries, turns, seconds } = options;
   const setting = `Shards, or shards:front-ends: ${threads}; clients of each front-end: ${clients}; ${queries} different queries of each kind, ${turns} turns of ${seconds} s.`;
   process.stdout.write(writeRoad(options.out, options.name, { card, setting, sets }));
+}
+
+function kindNamed(name: string): [string, (mix: Workload) => Workload] {
+  const workloadOf = KINDS[name];
+  if (workloadOf === undefined) throw new Error(`"${name}" is no kind of queries`);
+  return [name, workloadOf];
 }
 
 function threadsOf(text: string): Threads {
