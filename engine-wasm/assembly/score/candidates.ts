@@ -213,7 +213,7 @@ export class Candidates {
       queue.drop();
       const score = Mem.f64At(this.words.scores + (number << 3));
       const itsState = states == 0 ? state : Mem.u32At(states + (number << 2));
-      const itsWords = states == 0 ? ALL_WORDS : Mem.u64At(this.words.words + (number << 3));
+      const itsWords = states == 0 ? ALL_WORDS : Mem.u64At(this.words.rowWords + (number << 3));
       if (CHECKED)
         assert(
           bound >= this.signals.sumBound(row, score, itsState, itsWords),

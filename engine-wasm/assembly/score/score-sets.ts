@@ -225,7 +225,7 @@ export class SetVisitor {
       const row = Mem.u32At(list + (i << 2));
       const score = Mem.f64At(this.words.scores + (i << 3));
       const state = Mem.u32At(this.words.states + (i << 2));
-      const words = Mem.u64At(this.words.words + (i << 3));
+      const words = Mem.u64At(this.words.rowWords + (i << 3));
       if (!Bits.has(some, row) && this.signals.sumBound(row, score, state, words) >= least) return false;
     }
     return true;
@@ -293,7 +293,7 @@ export class SetVisitor {
       const row = Mem.u32At(list + ((<usize>i) << 2));
       const score = Mem.f64At(words.scores + ((<usize>i) << 3));
       const state = Mem.u32At(words.states + ((<usize>i) << 2));
-      const most = signals.sumBound(row, score, state, Mem.u64At(words.words + ((<usize>i) << 3)));
+      const most = signals.sumBound(row, score, state, Mem.u64At(words.rowWords + ((<usize>i) << 3)));
       if (most > least || (most == least && (!top.isFull() || top.wouldEnter(row, most, 0))))
         this.candidates.add(row, i, most);
     }

@@ -58,7 +58,7 @@ export class WordScores {
   scores: usize; // f64: of all words
   uppers: usize; // f64, with `bestOnly`: what the score would be at most with the alternatives that were left out
   states: usize; // u32, with `states`: row-state.ts
-  words: usize; // u64, with `states`: which words the row has, row-state.ts
+  rowWords: usize; // u64, with `states`: which words the row has, row-state.ts
   normsOfSlot: usize; // u32 address by slot index
   buffer: usize;
   rows: u32; // of the segment
@@ -99,7 +99,7 @@ export class WordScores {
     if (states) {
       Mem.fill(this.scores, 0, (<usize>count) << 3);
       Mem.fill(this.states, 0, (<usize>count) << 2);
-      Mem.fill(this.words, 0, (<usize>count) << 3);
+      Mem.fill(this.rowWords, 0, (<usize>count) << 3);
     }
     for (let i: u32 = 0; i < program.wordCount && !failed(); i++) {
       const word = program.wordAt(i);
@@ -146,7 +146,7 @@ export class WordScores {
     this.best = scratch(bytes);
     this.scores = scratch(bytes);
     this.uppers = scratch(bytes);
-    this.words = scratch(bytes);
+    this.rowWords = scratch(bytes);
     this.wordState = scratch(bytes >> 1);
     this.states = scratch(bytes >> 1);
   }
@@ -352,10 +352,10 @@ export class WordScores {
     const best = this.best;
     const wordState = this.wordState;
     const states = this.states;
-    const words = this.words;
+    const rowWords = this.rowWords;
     for (let i: usize = 0; i < <usize>count; i++) {
       if (Mem.u64At(best + (i << 3)) == NO_SCORE) continue;
-      Mem.putU64(words + (i << 3), Mem.u64At(words + (i << 3)) | bit);
+      Mem.putU64(rowWords + (i << 3), Mem.u64At(rowWords + (i << 3)) | bit);
       Mem.putF64(scores + (i << 3), Mem.f64At(scores + (i << 3)) + Mem.f64At(best + (i << 3)));
       const word = Mem.u32At(wordState + (i << 2));
       const before = Mem.u32At(states + (i << 2));

@@ -262,7 +262,7 @@ export class Signals {
     const list = numberedRows(set);
     const scores = this.words.scores;
     const states = this.words.states;
-    const words = this.words.words;
+    const words = this.words.rowWords;
     for (let i: usize = 0; i < <usize>set.count && !failed(); i++) {
       const row = Mem.u32At(list + (i << 2));
       const score = Mem.f64At(scores + (i << 3));
@@ -276,7 +276,7 @@ export class Signals {
       const row = Mem.u32At(list + (i << 2));
       const score = Mem.f64At(this.words.scores + (i << 3));
       const state = Mem.u32At(this.words.states + (i << 2));
-      const words = Mem.u64At(this.words.words + (i << 3));
+      const words = Mem.u64At(this.words.rowWords + (i << 3));
       if (this.neighbours.has(row)) this.offerNeighbour(row, score, state, words);
       else this.offer(row, score, state, words);
     }
