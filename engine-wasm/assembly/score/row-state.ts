@@ -14,7 +14,7 @@ export function rowState(words: u32, typos: u32, exact: bool): u32 {
   return (MATCHED * words) | min(TYPOS_COUNTED, typos) | (exact ? 0 : INEXACT);
 }
 
-/** The words that a row has, a bit each. Those from the 65th on have none and count as had. */
+/** Every word. The words that a row has are a bit each; those from the 65th on have none and count as had. */
 export const ALL_WORDS: u64 = ~0;
 const WORDS_WITH_BIT: u32 = 64;
 
